@@ -1,0 +1,141 @@
+"""The one door to the compiler: Numba's `njit` and `overload` with the house defaults.
+
+A compiled loop releases the GIL, keeps IEEE arithmetic, and is cached on disk, so that a second process loads
+it in milliseconds. The cache is a convenience and never a condition: where it cannot be read or written, the
+loop is compiled anew, one warning says so, and the answer is the same.
+
+No other file imports Numba. With NUMBA_DISABLE_JIT=1 a loop is the Python function that it was written as.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import typing
+import warnings
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import numba
+from numba import types
+from numba.core import sigutils
+from numba.core.caching import FunctionCache
+from numba.extending import is_jitted
+from numba.extending import overload as _numba_overload
+
+__all__ = ["njit", "overload", "types"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Inline = Literal["always", "never"]
+
+# These two let a sum run in vector registers. Others forget NaN and infinity, which are answers here.
+_FAST_MATH = frozenset({"contract", "reassoc"})
+
+
+@typing.overload
+def njit(function: Function) -> Function: ...
+@typing.overload
+def njit(*, fastmath: Collection[str] = ..., inline: Inline = ...) -> Callable[[Function], Function]: ...
+def njit(
+    function: Function | None = None, *, fastmath: Collection[str] = (), inline: Inline = "never"
+) -> Function | Callable[[Function], Function]:
+    """Compile a loop over arrays, numbers, IntEnums and importable NamedTuples.
+
+    Written `@njit` or `@njit(fastmath={"reassoc", "contract"})`.
+    """
+    options = {"nogil": True, "boundscheck": False, "inline": inline, **_fast_math_option(fastmath)}
+
+    def compiled(function: Function) -> Function:
+        dispatcher = numba.njit(**options)(function)
+        if is_jitted(dispatcher):  # it is the plain function under NUMBA_DISABLE_JIT
+            _enable_cache(dispatcher)
+        return typing.cast(Function, dispatcher)
+
+    return compiled if function is None else compiled(function)
+
+
+def overload(
+    stub: Callable[..., Any], *, fastmath: Collection[str] = (), inline: Inline = "never"
+) -> Callable[[Function], Function]:
+    """Choose the compiled body of `stub` by the types of its arguments.
+
+    The stub's own body must compute the same: it is what runs when nothing is compiled.
+    """
+    decorator: Callable[[Function], Function] = _numba_overload(
+        stub, jit_options=_fast_math_option(fastmath), inline=inline
+    )
+    return decorator
+
+
+def _fast_math_option(flags: Collection[str]) -> dict[str, set[str]]:
+    if not _FAST_MATH.issuperset(flags):
+        raise ValueError(f"fastmath takes {sorted(_FAST_MATH)}, got {sorted(flags)}")
+    # Given even when empty: a function without flags inherits those of whichever caller compiles it first.
+    return {"fastmath": set(flags)}
+
+
+class _ForgivingCache(FunctionCache):
+    """Numba's disk cache, which sees edits in the whole package, and for which damage is a miss."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        # A loop holds the code of all that it calls, but Numba stamps it with its own file alone.
+        own_file = self._cache_file._source_stamp
+        self._cache_file._source_stamp = (own_file, _hash_of_package())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            loaded = super().load_overload(sig, target_context)
+        except Exception as damage:  # a broken pickle can raise anything
+            _warn_once(damage)
+        else:
+            # Processes that save at the same time can file one signature's code under the key of another.
+            if loaded is None or loaded.signature.args == sigutils.normalize_signature(sig)[0]:
+                return loaded
+        self._start_over()
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except Exception as damage:
+            _warn_once(damage)
+            self.disable()
+
+    def _start_over(self) -> None:
+        try:
+            self.flush()
+        except OSError:
+            self.disable()
+
+
+def _enable_cache(dispatcher: Any) -> None:
+    try:
+        dispatcher._cache = _ForgivingCache(dispatcher.py_func)
+    except (RuntimeError, OSError) as refusal:  # no folder is writable, or there is no source file to stamp
+        _warn_once(refusal)
+
+
+@functools.cache
+def _hash_of_package() -> bytes:
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
+_warned = False
+
+
+def _warn_once(reason: Exception) -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"Numba's disk cache failed ({type(reason).__name__}: {reason}). Loops are compiled anew, which "
+            "costs seconds and changes no answer. If this comes back, set NUMBA_CACHE_DIR to a folder that "
+            "you can write to.",
+            RuntimeWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,49 @@
+"""Set-up of all tests: a Numba cache that belongs to exactly this source."""
+
+import hashlib
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parents[1]
+CACHES = ROOT / ".numba_cache"
+A_DAY = 24 * 60 * 60
+
+
+def choose_numba_cache() -> Path:
+    """A folder named by a hash of src/ and of Numba's settings: Numba's own key sees neither as a whole."""
+    digest = hashlib.sha256()
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        digest.update(path.read_bytes())
+    for name in sorted(os.environ):
+        if name.startswith("NUMBA_") and name != "NUMBA_CACHE_DIR":
+            digest.update(f"{name}={os.environ[name]}".encode())
+    return CACHES / digest.hexdigest()[:16]
+
+
+def remove_old_caches() -> None:
+    """A day is kept, because another run may be using the folder of an older source."""
+    for folder in CACHES.iterdir():
+        if folder.stat().st_mtime < time.time() - A_DAY:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+# The workers of pytest-xdist inherit the choice, so that all agree even when a file is saved meanwhile.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    assert "numba" not in sys.modules, "Numba reads NUMBA_CACHE_DIR once, when it is imported"
+    cache = choose_numba_cache()
+    cache.mkdir(parents=True, exist_ok=True)
+    cache.touch()
+    remove_old_caches()
+    os.environ["NUMBA_CACHE_DIR"] = str(cache)
+
+# Processes that a test starts see the package that the test sees.
+os.environ["PYTHONPATH"] = str(ROOT / "src")
+
+# The same examples in every run: a red test is red for everybody. No deadlines: the first example compiles.
+settings.register_profile("house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")

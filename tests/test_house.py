@@ -1,0 +1,76 @@
+"""The rules of the house that a machine can read."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import maxmargin
+
+PACKAGE = Path(maxmargin.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+# Nobody waits for these before the first fit.
+HEAVY = {"cvxpy", "matplotlib", "numba", "pandas", "polars", "rich", "typer"}
+# Names that say nothing about what is inside.
+EMPTY_NAMES = {"common", "core", "helpers", "misc", "utils"}
+LONGEST_FILE = 400
+
+
+def path_in_package(path):
+    return str(path.relative_to(PACKAGE))
+
+
+each_file = pytest.mark.parametrize("path", FILES, ids=path_in_package)
+
+
+def loaded_by(statement):
+    """The modules that a new process has loaded after `statement`."""
+    script = f"import sys; {statement}; print(*sys.modules)"
+    finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(finished.stdout.split())
+
+
+def test_public_names_are_sorted():
+    assert maxmargin.__all__ == sorted(maxmargin.__all__)
+    assert len(maxmargin.__all__) == len(set(maxmargin.__all__))
+
+
+@pytest.mark.parametrize("name", maxmargin.__all__)
+def test_public_name_exists_and_is_documented(name):
+    assert getattr(maxmargin, name).__doc__
+
+
+def test_public_names_are_listed():
+    assert set(maxmargin.__all__) <= set(dir(maxmargin))
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = maxmargin.no_such_name
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    assert not loaded_by("import maxmargin") & (HEAVY | {"numpy", "scipy", "sklearn"})
+
+
+def test_public_names_load_nothing_heavy():
+    loaded_by_sklearn = loaded_by("import sklearn.svm")  # pandas and rich, where it finds them
+    assert not loaded_by("from maxmargin import *") & (HEAVY - loaded_by_sklearn)
+
+
+@each_file
+def test_file_opens_with_its_purpose(path):
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+@each_file
+def test_file_is_short(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
+
+
+@each_file
+def test_file_name_says_what_is_inside(path):
+    assert not EMPTY_NAMES & set(path.relative_to(PACKAGE).with_suffix("").parts)

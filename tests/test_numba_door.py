@@ -1,0 +1,248 @@
+"""The door to the compiler, each case in a process of its own: Numba reads its settings once, at import."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from maxmargin import _numba
+
+LOOPS = """
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin._numba import njit, overload, types
+
+
+class Rows(NamedTuple):
+    values: np.ndarray
+
+
+class Order(IntEnum):
+    FORWARDS = 1
+    BACKWARDS = 2
+
+
+def entry(rows, i):
+    return rows.values[i]
+
+
+@overload(entry, fastmath={"reassoc"})
+def compile_entry(rows, i):
+    if isinstance(rows, types.BaseNamedTuple):
+        return lambda rows, i: rows.values[i]
+
+
+@njit
+def weigh(rows, order, scale=1.0):
+    n = len(rows.values)
+    total = 0.0
+    for i in range(n):
+        total += scale * i * entry(rows, i if order == Order.FORWARDS else n - 1 - i)
+    return total
+
+
+@njit(fastmath={"reassoc", "contract"}, inline="always")
+def square(x):
+    return x * x
+"""
+
+REPORT = """
+import json
+import sys
+import warnings
+
+import numpy as np
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    from loops import Order, Rows, square, weigh
+
+    answers = [
+        weigh(Rows(np.arange(4.0)), Order.FORWARDS),
+        weigh(Rows(np.arange(4.0, dtype=np.float32)), Order.BACKWARDS, 2.0),
+        square(3.0),
+    ]
+
+compiled = hasattr(weigh, "stats")
+json.dump(
+    {
+        "answers": [float(answer) for answer in answers],
+        "hits": sum(weigh.stats.cache_hits.values()) if compiled else None,
+        "misses": sum(weigh.stats.cache_misses.values()) if compiled else None,
+        "folder": weigh.stats.cache_path if compiled else None,
+        "warnings": [str(warning.message) for warning in caught],
+    },
+    sys.stdout,
+)
+"""
+
+ANSWERS = [14.0, 8.0, 9.0]
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs the loops above in a new process; keyword arguments are its environment, None removes one."""
+    (tmp_path / "loops.py").write_text(LOOPS)
+    package = tmp_path / "maxmargin"  # the door alone: these tests see no edit elsewhere
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "_numba.py").write_text(Path(_numba.__file__).read_text())
+
+    def run(script=REPORT, **settings):
+        defaults = {
+            "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+            "NUMBA_DISABLE_JIT": None,
+            "PYTHONPATH": str(tmp_path),
+        }
+        environment = {**os.environ, **defaults, **settings}
+        finished = subprocess.run(
+            [sys.executable, "-c", script],
+            env={name: value for name, value in environment.items() if value is not None},
+            capture_output=True,
+            text=True,
+        )
+        assert finished.returncode == 0, finished.stderr
+        return json.loads(finished.stdout)
+
+    return run
+
+
+def cache_files(folder, suffix):
+    files = sorted((folder / "cache").rglob(f"*.{suffix}"))
+    assert files
+    return files
+
+
+def test_second_process_hits_the_cache(run):
+    first, second = run(), run()
+    assert first["answers"] == second["answers"] == ANSWERS
+    assert (first["hits"], first["misses"]) == (0, 2)
+    assert (second["hits"], second["misses"]) == (2, 0)
+    assert first["warnings"] == second["warnings"] == []
+
+
+def test_an_edit_elsewhere_in_the_package_is_a_miss(run, tmp_path):
+    run()
+    (tmp_path / "maxmargin" / "elsewhere.py").write_text("EDITED = True")
+    assert run()["hits"] == 0
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("length", [0, 20])
+def test_truncated_cache_file_is_compiled_anew_and_repaired(run, tmp_path, suffix, length):
+    run()
+    for file in cache_files(tmp_path, suffix):
+        file.write_bytes(file.read_bytes()[:length])
+    damaged, repaired = run(), run()
+    assert damaged["answers"] == repaired["answers"] == ANSWERS
+    assert damaged["hits"] == 0
+    assert len(damaged["warnings"]) == 1
+    assert "disk cache failed" in damaged["warnings"][0]
+    assert (repaired["hits"], repaired["warnings"]) == (2, [])
+
+
+def test_code_filed_under_the_wrong_signature_is_not_run(run, tmp_path):
+    run()
+    one, two = (file for file in cache_files(tmp_path, "nbc") if "weigh" in file.name)
+    code_of_one, code_of_two = one.read_bytes(), two.read_bytes()
+    one.write_bytes(code_of_two)
+    two.write_bytes(code_of_one)
+    assert run()["answers"] == ANSWERS
+
+
+def test_unwritable_cache_folder_is_passed_over(run, tmp_path):
+    (tmp_path / "file").touch()
+    report = run(NUMBA_CACHE_DIR=str(tmp_path / "file" / "below"))
+    assert report["answers"] == ANSWERS
+    assert report["folder"] == str(tmp_path / "__pycache__")
+
+
+def test_nowhere_to_cache_is_one_warning(run):
+    """A read-only install with no writable home; refused by hand, since no mode bits stop a superuser."""
+    refuse = """
+from numba.core.caching import _CacheLocator
+
+def refuse(locator):
+    raise PermissionError("read-only")
+
+_CacheLocator.ensure_cache_path = refuse
+"""
+    report = run(refuse + REPORT)
+    assert report["answers"] == ANSWERS
+    assert (report["folder"], report["hits"], report["misses"]) == (None, 0, 2)
+    assert len(report["warnings"]) == 1
+    assert "no locator available" in report["warnings"][0]
+
+
+def test_read_only_install(run, tmp_path):
+    tmp_path.chmod(0o500)
+    if os.access(tmp_path, os.W_OK):
+        pytest.skip("mode bits do not stop this user")
+    try:
+        report = run(NUMBA_CACHE_DIR=None, XDG_CACHE_HOME=None, HOME=str(tmp_path / "nowhere"))
+    finally:
+        tmp_path.chmod(0o700)
+    assert report["answers"] == ANSWERS
+    assert len(report["warnings"]) == 1
+
+
+def test_folder_that_turns_unwritable_is_one_warning(run):
+    """Disks fill up after the import, too."""
+    refuse = """
+from numba.core.caching import IndexDataCacheFile
+
+def refuse(*arguments):
+    raise OSError("no space left")
+
+IndexDataCacheFile._save_data = refuse
+"""
+    report = run(refuse + REPORT)
+    assert report["answers"] == ANSWERS
+    assert len(report["warnings"]) == 1
+
+
+def test_uncompiled(run):
+    report = run(NUMBA_DISABLE_JIT="1")
+    assert report["answers"] == ANSWERS
+    assert report["hits"] is None
+    assert report["warnings"] == []
+
+
+def test_flags_of_a_caller_are_not_inherited(run):
+    script = """
+import json
+import sys
+
+import numpy as np
+
+from maxmargin._numba import njit
+
+@njit
+def exact(x):
+    total = 0.0
+    for value in x:
+        total += value
+    return total
+
+@njit(fastmath={"reassoc"})
+def fast(x):
+    return exact(x)
+
+fast(np.ones(3))
+json.dump("reassoc" in exact.inspect_llvm(exact.signatures[0]), sys.stdout)
+"""
+    assert run(script) is False
+
+
+@pytest.mark.parametrize("flag", ["fast", "nnan", "ninf"])
+def test_flags_that_forget_nan_are_refused(flag):
+    with pytest.raises(ValueError, match="fastmath takes"):
+        _numba.njit(fastmath={flag})
+    with pytest.raises(ValueError, match="fastmath takes"):
+        _numba.overload(len, fastmath={flag})
