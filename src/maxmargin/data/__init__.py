@@ -1,0 +1,1 @@
+"""What comes in: tables, labels and files, checked once and never written to."""

@@ -1,0 +1,123 @@
+"""Text files: where they come from, their lines, and errors that name the place.
+
+A file is a path or an open file; gzip, bzip2 and xz are recognised by their first bytes, whatever the name says.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import lzma
+import os
+import zlib
+from collections.abc import Generator, Iterator
+from typing import IO, Any, TypeAlias, cast
+
+Source: TypeAlias = "str | os.PathLike[str] | IO[str] | IO[bytes]"
+
+COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "lzma"}
+NOT_TEXT = {
+    b"PK\x03\x04": "a zip archive or a spreadsheet: export it as CSV",
+    b"PAR1": "a Parquet file: export it as CSV",
+    b"\xff\xfe": "UTF-16 text: save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text: save it as UTF-8",
+}
+BYTE_ORDER_MARK = "\ufeff"
+
+
+class DataFileError(ValueError):
+    """What is wrong with a data file, where, and what to do.
+
+    `line` counts from 1, as editors do. `column` is a name, or an index that counts from 0.
+
+    >>> print(DataFileError("data.csv", "'abc' is not a number", 7, "height"))
+    data.csv, line 7, column 'height': 'abc' is not a number
+    """
+
+    def __init__(self, file: str, problem: str, line: int | None = None, column: str | int | None = None) -> None:
+        super().__init__(file, problem, line, column)
+        self.file = file
+        self.problem = problem
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        place = [self.file]
+        if self.line is not None:
+            place.append(f"line {self.line}")
+        if isinstance(self.column, str):
+            place.append(f"column {shortened(self.column)}")
+        elif self.column is not None:
+            place.append(f"column {self.column} (counted from 0)")
+        return f"{', '.join(place)}: {self.problem}"
+
+
+def shortened(text: str, longest: int = 40) -> str:
+    """The text in quotes, cut where it is too long for a message."""
+    return repr(text if len(text) <= longest else text[: longest - 3] + "...")
+
+
+def name_of(source: Source) -> str:
+    """What to call the source in a message."""
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    name = getattr(source, "name", None)
+    if name in ("<stdin>", 0):
+        return "standard input"
+    return name if isinstance(name, str) else "the data"
+
+
+def lines_of(source: Source) -> Generator[str, None, None]:
+    """The lines, decoded as UTF-8, each with its end; a byte order mark is dropped.
+
+    A line ends with \\n, \\r\\n or \\r. What is not text is refused with its line.
+    """
+    name = name_of(source)
+    if isinstance(source, str | os.PathLike):
+        with open(source, "rb") as file:
+            yield from lines_of_bytes(file, name)
+        return
+    if isinstance(source.read(0), bytes):
+        yield from lines_of_bytes(cast("IO[bytes]", source), name)
+        return
+    for number, line in enumerate(cast("IO[str]", source), 1):
+        yield checked(line, name, number)
+
+
+def lines_of_bytes(file: IO[bytes], name: str) -> Iterator[str]:
+    number = 0
+    try:
+        for chunk in unpacked(file, name):
+            for raw in chunk.splitlines(keepends=True) if b"\r" in chunk else (chunk,):
+                number += 1
+                try:
+                    line = raw.decode("utf-8")
+                except UnicodeDecodeError as error:
+                    byte = f"byte {raw[error.start]:#04x} at position {error.start}"
+                    raise DataFileError(name, f"{byte} is not UTF-8; save the file as UTF-8", number) from None
+                yield checked(line, name, number)
+    except (EOFError, zlib.error, lzma.LZMAError) as error:
+        raise DataFileError(name, f"the compressed file is damaged or cut off ({error})", number + 1) from None
+    except OSError as error:
+        if error.errno is not None:  # a matter of the disk and not of the compression
+            raise
+        raise DataFileError(name, f"the compressed file is damaged ({error})", number + 1) from None
+
+
+def checked(line: str, name: str, number: int) -> str:
+    if "\0" in line:
+        raise DataFileError(name, "there is a NUL byte: this is not a text file", number)
+    return line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+
+
+def unpacked(file: IO[bytes], name: str) -> Any:
+    """The same bytes, decompressed where they are compressed."""
+    buffered = file if isinstance(file, io.BufferedReader | io.BytesIO) else io.BytesIO(file.read())
+    start = buffered.getvalue()[:8] if isinstance(buffered, io.BytesIO) else buffered.peek(8)[:8]
+    for magic, meaning in NOT_TEXT.items():
+        if start.startswith(magic):
+            raise DataFileError(name, f"this is {meaning}")
+    for magic, module in COMPRESSED.items():
+        if start.startswith(magic):
+            return importlib.import_module(module).open(buffered)
+    return buffered

@@ -1,0 +1,175 @@
+"""The table of numbers: a C-ordered array or a CSR matrix, float32 or float64, finite, never written to.
+
+The checks name the row and the column of what is wrong, because "Input contains NaN" sends people searching.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+Vector = NDArray[np.float64]
+Matrix = Any  # an ndarray, or a scipy.sparse csr_array or csr_matrix
+
+# Fourth powers of numbers far beyond these overflow or vanish; such a table is scaled by a power of two.
+SAFE_RANGE = (2.0**-100, 2.0**100)
+BLOCK = 2**16  # numbers that fit the cache
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(X))
+
+
+class Checked(NamedTuple):
+    """A table that may be computed with, its labels if there are any, and max |x_ij|."""
+
+    X: Matrix
+    y: Any
+    largest: float
+
+
+class Scaled(NamedTuple):
+    """A table and the power of two by which its numbers were multiplied (1.0 almost always)."""
+
+    X: Matrix
+    scale: float
+
+
+def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Checked:
+    """What scikit-learn checks, and that every number is finite."""
+    refuse_what_is_not_numbers(X)
+    refuse_what_float64_cannot_hold(X)
+    checked = validate_data(
+        estimator,
+        X,
+        y,
+        reset=reset,
+        accept_sparse="csr",
+        accept_large_sparse=True,
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
+    )
+    X, y = checked if isinstance(checked, tuple) else (checked, None)
+    if is_sparse(X) and not X.has_canonical_format:
+        X = X.copy()  # the user's matrix keeps its order and its duplicates
+        X.sum_duplicates()
+    return Checked(X, y, refuse_what_is_not_finite(X))
+
+
+def refuse_what_is_not_numbers(X: Any) -> None:
+    """Complex and object cells, by row and column: NumPy's own message names neither."""
+    if is_sparse(X) or not isinstance(X, np.ndarray) or X.ndim != 2 or X.size == 0:
+        return
+    if np.iscomplexobj(X):
+        row, column = np.argwhere(X.imag != 0)[0] if np.any(X.imag != 0) else (0, 0)
+        raise ValueError(
+            f"Complex data not supported: row {row}, column {column} holds {X[row, column]}. "
+            "Give the real and the imaginary parts as two columns."
+        )
+    if X.dtype.kind in "OUS":
+        for (row, column), cell in np.ndenumerate(X):
+            try:
+                float(cell)
+            except (TypeError, ValueError) as error:
+                raise type(error)(
+                    f"row {row}, column {column} holds {cell!r}, which is not a number "
+                    f"({error}). Encode such a column as numbers first."
+                ) from None
+
+
+def refuse_what_float64_cannot_hold(X: Any) -> None:
+    """Integers beyond 2^53 and long doubles that would be rounded: a proof about rounded numbers proves nothing."""
+    values = getattr(X, "data", None) if is_sparse(X) else X
+    if not isinstance(values, np.ndarray) or values.size == 0:
+        return
+    if not (values.dtype.kind in "iu" and values.itemsize == 8) and not (
+        values.dtype.kind == "f" and values.itemsize > 8
+    ):
+        return
+    if values.dtype.kind in "iu" and int(values.min()) >= -(2**53) and int(values.max()) <= 2**53:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = values.astype(np.float64).astype(values.dtype) != values
+    if values.dtype.kind in "iu":  # 2^63 and 2^64 overflow on the way back
+        rounded |= values.astype(np.float64) >= float(np.iinfo(values.dtype).max)
+    rounded &= values == values  # NaN is refused elsewhere
+    if np.any(rounded):
+        place = tuple(int(index) for index in np.argwhere(rounded)[0])
+        where = f"entry {place[0]} of X.data" if is_sparse(X) else f"row {place[0]}, column {place[-1]}"
+        raise ValueError(
+            f"{where} holds {values[place]}, which float64 cannot hold exactly. "
+            "Subtract an offset first, or give X.astype(float) if rounding is what you want."
+        )
+
+
+def refuse_what_is_not_finite(X: Matrix) -> float:
+    """max |x_ij|, or an error that names the first cell that is NaN or infinite."""
+    values, largest = X.data if is_sparse(X) else X, largest_magnitude(X)
+    if math.isfinite(largest):
+        return largest
+    if is_sparse(X):
+        entry = int(np.flatnonzero(~np.isfinite(values))[0])
+        row, column = int(np.searchsorted(X.indptr, entry, side="right")) - 1, int(X.indices[entry])
+        cell = values[entry]
+    else:
+        row, column = divmod(int(np.argmin(np.isfinite(values))), X.shape[1])
+        cell = values[row, column]
+    name = "NaN" if np.isnan(cell) else "infinity" if cell > 0 else "-infinity"
+    raise ValueError(
+        f"Input X contains {name} (NaN and inf are not allowed): row {row}, column {column}. "
+        "Remove such rows, or fill them in, for example with sklearn.impute.SimpleImputer."
+    )
+
+
+def blocks(X: Matrix) -> Iterator[slice]:
+    """Slices of rows that fit the cache, so that several looks at a block cost one read of the memory."""
+    rows = max(1, BLOCK // max(1, X.shape[1])) if not is_sparse(X) else max(1, X.shape[0])
+    return (slice(start, start + rows) for start in range(0, X.shape[0], rows))
+
+
+def largest_magnitude(X: Matrix) -> float:
+    """max |x_ij|; NaN if there is one."""
+    if is_sparse(X):
+        return largest_of(X.data)
+    return float(max((largest_of(X[block]) for block in blocks(X)), default=0.0, key=nan_is_largest))
+
+
+def largest_of(values: NDArray[Any]) -> float:
+    if values.size == 0:
+        return 0.0
+    return float(max(abs(float(values.max())), abs(float(values.min()))))
+
+
+def nan_is_largest(value: float) -> float:
+    return math.inf if math.isnan(value) else value
+
+
+def in_safe_range(X: Matrix, largest: float | None = None) -> Scaled:
+    """X itself or, where squares would overflow or vanish, X times a power of two. `largest` = max |x_ij| if known."""
+    largest = largest_magnitude(X) if largest is None else largest
+    if largest == 0.0 or SAFE_RANGE[0] <= largest <= SAFE_RANGE[1]:
+        return Scaled(X, 1.0)
+    scale = math.ldexp(1.0, min(1000, -math.frexp(largest)[1]))
+    return Scaled(X.astype(np.float64) * scale, scale)
+
+
+def take(X: Matrix, rows: NDArray[np.intp]) -> Matrix:
+    """X[rows], without a copy if these are all rows in their order."""
+    everything = len(rows) == X.shape[0] and np.array_equal(rows, np.arange(len(rows)))
+    return X if everything else X[rows]
+
+
+def row_squares(X: Matrix) -> Vector:
+    """|x_i|^2 of every row, in float64."""
+    if is_sparse(X):
+        entries = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        return np.asarray(np.bincount(entries, X.data.astype(np.float64) ** 2, minlength=X.shape[0]))
+    return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))

@@ -1,0 +1,101 @@
+"""Rows behind one door: the compiled loops say dot() and add(), and mean a dense array or a CSR matrix.
+
+    dot(rows, i, w)          x_i . w      over the columns of X: w may be longer (a lifted bias at its end)
+    add(rows, i, scale, w)   w += scale * x_i
+
+One source serves both forms: Numba chooses by the type of `rows`. Uncompiled (NUMBA_DISABLE_JIT=1) the same
+names are the plain Python below. Only solvers import this file, because it imports the compiler.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin._numba import overload, types
+from maxmargin.data.matrix import Matrix, is_sparse
+
+
+class DenseRows(NamedTuple):
+    """A C-ordered array."""
+
+    values: NDArray[Any]
+
+
+class SparseRows(NamedTuple):
+    """CSR, with unsigned indices: Numba then need not ask whether an index is negative."""
+
+    data: NDArray[Any]
+    indices: NDArray[Any]
+    indptr: NDArray[Any]
+
+
+def rows_of(X: Matrix) -> DenseRows | SparseRows:
+    """X as read-only views, without a copy. Always read-only: one compiled version serves every input."""
+    if not is_sparse(X):
+        return DenseRows(_read_only(X))
+    return SparseRows(_read_only(X.data), _unsigned(X.indices), _unsigned(X.indptr))
+
+
+def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:
+    return _read_only(indices.view(np.dtype(f"uint{8 * indices.dtype.itemsize}")))
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def dot(rows: Any, i: int, w: Any) -> float:
+    if isinstance(rows, DenseRows):
+        return float(rows.values[i] @ w[: rows.values.shape[1]])
+    entries = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+    return float(rows.data[entries] @ w[rows.indices[entries]])
+
+
+def add(rows: Any, i: int, scale: float, w: Any) -> None:
+    if isinstance(rows, DenseRows):
+        w[: rows.values.shape[1]] += scale * rows.values[i]
+    else:
+        entries = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+        w[rows.indices[entries]] += scale * rows.data[entries]
+
+
+def _is(rows: Any, kind: type) -> bool:
+    return isinstance(rows, types.BaseNamedTuple) and rows.instance_class is kind
+
+
+# A sum may be reordered, so that it runs in vector registers; nothing else may be assumed of the numbers.
+@overload(dot, fastmath={"reassoc", "contract"})
+def _compile_dot(rows: Any, i: Any, w: Any) -> Any:
+    def dense(rows: Any, i: Any, w: Any) -> Any:
+        total = 0.0
+        row = rows.values[i]
+        for j in range(row.shape[0]):
+            total += row[j] * w[j]
+        return total
+
+    def csr(rows: Any, i: Any, w: Any) -> Any:
+        total = 0.0
+        for entry in range(rows.indptr[i], rows.indptr[i + 1]):
+            total += rows.data[entry] * w[rows.indices[entry]]
+        return total
+
+    return dense if _is(rows, DenseRows) else csr
+
+
+@overload(add)
+def _compile_add(rows: Any, i: Any, scale: Any, w: Any) -> Any:
+    def dense(rows: Any, i: Any, scale: Any, w: Any) -> None:
+        row = rows.values[i]
+        for j in range(row.shape[0]):
+            w[j] += scale * row[j]
+
+    def csr(rows: Any, i: Any, scale: Any, w: Any) -> None:
+        for entry in range(rows.indptr[i], rows.indptr[i + 1]):
+            w[rows.indices[entry]] += scale * rows.data[entry]
+
+    return dense if _is(rows, DenseRows) else csr
