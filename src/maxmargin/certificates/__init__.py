@@ -1,0 +1,1 @@
+"""How it is proven. Nothing here knows a solver: only the data and the claimed numbers."""

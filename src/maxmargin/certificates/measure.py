@@ -1,0 +1,171 @@
+"""What the numbers prove, from the raw data, in plain NumPy and with every rounding error accounted for.
+
+    plane     margin(w, b) = min_i y_i (w.x_i + b) / |w|           a lower bound of the best margin
+    hulls     p = sum_+ l_i x_i / sum_+ l - sum_- l_i x_i / sum_- l
+              |p|_* / 2                                            an upper bound, for any l >= 0
+              (through the origin: p = sum l_i y_i x_i / sum l, and |p|_*)
+
+|.| is the norm of the margin, |.|_* its dual: both Euclidean for l2; the sum and the largest coordinate for l1.
+The scaling by the class sums makes any nonnegative weights feasible. A computed dot product of k terms is within
+k u / (1 - k u) of the sum of its terms' magnitudes, u = 2^-53 [higham2002]; the bounds below are moved outwards by
+that much, so that they hold for the real numbers and not only for the computed ones.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.data.matrix import (
+    Matrix,
+    Vector,
+    blocks,
+    in_safe_range,
+    is_sparse,
+    largest_magnitude,
+    largest_of,
+    row_squares,
+)
+
+UNIT_ROUNDOFF = 2.0**-53
+
+
+class PlaneMargin(NamedTuple):
+    """The margin of a plane: computed, surely at least, and the row that has it.
+
+    `distances` are the signed distances of all rows; `w` and `b` are the plane with |w| = 1. If there is no plane
+    (w = 0) or no row, the margin is -inf and the rest is NaN.
+    """
+
+    value: float
+    lower: float
+    row: int
+    distances: Vector
+    w: Vector
+    b: float
+
+
+class HullDistance(NamedTuple):
+    """Half the distance of two points of the hulls (of one point to the origin without a bias).
+
+    `p` joins them; `weights` are the feasible weights that make it, one per given row.
+    """
+
+    value: float
+    upper: float
+    p: Vector
+    weights: Vector
+
+
+def rounding(terms: int) -> float:
+    """gamma_k = k u / (1 - k u)."""
+    return terms * UNIT_ROUNDOFF / (1.0 - terms * UNIT_ROUNDOFF)
+
+
+def length(v: Vector, norm: str) -> float:
+    """|v| without overflow: l2, l1, or max."""
+    if v.size == 0:
+        return 0.0
+    largest = float(np.max(np.abs(v)))
+    if largest == 0.0 or not math.isfinite(largest) or norm == "max":
+        return largest
+    unit = math.ldexp(1.0, math.frexp(largest)[1] - 1)  # a power of two: the division is exact
+    scaled = v / unit
+    return unit * (float(np.sqrt(np.sum(scaled * scaled))) if norm == "l2" else float(np.abs(scaled).sum()))
+
+
+def longest_row(X: Matrix) -> float:
+    """max |x_i|_2; the squares neither overflow nor vanish."""
+    table = in_safe_range(X)
+    return math.sqrt(float(row_squares(table.X).max(initial=0.0))) / table.scale
+
+
+def dual_norm(norm: str) -> str:
+    return "l2" if norm == "l2" else "max"
+
+
+def product(X: Matrix, w: Vector) -> Vector:
+    """X @ w in float64, whatever the precision of X."""
+    if is_sparse(X) or X.dtype == np.float64:
+        return np.asarray(X.astype(np.float64, copy=False) @ w)
+    return values_and_magnitude(X, w)[0]
+
+
+def values_and_magnitude(X: Matrix, w: Vector) -> tuple[Vector, float]:
+    """X @ w and max |x_ij| of an array, in one read of the memory."""
+    values, largest = np.empty(X.shape[0]), 0.0
+    for block in blocks(X):
+        part = X[block].astype(np.float64, copy=False)
+        values[block] = part @ w
+        largest = max(largest, largest_of(part))
+    return values, largest
+
+
+def plane_margin(X: Matrix, signs: Vector, w: Vector, b: float, norm: str) -> PlaneMargin:
+    """The margin of the plane w.x + b = 0 on the rows."""
+    n, d = X.shape
+    none = PlaneMargin(-math.inf, -math.inf, -1, np.full(n, np.nan), np.full(d, np.nan), math.nan)
+    steepest = length(w, "max")
+    if n == 0 or steepest == 0.0 or not math.isfinite(steepest) or not math.isfinite(b):
+        return none
+    exponent = math.frexp(steepest)[1] + d.bit_length()  # afterwards |w|_1 < 1, so that no w.x overflows
+    with np.errstate(over="ignore"):
+        w, b = np.ldexp(w, -exponent), float(np.ldexp(b, -exponent))
+    size = length(w, norm)
+    if is_sparse(X):
+        values = product(X, w)
+        terms = int(np.diff(X.indptr).max(initial=0)) + 2
+        magnitude = min(length(w, "l2") * longest_row(X), length(w, "l1") * largest_magnitude(X)) + abs(b)
+    else:
+        values, largest = values_and_magnitude(X, w)
+        terms, magnitude = d + 2, length(w, "l1") * largest + abs(b)
+    if not math.isfinite(magnitude):
+        return none
+    values += b
+    values *= signs
+    row = int(np.argmin(values))
+    error = 1.01 * rounding(terms) * magnitude + math.ulp(0.0) * terms
+    least = float(values[row])
+    relative = 2.0 * rounding(d + 4)  # of the norm and the division
+    lower = min((least - error) / size, sys.float_info.max)
+    lower = lower * (1.0 - relative) if lower > 0.0 else lower * (1.0 + relative)
+    lower = math.nextafter(math.nextafter(lower, -math.inf), -math.inf)  # a denormal rounds by more than `relative`
+    with np.errstate(over="ignore"):
+        values /= size
+    return PlaneMargin(least / size, lower, row, values, w / size, b / size)
+
+
+def hull_distance(X: Matrix, signs: Vector, weights: Vector, norm: str, fit_intercept: bool) -> HullDistance:
+    """The upper bound that the weights of these rows prove. Infinite if a class has no weight."""
+    plus, minus = signs > 0, signs < 0
+    groups = [plus, minus] if fit_intercept else [plus | minus]
+    feasible = np.zeros(len(weights))
+    heaviest = float(np.max(weights, initial=0.0))
+    weights = weights / heaviest if 0.0 < heaviest < math.inf else weights  # so that no sum overflows
+    for group in groups:
+        total = math.fsum(weights[group])
+        if not (total > 0.0 and math.isfinite(total)):
+            return HullDistance(math.inf, math.inf, np.full(X.shape[1], np.nan), feasible)
+        feasible[group] = weights[group] / total
+    with np.errstate(over="ignore"):  # an infinite bound is a true one
+        p = product(X.T, signs * feasible)
+    star, largest = dual_norm(norm), largest_magnitude(X)
+    value = length(p, star)
+    vanished = math.ulp(0.0) * (len(weights) + 2) * X.shape[1] * (1.0 + largest)  # of weights, of products
+    spread = len(groups) * (longest_row(X) if star == "l2" else largest)  # at least |sum_i l_i |x_i||
+    error = 1.01 * rounding(len(weights) + 3) * spread + vanished
+    share = 1.0 / len(groups)
+    upper = (value + error) * (1.0 + 2.0 * rounding(X.shape[1] + 4))
+    return HullDistance(share * value, share * upper, p, feasible)
+
+
+def objective(margin: float, norm: str) -> float:
+    """The margin as the value of the problem min 1/2 |w|_2^2 (l1: min |w|_1) subject to y (w.x + b) >= 1."""
+    if not margin > 0.0:
+        return math.inf
+    if margin == math.inf:
+        return 0.0
+    return 0.5 / margin / margin if norm == "l2" else 1.0 / margin

@@ -1,0 +1,108 @@
+"""Theory against practice: what each theorem promises on the user's data, from the data and the plane alone.
+
+Each theorem speaks of the margin g of *any* separating plane, so the plane that was found gives a valid bound.
+Lifted rows are (x_i, 1) with a bias, x_i without; R is their largest Euclidean norm. They are lifted as the solvers
+see them: a table out of the safe range is first multiplied by a power of two. g is rounded down and R up, so that a
+bound that is reached exactly is not broken by rounding.
+
+    Novikov             mistakes <= R^2 / g^2                               g = min y_i (w.x_i + b) / |(w, b)|_2
+    margin perceptron   updates <= 12 R^2 / g^2 with a guess G <= g;  <= 64 R^2 / g^2 when G is halved
+    Winnow              mistakes <= c ln(m) / g^2, rows scaled to |a|_max <= 1,  g = min y_i w.a_i / |w|_1
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from maxmargin.certificates.certificate import TheoremBound
+from maxmargin.certificates.measure import length, plane_margin, product, rounding
+from maxmargin.data.matrix import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
+
+
+def lifted_margin(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool) -> float:
+    """g of the lifted rows in l2: 0 if the plane does not separate."""
+    table = in_safe_range(X)
+    plane = plane_margin(table.X, signs, w / table.scale, b, "l2")
+    if not plane.lower > 0.0:
+        return 0.0
+    return plane.lower / math.hypot(1.0, plane.b if fit_intercept else 0.0) * (1.0 - rounding(X.shape[1] + 8))
+
+
+def lifted_ratio(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool) -> float:
+    """R / g of the lifted rows in l2: infinite if the plane does not separate."""
+    margin = lifted_margin(X, signs, w, b, fit_intercept)
+    radius = math.sqrt(float(row_squares(in_safe_range(X).X).max()) + (1.0 if fit_intercept else 0.0))
+    return radius / margin * (1.0 + rounding(X.shape[1] + 8)) if margin > 0.0 else math.inf
+
+
+def novikov(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool, mistakes: int) -> TheoremBound:
+    ratio = lifted_ratio(X, signs, w, b, fit_intercept)
+    return TheoremBound("Novikov: mistakes <= R^2/g^2", ratio * ratio, float(mistakes))
+
+
+def margin_perceptron_updates(
+    X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool, updates: int, *, guess: float | None
+) -> TheoremBound:
+    """With a guess the theorem needs G <= g: it promises nothing where the plane that was found does not show that."""
+    ratio = lifted_ratio(X, signs, w, b, fit_intercept)
+    if guess is None:
+        return TheoremBound("halving: updates <= 64 R^2/g^2", 64.0 * ratio * ratio, float(updates))
+    premise = guess <= lifted_margin(X, signs, w, b, fit_intercept)
+    bound = 12.0 * ratio * ratio if premise else math.inf
+    return TheoremBound("margin perceptron, G <= g: updates <= 12 R^2/g^2", bound, float(updates))
+
+
+def quarter(
+    X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool, counts: Vector, ceiling: float = math.inf
+) -> TheoremBound:
+    """The share of the best lifted margin: a quarter is promised, and this much is proven.
+
+    g* <= |sum_i counts_i y_i (x_i, 1)| / sum_i counts_i,  because the mistake counts are a dual point;
+    g* <= ceiling,                                          the last guess that the run found to be too large.
+    """
+    weights = signs * counts
+    p = product(in_safe_range(X).X.T, weights)
+    upper = min(ceiling, length(np.append(p, weights.sum()) if fit_intercept else p, "l2") / float(counts.sum()))
+    lower = lifted_margin(X, signs, w, b, fit_intercept)
+    name = "halving: share of the best lifted margin, promised and proven"
+    return TheoremBound(name, 0.25, lower / upper if upper > 0.0 else 0.0, at_most=False)
+
+
+def winnow_ratio(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool) -> float:
+    """1 / g of the lifted rows scaled to |a|_max <= 1, in l1."""
+    plane = plane_margin(X, signs, w, b, "l1")
+    if not plane.lower > 0.0:
+        return math.inf
+    lifted = (largest_magnitude(X) or 1.0) + (abs(plane.b) if fit_intercept else 0.0)
+    return lifted / plane.lower * (1.0 + rounding(X.shape[1] + 8))
+
+
+def winnow_mistakes(
+    X: Matrix,
+    signs: Vector,
+    w: Vector,
+    b: float,
+    fit_intercept: bool,
+    mistakes: int,
+    n_weights: int,
+    *,
+    epsilon: float | None,
+) -> tuple[TheoremBound, ...]:
+    """The bound that is proven (see solvers/winnow.py), and the usual one, which drops terms of order epsilon."""
+    inverse = winnow_ratio(X, signs, w, b, fit_intercept)
+    logarithm = math.log(n_weights)
+    if epsilon is None:
+        name, bound = "Winnow, halving: mistakes <= (32/3) ln(m)/g^2", 32.0 / 3.0 * logarithm * inverse * inverse
+    else:
+        eta = -math.log1p(-epsilon)
+        room = 1.0 / inverse - eta / 2.0
+        name = "Winnow: mistakes <= ln(m)/(eta (g - eta/2))"
+        bound = logarithm / (eta * room) if room > 0.0 else math.inf
+    usual = TheoremBound(
+        "Winnow, to leading order: mistakes <= (16/3) ln(m)/g^2",
+        16.0 / 3.0 * logarithm * inverse * inverse,
+        float(mistakes),
+    )
+    return TheoremBound(name, bound, float(mistakes)), usual
