@@ -1,0 +1,54 @@
+"""The margin perceptron without a guess: halve until it ends.
+
+    one phase    the margin perceptron with the guess G: w = 0; a row whose distance y_i w.x_i / |w| is below G / 2
+                 is a violation, w <- w + y_i x_i; for at most 12 R^2 / G^2 updates
+    start        G = R, the length of the longest row; no margin is larger
+    if a phase does not end by itself, G <- G / 2 and the next phase begins
+
+    theorem      if G <= g*, a phase ends within 12 R^2 / g*^2 updates, with a margin of at least G / 2
+    hence        the first phase that ends has G > g*/2: its margin is at least g*/4, and all phases together
+                 take at most 12 R^2/G^2 (1 + 1/4 + 1/16 + ...) <= 64 R^2 / g*^2 updates
+
+The margins are those of the lifted rows (x_i, 1) when there is a bias. The phase's mistake counts are a dual point,
+so the certificate knows how far the plane is from the best one without knowing g*.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+
+from maxmargin.problems.separation import Separation, Solution
+from maxmargin.problems.trace import Trace
+from maxmargin.problems.visits import Order
+from maxmargin.solvers.perceptron import longest_row, perceptron
+
+
+def margin_perceptron(
+    problem: Separation,
+    *,
+    order: Order = Order.CYCLIC,
+    seed: int = 0,
+    max_updates: int = 2**62,
+    trace: Trace | None = None,
+) -> Iterator[Solution]:
+    """The solutions of the phases, with all updates counted; settled when a phase ends by itself."""
+    radius = guess = longest_row(problem)
+    updates = sweeps = 0
+    while True:
+        allowed = math.floor(12.0 * (radius / guess) ** 2) if guess > 0.0 else 2**62
+        phase = perceptron(
+            problem,
+            order=order,
+            seed=seed,
+            guess=guess,
+            max_updates=max(1, min(allowed, max_updates - updates)),
+            trace=trace,
+        )
+        for solution in phase:
+            yield dataclasses.replace(solution, updates=updates + solution.updates, sweeps=sweeps + solution.sweeps)
+        updates, sweeps = updates + solution.updates, sweeps + solution.sweeps
+        if solution.settled or updates >= max_updates:
+            return
+        guess /= 2.0

@@ -1,0 +1,135 @@
+"""The margin problem off the shelf: written down in CVXPY, solved by Clarabel. To compare with, not to be fast.
+
+    l2 primal   min 1/2 |w|_2^2                        subject to  y_i (w.x_i + b) >= 1
+    l2 dual     max sum_i a_i - 1/2 |p|_2^2            subject to  a >= 0,  sum_i a_i y_i = 0
+    l1 primal   min |w|_1                              subject to  y_i (w.x_i + b) >= 1
+    l1 dual     max sum_i a_i                          subject to  a >= 0,  sum_i a_i y_i = 0,  |p_j| <= 1
+
+    where       p = sum_i a_i y_i x_i; without b the equation sum_i a_i y_i = 0 falls away
+    link        l2: w = p; l1: w is the price of |p_j| <= 1;  b = y_i - w.x_i on the rows with a_i > 0
+
+No plane exists exactly when the primal has no solution; its prices are then a proof: p = 0 and sum_i a_i y_i = 0.
+
+Cost: an interior point method on everything at once. Reference: [diamond2016], [goulart2024].
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import math
+import warnings
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from maxmargin.data.matrix import Vector, largest_magnitude
+from maxmargin.problems.separation import Norm, Separation, Solution
+
+PRECISION = 1e-10
+TOLERANCES = ("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_infeas_abs", "tol_infeas_rel")
+DUST = 1e-10  # an interior point leaves such a share of the largest weight on the rows that have none
+
+
+class Form(StrEnum):
+    """Which of the two problems CVXPY is given."""
+
+    PRIMAL = "primal"
+    DUAL = "dual"
+
+
+def reference(problem: Separation, *, form: Form | str = Form.PRIMAL) -> Iterator[Solution]:
+    """One solution, settled; "status" in its details is CVXPY's word for it.
+
+    >>> X, signs = np.array([[0.0, 1.0], [2.0, 2.0], [0.0, -1.0]]), np.array([1.0, 1.0, -1.0])
+    >>> [solution] = reference(Separation(X, signs, Norm.L2, True))
+    >>> solution.w.round(6) + 0.0, round(solution.b, 6) + 0.0, solution.a.round(6) + 0.0
+    (array([0., 1.]), 0.0, array([0.5, 0. , 0.5]))
+    """
+    if Form(form) is Form.DUAL:
+        yield solved_dual(problem) or solved_primal(problem)
+    else:
+        yield solved_primal(problem)
+
+
+def solved_primal(problem: Separation) -> Solution:
+    cp = imported_cvxpy()
+    scale = power_of_two_for(problem)
+    w, b = cp.Variable(problem.n_columns), cp.Variable()
+    if not problem.fit_intercept:
+        b = cp.Constant(0.0)
+    beyond_the_edge = cp.multiply(problem.signs, (problem.X * scale) @ w + b) >= 1
+    size = cp.norm1(w) if problem.norm is Norm.L1 else 0.5 * cp.sum_squares(w)
+    program = cp.Problem(cp.Minimize(size), [beyond_the_edge])
+    solve(program)
+    meets = program.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
+    plane, bias = (np.zeros(problem.n_columns), 0.0) if meets else (w.value, float(b.value))
+    return as_solution(problem, program, scale, plane, bias, beyond_the_edge.dual_value, meets)
+
+
+def solved_dual(problem: Separation) -> Solution | None:
+    """None when the dual grows without bound: the primal has no solution then."""
+    cp = imported_cvxpy()
+    scale = power_of_two_for(problem)
+    a = cp.Variable(problem.n_rows)
+    p = (problem.X * scale).T @ cp.multiply(problem.signs, a)
+    above, below = p <= 1, p >= -1
+    constraints = [a >= 0] + ([problem.signs @ a == 0] if problem.fit_intercept else [])
+    if problem.norm is Norm.L1:
+        program = cp.Problem(cp.Maximize(cp.sum(a)), [*constraints, above, below])
+    else:
+        program = cp.Problem(cp.Maximize(cp.sum(a) - 0.5 * cp.sum_squares(p)), constraints)
+    solve(program)
+    if program.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
+        return None
+    w = above.dual_value - below.dual_value if problem.norm is Norm.L1 else p.value
+    b = bias_from_support(problem, scale * w, a.value) if problem.fit_intercept else 0.0
+    return as_solution(problem, program, scale, w, b, a.value, False)
+
+
+def bias_from_support(problem: Separation, w: Vector, a: Vector) -> float:
+    """The mean of y_i - w.x_i over the support vectors, each as heavy as its weight."""
+    return float(np.average(problem.signs - problem.X @ w, weights=np.maximum(a, 0.0)))
+
+
+def power_of_two_for(problem: Separation) -> float:
+    """What brings the largest |x_ij| to about 1, exactly: Clarabel's tolerances are not relative in everything."""
+    return math.ldexp(1.0, -math.frexp(largest_magnitude(problem.X) or 1.0)[1])
+
+
+def as_solution(
+    problem: Separation, program: Any, scale: float, w: Vector, b: float, a: Vector, meets: bool
+) -> Solution:
+    """In the units of X: x was multiplied by the scale, so w is, and a as the objective (|w|_1, or |w|_2 squared)."""
+    a = np.maximum(a, 0.0)
+    a = np.where(a > DUST * a.max(), a, 0.0) * (scale if problem.norm is Norm.L1 else scale * scale)
+    steps = int(program.solver_stats.num_iters or 0)
+    details = {"meets": meets, "status": program.status}
+    return Solution(scale * np.asarray(w, dtype=np.float64), b, a, True, steps, steps, details)
+
+
+def solve(program: Any) -> None:
+    """To full precision or, where Clarabel cannot, to its own; the status says so, a warning need not."""
+    cp = imported_cvxpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for options in (dict.fromkeys(TOLERANCES, PRECISION), {}):
+            with contextlib.suppress(cp.SolverError):
+                program.solve(solver=cp.CLARABEL, **options)
+                return
+    raise RuntimeError("Clarabel fails on these numbers. Scale the columns of X alike, or choose another solver.")
+
+
+def imported_cvxpy() -> Any:
+    try:
+        import cvxpy
+
+        importlib.import_module("clarabel")  # asked here, because CVXPY's own message is less kind
+    except ImportError as error:
+        raise ImportError(
+            "The reference solver needs CVXPY and Clarabel, which are not installed. "
+            "To add them: pip install 'maxmargin[reference]'"
+        ) from error
+    return cvxpy

@@ -1,0 +1,40 @@
+"""One pass over the rows on every core: h = X w, read in place, summed in float64.
+
+Each entry of h depends on its own row alone, so the answer is the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from maxmargin._numba import njit
+from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.rows import dot, rows_of
+
+WORTH_A_THREAD = 500_000  # numbers to read: below this, starting a thread costs more than it saves
+
+
+@njit
+def scan_block(rows: Any, w: Any, start: int, stop: int, h: Any) -> None:
+    for i in range(start, stop):
+        h[i] = dot(rows, i, w)
+
+
+def scan(X: Matrix, w: Vector) -> Vector:
+    """X @ w."""
+    n = X.shape[0]
+    h = np.empty(n)
+    rows = rows_of(X)
+    numbers = X.data.size if hasattr(X, "indptr") else X.size
+    threads = min(os.cpu_count() or 1, 1 + numbers // WORTH_A_THREAD)
+    if threads == 1:
+        scan_block(rows, w, 0, n, h)
+        return h
+    edges = np.linspace(0, n, 4 * threads + 1).astype(int)
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda start, stop: scan_block(rows, w, start, stop, h), edges[:-1], edges[1:]))
+    return h

@@ -1,0 +1,191 @@
+"""The perceptrons: their theorems on data of known margin, in integers so that every comparison is exact."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from maxmargin.problems.separation import Norm, Separation
+from maxmargin.problems.trace import Trace
+from maxmargin.problems.visits import Order
+from maxmargin.solvers.margin_perceptron import margin_perceptron
+from maxmargin.solvers.perceptron import longest_row, perceptron
+
+orders = st.sampled_from([Order.CYCLIC, Order.SHUFFLED])
+
+
+@st.composite
+def integer_data(draw, bias: bool):
+    """Integer rows and a plane (u, c) that separates them: X, signs, (u, c)."""
+    d = draw(st.integers(1, 4))
+    entry = st.integers(-9, 9)
+    u = np.array(draw(st.lists(entry, min_size=d, max_size=d).filter(any)))
+    c = draw(st.integers(-9, 9)) if bias else 0
+    X = np.array(draw(st.lists(st.lists(entry, min_size=d, max_size=d), min_size=2, max_size=12)))
+    values = X @ u + c
+    X, values = X[values != 0], values[values != 0]
+    assume(len(X) > 0)
+    return X.astype(float), np.sign(values).astype(float), (u, c)
+
+
+def lifted(X, bias):
+    return [[Fraction(x) for x in row] + ([Fraction(1)] if bias else []) for row in X]
+
+
+def squared_ratio(X, signs, plane, bias):
+    """R^2 / g^2 of the lifted rows, exactly."""
+    u = [Fraction(int(x)) for x in plane[0]] + ([Fraction(int(plane[1]))] if bias else [])
+    rows = lifted(X, bias)
+    radius_squared = max(sum(x * x for x in row) for row in rows)
+    least = min(
+        Fraction(sign) * sum(x * v for x, v in zip(row, u, strict=True)) for row, sign in zip(rows, signs, strict=True)
+    )
+    return radius_squared * sum(v * v for v in u) / least**2
+
+
+def last(solutions):
+    *_, solution = solutions
+    return solution
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@given(data=st.data(), order=orders, seed=st.integers(0, 3))
+@settings(max_examples=1000)
+def test_novikov(bias, data, order, seed):
+    X, signs, plane = data.draw(integer_data(bias))
+    solution = last(perceptron(Separation(X, signs, Norm.L2, bias), order=order, seed=seed))
+    assert solution.settled
+    assert solution.updates <= squared_ratio(X, signs, plane, bias)
+    exact = [Fraction(v) for v in solution.w]
+    for row, sign in zip(X, signs, strict=True):
+        value = sum(Fraction(x) * w for x, w in zip(row, exact, strict=True)) + Fraction(solution.b)
+        assert Fraction(sign) * value > 0
+    assert np.array_equal(X.T @ (signs * solution.a), solution.w)  # w is the sum of its mistakes
+    assert solution.a.sum() == solution.updates
+
+
+@given(data=st.data())
+@settings(max_examples=300)
+def test_cosine_to_the_known_plane_grows_like_the_theorem_says(data):
+    X, signs, (u, c) = data.draw(integer_data(True))
+    trace = Trace()
+    last(perceptron(Separation(X, signs, Norm.L2, True), trace=trace))
+    target = np.append(u, c) / math.sqrt(float(u @ u + c * c))
+    ratio = float(squared_ratio(X, signs, (u, c), True)) ** -0.5
+    arrays = trace.to_arrays()
+    for t, after in zip(arrays["update"], arrays["after"], strict=True):
+        assert after @ target / np.linalg.norm(after) >= math.sqrt(t) * ratio * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@given(data=st.data(), order=orders, share=st.floats(0.05, 1.0))
+@settings(max_examples=500)
+def test_margin_perceptron_with_a_good_guess(bias, data, order, share):
+    X, signs, plane = data.draw(integer_data(bias))
+    problem = Separation(X, signs, Norm.L2, bias)
+    ratio = float(squared_ratio(X, signs, plane, bias))
+    guess = share * longest_row(problem) / math.sqrt(ratio)
+    solution = last(perceptron(problem, order=order, guess=guess))
+    assert solution.settled
+    assert solution.updates <= 12 * ratio * (1 + 1e-12)
+    assert lifted_margin(problem, solution) >= guess / 2 * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@given(data=st.data(), order=orders)
+@settings(max_examples=500)
+def test_halving_reaches_a_quarter_of_the_best_margin(bias, data, order):
+    X, signs, plane = data.draw(integer_data(bias))
+    problem = Separation(X, signs, Norm.L2, bias)
+    ratio = float(squared_ratio(X, signs, plane, bias))
+    known = longest_row(problem) / math.sqrt(ratio)  # a margin that exists; the best one may be larger
+    solution = last(margin_perceptron(problem, order=order))
+    assert solution.settled
+    assert lifted_margin(problem, solution) >= known / 4 * (1 - 1e-9)
+    assert solution.updates <= 64 * ratio
+
+
+def lifted_margin(problem, solution):
+    norm = math.hypot(float(np.linalg.norm(solution.w)), solution.b if problem.fit_intercept else 0.0)
+    return float(np.min(problem.signs * (problem.X @ solution.w + solution.b))) / norm
+
+
+@given(data=st.data())
+@settings(max_examples=100)
+def test_worst_first_visits_the_worst_row(data):
+    X, signs, plane = data.draw(integer_data(True))
+    trace = Trace()
+    solution = last(perceptron(Separation(X, signs, Norm.L2, True), order=Order.WORST_FIRST, trace=trace))
+    assert solution.settled
+    assert solution.updates <= squared_ratio(X, signs, plane, True)
+    arrays = trace.to_arrays()
+    for row, before in zip(arrays["row"], arrays["before"], strict=True):
+        values = signs * (X @ before[:-1] + before[-1])
+        assert values[row] == values.min()
+
+
+@given(data=st.data(), order=st.sampled_from(list(Order)))
+@settings(max_examples=100)
+def test_dense_and_sparse_take_the_same_steps(data, order):
+    X, signs, _ = data.draw(integer_data(True))
+    dense = last(perceptron(Separation(X, signs, Norm.L2, True), order=order))
+    csr = last(perceptron(Separation(sparse.csr_array(X), signs, Norm.L2, True), order=order))
+    assert dense.updates == csr.updates
+    assert np.array_equal(dense.w, csr.w)
+    assert dense.b == csr.b
+
+
+def test_a_sweep_over_two_shuffled_orders_cannot_skip_a_row():
+    """n clean visits count only within one order: the last rows of one and the first of the next may coincide."""
+    random = np.random.default_rng(0)
+    for seed in range(200):
+        X = random.integers(-3, 4, (7, 2)).astype(float)
+        values = X @ [2.0, -1.0] + 0.5
+        problem = Separation(X, np.sign(values), Norm.L2, True)
+        solution = last(perceptron(problem, order=Order.SHUFFLED, seed=seed))
+        assert np.min(problem.signs * (X @ solution.w + solution.b)) > 0
+
+
+def test_budget_ends_a_run_that_cannot_end():
+    X, signs = np.array([[1.0], [1.0]]), np.array([1.0, -1.0])
+    for run in (perceptron, margin_perceptron):
+        solution = last(run(Separation(X, signs, Norm.L2, True), max_updates=101))
+        assert not solution.settled
+        assert solution.updates == 101
+
+
+def test_rate_scales_the_weights_and_nothing_else():
+    random = np.random.default_rng(1)
+    X = random.integers(-9, 10, (50, 3)).astype(float)
+    values = X @ [1.0, 2.0, -3.0] + 0.5
+    problem = Separation(X, np.sign(values), Norm.L2, True)
+    one, eight = last(perceptron(problem)), last(perceptron(problem, rate=8.0))
+    assert np.array_equal(8.0 * one.w, eight.w)
+    assert one.updates == eight.updates
+
+
+def test_averaged_weights_are_the_mean_over_all_visits():
+    random = np.random.default_rng(2)
+    X = random.integers(-5, 6, (30, 2)).astype(float)
+    signs = np.where(X @ [1.0, 1.0] > 0.5, 1.0, -1.0)
+    solution = last(perceptron(Separation(X, signs, Norm.L2, True), max_sweeps=3))
+    w, total, visits = np.zeros(3), np.zeros(3), 0
+    clean = 0
+    for _ in range(3):
+        for x, y in zip(X, signs, strict=True):
+            total += w
+            visits += 1
+            if y * (x @ w[:2] + w[2]) <= 0:
+                w += y * np.append(x, 1.0)
+                clean = 0
+            else:
+                clean += 1
+            if clean == len(X):
+                break
+        if clean == len(X):
+            break
+    assert np.allclose(solution.details["averaged"], total / visits, atol=np.abs(w).max() / visits + 1e-12)
