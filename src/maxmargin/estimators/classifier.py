@@ -1,0 +1,111 @@
+"""What all estimators share: labels in, two-class problems, planes and certificates out.
+
+A subclass says how one two-class problem is answered (`_answer`); everything else is here.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABCMeta, abstractmethod
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.data.labels import check_weights, encode_labels
+from maxmargin.data.matrix import Matrix, check_table
+from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems, votes
+from maxmargin.solve import Answer, Clock, Status
+
+
+class MarginClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """A linear classifier whose every fit ends with a certificate."""
+
+    max_time: float | None
+    multi_class: str
+    verbose: int
+
+    @abstractmethod
+    def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
+        """Solve and certify one two-class problem."""
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        strategy = choice("multi_class", self.multi_class, Strategy)
+        if self.max_time is not None and not positive(self.max_time):
+            raise ValueError(f"max_time must be a positive number of seconds or None, not {self.max_time!r}")
+        X, y, largest = check_table(self, X, y)
+        weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
+        labels = encode_labels(y, weights)
+        clock = Clock(self.max_time, self.verbose)
+        problems = two_class_problems(X, labels, strategy, weights, largest)
+        answers = [self._answer(two, clock) for two in problems]
+        self._store(X, labels.classes, strategy, answers)
+        if clock.interrupted:  # fitted as far as it got, with its true gap; but a search or pipeline must stop
+            raise KeyboardInterrupt
+        return self
+
+    def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
+        """Set the fitted attributes, all at once: a fit that fails leaves those of the last one."""
+        self.classes_ = classes
+        self._strategy = strategy
+        certificates = [answer.certificate for answer in answers]
+        self.coef_ = np.array([self._shown_plane(certificate)[0] for certificate in certificates])
+        self.intercept_ = np.array([self._shown_plane(certificate)[1] for certificate in certificates])
+        self.certificate_: Certificate | MulticlassCertificate = (
+            certificates[0] if len(certificates) == 1 else MulticlassCertificate(tuple(certificates))
+        )
+        self.status_: Status | list[Status] = single([answer.status for answer in answers])
+        self.n_updates_ = single([answer.solution.updates for answer in answers])
+        self.n_iter_ = max(1, *(answer.solution.sweeps for answer in answers))
+        self.margin_ = single([certificate.margin_lower for certificate in certificates])
+        self.street_ = single([2.0 * certificate.margin_lower for certificate in certificates])
+
+    def _shown_plane(self, certificate: Certificate) -> tuple[NDArray[np.float64], float]:
+        """The plane as `coef_` and `intercept_` show it."""
+        return certificate.w, certificate.b
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """w.x + b: one number per row for two classes, otherwise one per row and class."""
+        check_is_fitted(self, "coef_")
+        X = check_table(self, X, reset=False).X
+        scores = np.asarray(X @ self.coef_.T, dtype=np.float64) + self.intercept_
+        n_classes = len(self.classes_)
+        if n_classes == 2:
+            return np.asarray(scores[:, 0])
+        if self._strategy is Strategy.ONE_VERSUS_ONE:
+            return votes(scores, n_classes)
+        return np.asarray(scores)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row."""
+        scores = self.decision_function(X)
+        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def single(values: list[Any]) -> Any:
+    """The value of the only problem, or the values of all."""
+    return values[0] if len(values) == 1 else values
+
+
+def positive(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < math.inf
+
+
+def choice(name: str, value: Any, options: Any) -> Any:
+    """A string at the door, an enum inside."""
+    try:
+        return options(value)
+    except ValueError:
+        known = ", ".join(repr(option.value) for option in options)
+        raise ValueError(f"{name}={value!r} is not known; it can be {known}") from None

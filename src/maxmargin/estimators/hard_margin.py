@@ -1,0 +1,202 @@
+"""The widest street: the exact hard margin, or a proof that no plane exists."""
+
+from __future__ import annotations
+
+import functools
+from enum import StrEnum
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.measure import length
+from maxmargin.data.matrix import Matrix, Vector, row_squares
+from maxmargin.estimators.classifier import MarginClassifier, choice, positive
+from maxmargin.problems.multiclass import Strategy, TwoClasses
+from maxmargin.problems.separation import Norm, Separation, Solution
+from maxmargin.solve import Answer, Clock, Status, drive, judge, separation_of
+
+
+class OnInseparable(StrEnum):
+    """What `HardMarginSVM` does with data that no plane separates."""
+
+    RAISE = "raise"
+    RETURN = "return"
+
+
+class NotSeparableError(ValueError):
+    """No plane was found that separates the classes: none exists, and `certificate` carries the witness; or it is
+    undecided at this precision (`certificate.verdict` says which), and it carries the bounds."""
+
+    def __init__(self, certificate: Certificate) -> None:
+        self.certificate = certificate
+        super().__init__(
+            f"{certificate.report()}\nTo look at the witness: error.certificate.rows are rows of X. "
+            'To have a plane all the same: HardMarginSVM(on_inseparable="return"), or a soft margin.'
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.certificate,)
+
+
+class HardMarginSVM(MarginClassifier):
+    """The widest street between two classes, exactly, with proof.
+
+        min 1/2 |w|^2   subject to   y_i (w.x_i + b) >= 1            (norm="l1": min |w|_1)
+
+    On data that no plane separates it raises `NotSeparableError`, which carries the proof: rows whose convex hulls
+    meet. It never turns soft silently.
+
+    Parameters
+    ----------
+    norm : {"l2", "l1"}, default="l2"
+        The norm of w. l1 measures distances by the largest coordinate and gives sparse planes.
+    fit_intercept : bool, default=True
+        Whether the plane may leave the origin. The bias is not part of the norm.
+    tol : float, default=1e-9
+        The relative gap between the proven bounds of the margin at which the verdict is "optimal".
+    solver : {"auto", "hulls", "coordinate_descent", "linear_program", "cvxpy"}, default="auto"
+        "auto" chooses by norm and shape; "cvxpy" is the off-the-shelf reference (extra `reference`).
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        One versus rest or one versus one, when there are more than two classes.
+    on_inseparable : {"raise", "return"}, default="raise"
+        "return" keeps the verdict and the witness in `certificate_`, and fits the plane of (weighted) least squares
+        to the labels -1 and +1, with a penalty on w of 1e-6 of the rows' sum of squares: stated and deterministic.
+    max_time : float, default=None
+        Seconds. What has been found by then is kept, with its true gap.
+    verbose : int, default=0
+        1 shows progress on stderr once a second, 2 every step.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the planes, scaled so that the nearest row has y (w.x + b) = 1
+    certificate_ : `Certificate`, or `MulticlassCertificate` for more than two classes
+    margin_, street_ : distance from the plane to the nearest row, proven from below; and twice that
+    support_, support_vectors_ : the rows that touch the street, and their positions
+    dual_coef_ : a_i y_i of those rows, one line for each plane
+    n_support_ : how many rows support each plane (not each class, as in SVC)
+    classes_, n_features_in_, n_updates_, n_iter_, status_
+
+    Examples
+    --------
+    >>> from maxmargin import HardMarginSVM
+    >>> svm = HardMarginSVM().fit([[0, 0], [0, 2], [3, 0], [5, 1]], ["left", "left", "right", "right"])
+    >>> round(svm.street_, 9)
+    3.0
+    >>> bool(svm.certificate_.verify([[0, 0], [0, 2], [3, 0], [5, 1]], ["left", "left", "right", "right"]))
+    True
+    """
+
+    def __init__(
+        self,
+        norm: str = "l2",
+        *,
+        fit_intercept: bool = True,
+        tol: float = 1e-9,
+        solver: str = "auto",
+        multi_class: str = "ovr",
+        on_inseparable: str = "raise",
+        max_time: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.norm = norm
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.solver = solver
+        self.multi_class = multi_class
+        self.on_inseparable = on_inseparable
+        self.max_time = max_time
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the widest street.
+
+        A row of weight k is k equal rows: none if k = 0, and otherwise the street is the same for every k. (A class
+        weight would have no meaning here, so there is none.)
+        """
+        from maxmargin.solvers.widest_street import SOLVERS
+
+        choice("norm", self.norm, Norm)
+        choice("on_inseparable", self.on_inseparable, OnInseparable)
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver={self.solver!r} is not known; it can be {', '.join(map(repr, SOLVERS))}")
+        if not positive(self.tol):
+            raise ValueError(f"tol must be a positive number, not {self.tol!r}")
+        return self._fit(X, y, sample_weight)
+
+    def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
+        from maxmargin.solvers.widest_street import widest_street
+
+        norm = Norm(self.norm)
+        problem, scale = separation_of(two, norm, self.fit_intercept)
+        solver = functools.partial(widest_street, solver=self.solver, tol=self.tol)
+        solution, status = drive(problem, solver, clock)
+        plane = None
+        if solution.details.get("meets") and OnInseparable(self.on_inseparable) is OnInseparable.RETURN:
+            plane = self._plane_where_none_separates(problem, solution, two.weights)
+        stopped = status in (Status.TIME, Status.INTERRUPTED)
+        certificate = judge(two, norm, self.fit_intercept, solution, scale, tol=self.tol, stopped=stopped, plane=plane)
+        refused = not (certificate.is_separable or stopped)
+        if refused and OnInseparable(self.on_inseparable) is OnInseparable.RAISE:
+            raise NotSeparableError(certificate)
+        return Answer(two, solution, certificate, status)
+
+    def _plane_where_none_separates(
+        self, problem: Separation, witness: Solution, weights: Vector | None
+    ) -> tuple[Vector, float] | None:
+        """The plane to show all the same."""
+        return least_squares_plane(problem, weights)
+
+    def _shown_plane(self, certificate: Certificate) -> tuple[NDArray[np.float64], float]:
+        """In canonical form where the plane separates: the nearest row at y (w.x + b) = 1."""
+        if not certificate.margin_lower > 0.0:
+            return certificate.w, certificate.b
+        functional = certificate.margin_lower * length(certificate.w, certificate.norm)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            w, b = certificate.w / functional, np.float64(certificate.b) / functional
+        if not (np.all(np.isfinite(w)) and np.isfinite(b)):  # rows so near to zero that float64 cannot hold 1 / margin
+            return certificate.w, certificate.b
+        return w, float(b)
+
+    def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
+        super()._store(X, classes, strategy, answers)
+        certificates = [answer.certificate for answer in answers]
+        supports = [certificate.rows[certificate.weights > 0.0] for certificate in certificates]
+        self.support_ = np.unique(np.concatenate(supports))
+        self.support_vectors_ = X[self.support_]
+        self.n_support_ = np.array([len(rows) for rows in supports])
+        self.dual_coef_ = np.zeros((len(answers), len(self.support_)))
+        for line, (answer, rows) in enumerate(zip(answers, supports, strict=True)):
+            self.dual_coef_[line, np.searchsorted(self.support_, rows)] = canonical_dual(answer)
+
+
+def canonical_dual(answer: Answer) -> Vector:
+    """a_i y_i of the support vectors, scaled so that sum a_i y_i x_i is the canonical w.
+
+    The weights l of the hull points have |p| = 2 margin (without a bias: |p| = margin), so a = l / (2 margin^2),
+    or l / margin^2; and one power of the margin less for l1. On data without a margin: the witness as it is.
+    """
+    certificate, two = answer.certificate, answer.two
+    carrying = certificate.weights > 0.0
+    weights, signs = certificate.weights[carrying], two.signs[np.searchsorted(two.rows, certificate.rows[carrying])]
+    if certificate.fit_intercept:
+        for side in (signs > 0, signs < 0):
+            weights = np.where(side, weights / max(float(weights[side].sum()), np.finfo(float).tiny), weights)
+    if not certificate.margin_lower > 0.0:
+        return weights * signs
+    with np.errstate(over="ignore", divide="ignore"):
+        a = weights / certificate.margin_upper / (2.0 if certificate.fit_intercept else 1.0)
+        a = a if certificate.norm == "l1" else a / certificate.margin_upper
+    return a * signs if np.all(np.isfinite(a)) else weights * signs  # beyond float64: the weights as they are
+
+
+def least_squares_plane(problem: Separation, weights: Vector | None) -> tuple[Vector, float]:
+    """The plane whose values come nearest to the signs in (weighted) least squares."""
+    from sklearn.linear_model import Ridge
+
+    X, squares = problem.X.astype(np.float64, copy=False), row_squares(problem.X)
+    penalty = 1e-6 * float(squares.sum() if weights is None else squares @ weights)
+    ridge = Ridge(alpha=penalty or 1.0, fit_intercept=problem.fit_intercept, tol=1e-8)
+    ridge.fit(X, problem.signs, sample_weight=weights)
+    return np.asarray(ridge.coef_, dtype=np.float64).ravel(), float(ridge.intercept_)

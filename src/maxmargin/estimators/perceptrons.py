@@ -1,0 +1,331 @@
+"""Learning by mistakes: the perceptron and the margin perceptron."""
+
+from __future__ import annotations
+
+import functools
+from abc import abstractmethod
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from maxmargin.certificates import theorems
+from maxmargin.certificates.certificate import TheoremBound
+from maxmargin.data.labels import Labels, encode_labels
+from maxmargin.data.matrix import Vector, check_table
+from maxmargin.estimators.classifier import MarginClassifier, choice, positive, single
+from maxmargin.problems.multiclass import Strategy, TwoClasses, plain, two_class_problems
+from maxmargin.problems.separation import Norm, Separation, Solution
+from maxmargin.problems.trace import Trace
+from maxmargin.problems.visits import Order
+from maxmargin.solve import Answer, Clock, Status, drive, in_units_of_the_user, judge, separation_of, witness
+
+REFEREE_AFTER = 20  # sweeps without success: then the hull solver is asked, once, whether a plane exists at all
+UPDATES_ALLOWED = 2_000_000  # by default, and ten more for each row
+
+
+class MistakeDriven(MarginClassifier):
+    """What the mistake-driven learners share: the budget, the referee, the trace, the choice of the plane."""
+
+    norm_: Norm = Norm.L2
+    fit_intercept: bool
+    order: str
+    max_updates: int | None
+    record: bool | Trace
+    random_state: Any
+
+    @abstractmethod
+    def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Iterator[Solution]:
+        """The algorithm on one problem, whose numbers are the user's times `scale`."""
+
+    @abstractmethod
+    def _theorems(self, two: TwoClasses, w: Vector, b: float, solution: Solution) -> tuple[TheoremBound, ...]:
+        """Its guarantees on these data, beside what happened."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the rows until no row is a mistake, or until it is proven that this cannot be.
+
+        There are no sample weights: the theorems speak of a set of rows, and the order of visits matters.
+        """
+        self._check_parameters()
+        self._traces: list[Trace] = []
+        try:
+            self._fit(X, y)
+        finally:
+            traces = self.__dict__.pop("_traces")
+        self.__dict__.pop("trace_", None)
+        if traces:
+            self.trace_ = single(traces)
+        return self
+
+    def _check_parameters(self) -> None:
+        choice("order", self.order, Order)
+        if self.max_updates is not None and not (isinstance(self.max_updates, Integral) and self.max_updates > 0):
+            raise ValueError(f"max_updates must be a positive whole number or None, not {self.max_updates!r}")
+        if not isinstance(self.record, bool | Trace):
+            raise ValueError(f"record must be True, False or a maxmargin.Trace, not {self.record!r}")
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _new_trace(self) -> Trace | None:
+        if self.record is False:
+            return None
+        trace = Trace() if self.record is True else Trace(self.record.limit)
+        self._traces.append(trace)
+        return trace
+
+    def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
+        problem, scale = separation_of(two, self.norm_, self.fit_intercept)
+        allowed = self.max_updates or UPDATES_ALLOWED + 10 * problem.n_rows
+        found: list[Solution | None] = []
+
+        def no_plane_exists(solution: Solution) -> bool:
+            if not found and solution.sweeps >= REFEREE_AFTER:
+                found.append(witness(problem, clock))
+            return bool(found and found[0])
+
+        solver = functools.partial(self._solver, max_updates=int(allowed), trace=self._new_trace(), scale=scale)
+        solution, status = drive(problem, solver, clock, no_plane_exists)
+        if status is Status.BUDGET and not found:
+            found.append(witness(problem, clock))
+        w, b = self._choose_plane(problem, solution)
+        proof = found[0] if found and found[0] is not None else solution
+        certificate = judge(
+            two,
+            self.norm_,
+            self.fit_intercept,
+            proof,
+            scale,
+            tol=0.0,
+            stopped=not solution.settled,
+            plane=(w, b),
+            theorems=self._theorems(two, *in_units_of_the_user(w, b, scale), solution) if solution.settled else (),
+        )
+        return Answer(two, solution, certificate, status)
+
+    def _choose_plane(self, problem: Separation, solution: Solution) -> tuple[Vector, float]:
+        """The last weights; where they do not separate, the averaged ones if these make fewer mistakes."""
+        averaged = solution.details.get("averaged")
+        if averaged is None:
+            return solution.w.copy(), solution.b
+        mean = (averaged[:-1].copy(), float(averaged[-1]) if self.fit_intercept else 0.0)
+        last = (solution.w.copy(), solution.b)
+        if getattr(self, "average", False) and (not solution.settled or mistakes(problem, *mean) == 0):
+            return mean
+        if solution.settled:
+            return last
+        return min(last, mean, key=lambda plane: mistakes(problem, *plane))
+
+
+def mistakes(problem: Separation, w: Vector, b: float) -> int:
+    return int(np.count_nonzero(problem.signs * (problem.X @ w + b) <= 0.0))
+
+
+class Perceptron(MistakeDriven):
+    """Rosenblatt's perceptron, with Novikov's bound beside the count and a proof at the end.
+
+        while some row has y (w.x + b) <= 0:   w += rate y x,   b += rate y
+
+    It ends when no row is misclassified. On data that no plane separates it ends too: after 20 sweeps the hull solver
+    is asked once, and its witness, if it finds one, is the answer; in any case after `max_updates`.
+
+    Parameters
+    ----------
+    rate : float, default=1.0
+        The learning rate. Starting from zero it scales w and changes no decision.
+    order : {"cyclic", "shuffled", "worst_first"}, default="cyclic"
+        How the rows are visited. "worst_first" looks at all rows before each update.
+    fit_intercept : bool, default=True
+        A bias, learnt as one more coordinate that is 1 in every row.
+    average : bool, default=False
+        Give the mean of the weights over all visits instead of the last ones, unless only the last ones separate.
+    max_updates : int, default=None
+        The budget; None means 2,000,000 and ten more for each row. When it is spent, the plane is the last or the
+        averaged one, whichever makes fewer mistakes, and the certificate says that it was stopped.
+    record : bool or Trace, default=False
+        Keep every update in `trace_`, in bounded memory; a Trace says how much: `record=Trace(limit=500)`.
+    random_state : int, RandomState or None, default=0
+        The seed of the shuffled order; None takes another one for each fit.
+    multi_class, max_time, verbose : as in `HardMarginSVM`
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, certificate_, margin_, street_, status_, n_iter_ (sweeps), n_updates_
+    trace_ : the record of the updates, one for each plane
+
+    Examples
+    --------
+    >>> from maxmargin import Perceptron
+    >>> Perceptron().fit([[1, 2], [2, 1], [-1, -1]], [1, 1, 0]).predict([[3, 3]])
+    array([1])
+    """
+
+    def __init__(
+        self,
+        *,
+        rate: float = 1.0,
+        order: str = "cyclic",
+        fit_intercept: bool = True,
+        average: bool = False,
+        max_updates: int | None = None,
+        record: bool | Trace = False,
+        random_state: Any = 0,
+        multi_class: str = "ovr",
+        max_time: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.rate = rate
+        self.order = order
+        self.fit_intercept = fit_intercept
+        self.average = average
+        self.max_updates = max_updates
+        self.record = record
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.max_time = max_time
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not positive(self.rate):
+            raise ValueError(f"rate must be a positive number, not {self.rate!r}")
+
+    def _solver(
+        self,
+        problem: Separation,
+        max_updates: int,
+        trace: Trace | None,
+        scale: float,
+        first_w: Vector | None = None,
+    ) -> Iterator[Solution]:
+        from maxmargin.solvers.perceptron import perceptron
+
+        return perceptron(
+            problem,
+            rate=float(self.rate),
+            order=Order(self.order),
+            seed=self._seed(),
+            max_updates=max_updates,
+            first_w=first_w,
+            trace=trace,
+        )
+
+    def _theorems(self, two: TwoClasses, w: Vector, b: float, solution: Solution) -> tuple[TheoremBound, ...]:
+        return (theorems.novikov(two.X, two.signs, w, b, self.fit_intercept, solution.updates),)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """One sweep over these rows, from the weights with which the last call ended (never the averaged ones).
+
+        The certificate speaks of these rows; nothing is recorded.
+
+        `classes` lists all labels that will ever come; it is needed in the first call.
+        """
+        self._check_parameters()
+        first = not hasattr(self, "coef_")
+        X, y, _ = check_table(self, X, y, reset=first)
+        if first and classes is None:
+            raise ValueError("the first call of partial_fit needs classes=, all labels that will ever come")
+        known = encode_labels(np.asarray(classes)).classes if first else self.classes_
+        if classes is not None and not np.array_equal(np.unique(classes), known):
+            raise ValueError(f"classes={list(classes)} differ from those of the first call, {known.tolist()}")
+        codes = np.searchsorted(known, y).clip(0, len(known) - 1)
+        unseen = known[codes] != y
+        if np.any(unseen):
+            row = int(np.argmax(unseen))
+            raise ValueError(f"row {row} has the label {plain(y[row])!r}, which is not among classes={known.tolist()}")
+        strategy = choice("multi_class", self.multi_class, Strategy)
+        problems = two_class_problems(X, Labels(known, codes), strategy)
+        planes = np.zeros((len(problems), X.shape[1] + 1))
+        if not first:
+            planes = np.column_stack([self.coef_, self.intercept_])
+        answers = [self._one_sweep(two, plane) for two, plane in zip(problems, planes, strict=True)]
+        self._store(X, known, strategy, answers)
+        return self
+
+    def _one_sweep(self, two: TwoClasses, plane: Vector) -> Answer:
+        if len(two.signs) == 0:  # no row of these two classes in the batch
+            solution = Solution(plane[:-1], float(plane[-1]), np.zeros(0), False, 0, 0, {})
+        else:
+            problem = Separation(two.X, two.signs, Norm.L2, self.fit_intercept)
+            solution = next(self._solver(problem, 2**62, None, 1.0, first_w=plane))
+        certificate = judge(two, Norm.L2, self.fit_intercept, solution, 1.0, tol=0.0, stopped=True)
+        return Answer(two, solution, certificate, Status.BUDGET)
+
+
+class MarginPerceptron(MistakeDriven):
+    """A perceptron that also counts narrow escapes: a quarter of the best margin, guaranteed (of the lifted rows).
+
+        a row is a violation when its distance to the plane is below guess / 2:   w += y x,  b += y
+
+    Without a guess it starts from R, the length of the longest row, and halves whenever 12 R^2 / guess^2 updates were
+    not enough. With a bias the theorem speaks of the margin of the lifted rows (x, 1), which is smaller the farther the
+    data lie from the origin: centre them first. The certificate speaks of the user's own margin: the mistake
+    counts are a dual point and bound the best one from above, so the share that was reached is proven.
+
+    Parameters
+    ----------
+    guess : float, default=None
+        The margin to aim at, in the space of (x, 1) when there is a bias. None searches.
+    order, fit_intercept, max_updates, record, random_state, multi_class, max_time, verbose : as in `Perceptron`
+
+    Attributes
+    ----------
+    as in `Perceptron`
+    """
+
+    def __init__(
+        self,
+        guess: float | None = None,
+        *,
+        order: str = "cyclic",
+        fit_intercept: bool = True,
+        max_updates: int | None = None,
+        record: bool | Trace = False,
+        random_state: Any = 0,
+        multi_class: str = "ovr",
+        max_time: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.guess = guess
+        self.order = order
+        self.fit_intercept = fit_intercept
+        self.max_updates = max_updates
+        self.record = record
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.max_time = max_time
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.guess is not None and not positive(self.guess):
+            raise ValueError(f"guess must be a positive number or None, not {self.guess!r}")
+
+    def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Iterator[Solution]:
+        from maxmargin.solvers.margin_perceptron import margin_perceptron
+        from maxmargin.solvers.perceptron import perceptron
+
+        order = Order(self.order)
+        if self.guess is None:
+            return margin_perceptron(problem, order=order, seed=self._seed(), max_updates=max_updates, trace=trace)
+        return perceptron(
+            problem,
+            order=order,
+            seed=self._seed(),
+            guess=float(self.guess) * scale,
+            max_updates=max_updates,
+            trace=trace,
+        )
+
+    def _theorems(self, two: TwoClasses, w: Vector, b: float, solution: Solution) -> tuple[TheoremBound, ...]:
+        guess = float(solution.details["guess"])
+        updates = theorems.margin_perceptron_updates(
+            two.X, two.signs, w, b, self.fit_intercept, solution.updates, guess=None if self.guess is None else guess
+        )
+        if self.guess is not None:
+            return (updates,)
+        # The phase before this one failed, so no margin is as large as its guess was.
+        return updates, theorems.quarter(two.X, two.signs, w, b, self.fit_intercept, solution.a, 2.0 * guess)

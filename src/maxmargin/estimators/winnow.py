@@ -1,0 +1,90 @@
+"""Winnow: learning by mistakes with multiplicative weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from maxmargin.certificates import theorems
+from maxmargin.certificates.certificate import TheoremBound
+from maxmargin.data.matrix import Vector
+from maxmargin.estimators.classifier import positive
+from maxmargin.estimators.perceptrons import MistakeDriven
+from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.problems.separation import Norm, Separation, Solution
+from maxmargin.problems.trace import Trace
+from maxmargin.problems.visits import Order
+
+
+class Winnow(MistakeDriven):
+    """Balanced Winnow: few mistakes where few columns matter, because the weights are multiplied.
+
+        on a mistake   v_j *= (1 - epsilon)^(-a_j)       a = y (x / s, 1), s = max |x_ij|, so that |a_j| <= 1
+
+    Each column has two weights, one for either sign (balanced). The margin that counts is the l1 margin,
+    min y (w.x + b) / |w|_1, and the certificate bounds it from both sides, in the units of X.
+
+    Parameters
+    ----------
+    epsilon : float, default=None
+        The step, in (0, 1/2]. None searches: it starts from 1/2 and halves its logarithm whenever more mistakes were
+        made than the theorem allows.
+    balanced : bool, default=True
+        False keeps all weights of columns positive: for data where larger values speak for the positive class.
+    order, fit_intercept, max_updates, record, random_state, multi_class, max_time, verbose : as in `Perceptron`
+
+    Attributes
+    ----------
+    as in `Perceptron`
+    """
+
+    norm_ = Norm.L1
+
+    def __init__(
+        self,
+        epsilon: float | None = None,
+        *,
+        balanced: bool = True,
+        order: str = "cyclic",
+        fit_intercept: bool = True,
+        max_updates: int | None = None,
+        record: bool | Trace = False,
+        random_state: Any = 0,
+        multi_class: str = "ovr",
+        max_time: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.balanced = balanced
+        self.order = order
+        self.fit_intercept = fit_intercept
+        self.max_updates = max_updates
+        self.record = record
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.max_time = max_time
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.epsilon is not None and not (positive(self.epsilon) and self.epsilon <= 0.5):
+            raise ValueError(f"epsilon must be a number in (0, 1/2] or None, not {self.epsilon!r}")
+
+    def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Iterator[Solution]:
+        from maxmargin.solvers.winnow import winnow
+
+        return winnow(
+            problem,
+            epsilon=self.epsilon,
+            balanced=self.balanced,
+            order=Order(self.order),
+            seed=self._seed(),
+            max_updates=max_updates,
+            trace=trace,
+        )
+
+    def _theorems(self, two: TwoClasses, w: Vector, b: float, solution: Solution) -> tuple[TheoremBound, ...]:
+        weights = two.X.shape[1] * (2 if self.balanced else 1) + (2 if self.fit_intercept else 0)
+        return theorems.winnow_mistakes(
+            two.X, two.signs, w, b, self.fit_intercept, solution.updates, weights, epsilon=self.epsilon
+        )

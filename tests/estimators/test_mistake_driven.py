@@ -1,0 +1,209 @@
+"""Perceptron, MarginPerceptron and Winnow as estimators: their certificates, ends, traces and many classes."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+from sklearn.exceptions import NotFittedError
+
+from maxmargin import MarginPerceptron, Perceptron, Trace, Verdict, Winnow
+from maxmargin.solve import Status
+
+LEARNERS = [Perceptron, MarginPerceptron, Winnow]
+
+
+def two_clouds(n=60, d=3, gap=0.4, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    w = np.ones(d) / np.sqrt(d)
+    y = np.where(X @ w > 0.1, "up", "down")
+    return X + gap * np.outer(np.where(y == "up", 1.0, -1.0), w), y
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("order", ["cyclic", "shuffled", "worst_first"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_separable_data_end_with_a_proof(learner, order, bias):
+    X, y = two_clouds()
+    if not bias:
+        y = np.where(X.sum(axis=1) > 0, "up", "down")
+    model = learner(order=order, fit_intercept=bias).fit(X, y)
+    assert model.status_ is Status.SETTLED
+    assert model.certificate_.verdict is Verdict.SEPARABLE
+    assert 0 < model.certificate_.margin_lower <= model.certificate_.margin_upper
+    assert model.certificate_.verify(X, y, exact=True)
+    assert np.array_equal(model.predict(X), y)
+    assert model.certificate_.theorems[0].holds
+    assert model.certificate_.theorems[0].measured == model.n_updates_
+    if not bias:
+        assert model.intercept_ == [0.0]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_inseparable_data_end_with_the_witness(learner, form):
+    X, y = two_clouds(200, gap=-0.5)
+    model = learner().fit(form(X), y)
+    assert model.status_ is Status.WITNESS
+    assert model.certificate_.verdict is Verdict.NOT_SEPARABLE
+    assert len(model.certificate_.rows) <= 5
+    assert model.certificate_.verify(form(X), y, exact=True)
+    assert model.score(form(X), y) > 0.5
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_the_budget_is_kept_and_then_a_witness_is_sought(learner):
+    X, y = two_clouds(200, gap=-0.5)
+    model = learner(max_updates=7).fit(X, y)
+    assert model.n_updates_ == 7
+    assert model.status_ is Status.BUDGET
+    assert model.certificate_.verdict is Verdict.NOT_SEPARABLE
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_spent_budget_on_separable_data_says_stopped(learner):
+    X, y = two_clouds(200, gap=0.01, seed=3)
+    model = learner(max_updates=1).fit(X, y)
+    assert model.certificate_.verdict in (Verdict.STOPPED, Verdict.SEPARABLE)
+    assert model.certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_max_time(learner):
+    X, y = two_clouds(5000, 10, gap=0.0005)
+    model = learner(max_time=1e-9).fit(X, y)
+    assert model.status_ in (Status.TIME, Status.SETTLED)
+    assert model.certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("strategy", ["ovr", "ovo"])
+def test_many_classes(learner, strategy):
+    random = np.random.default_rng(4)
+    centres = np.array([[0, 8], [8, 0], [-8, -8]])
+    X = np.vstack([random.normal(size=(20, 2)) + centre for centre in centres])
+    y = np.repeat(["n", "e", "s"], 20)
+    model = learner(multi_class=strategy).fit(X, y)
+    assert model.coef_.shape == (3, 2)
+    assert len(model.certificate_) == 3
+    assert model.certificate_.verify(X, y, exact=True)
+    assert model.score(X, y) > 0.9
+
+
+def test_margin_perceptron_proves_its_share():
+    X, y = two_clouds(300, 4, gap=0.3, seed=5)
+    certificate = MarginPerceptron().fit(X, y).certificate_
+    updates, quarter = certificate.theorems
+    assert updates.holds
+    assert quarter.bound == 0.25
+    assert 0.25 <= quarter.measured <= 1.0
+    assert certificate.margin_lower / certificate.margin_upper > 0.25
+
+
+def test_margin_perceptron_with_a_guess_keeps_its_promise():
+    X, y = two_clouds(300, 4, gap=0.3, seed=5)
+    model = MarginPerceptron(guess=0.2).fit(X, y)
+    lifted = np.linalg.norm(np.append(model.coef_[0], model.intercept_))
+    distances = np.where(y == "up", 1, -1) * model.decision_function(X) / lifted
+    assert distances.min() >= 0.1 * (1 - 1e-9)
+
+
+def test_average_weights_are_shown():
+    X, y = two_clouds(300, seed=6)
+    last, mean = Perceptron().fit(X, y), Perceptron(average=True).fit(X, y)
+    assert not np.allclose(last.coef_, mean.coef_)
+    assert mean.certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_trace_can_be_replayed(learner):
+    X, y = two_clouds(80, gap=0.1, seed=7)
+    model = learner(record=True).fit(X, y)
+    arrays = model.trace_.to_arrays()
+    assert len(arrays["row"]) == model.n_updates_ == model.trace_.n_updates
+    assert np.array_equal(arrays["update"], np.arange(1, model.n_updates_ + 1))
+    assert not model.trace_.is_thinned
+    if learner is not MarginPerceptron and learner is not Winnow:  # these start anew when they halve
+        assert np.array_equal(arrays["before"][1:], arrays["after"][:-1])
+        signs = np.where(y == "up", 1.0, -1.0)
+        lifted = np.column_stack([X, np.ones(80)]) * signs[:, None]
+        assert np.allclose(arrays["after"] - arrays["before"], lifted[arrays["row"]], rtol=1e-9, atol=1e-12)
+        assert np.allclose(arrays["violation"], np.einsum("ij,ij->i", lifted[arrays["row"]], arrays["before"]))
+        assert np.all(arrays["violation"] <= 0)
+        assert np.allclose(arrays["margin_bound"], arrays["norm"] / arrays["update"])
+    assert arrays["cosine"][-1] == pytest.approx(1.0)
+
+
+def test_a_long_trace_is_thinned_and_says_so():
+    X, y = two_clouds(300, gap=0.001, seed=8)
+    model = Perceptron(record=Trace(limit=16)).fit(X, y)
+    recorder = model.trace_
+    assert len(recorder) <= 17
+    assert recorder.is_thinned
+    assert recorder.n_updates == model.n_updates_
+    assert f"every {recorder.stride}" in repr(recorder)
+    arrays = recorder.to_arrays()
+    assert arrays["update"][0] == 1
+    assert arrays["update"][-1] == model.n_updates_
+    assert np.all(np.diff(arrays["update"])[:-1] == recorder.stride)
+
+
+def test_traces_of_many_classes():
+    random = np.random.default_rng(9)
+    X = np.vstack([random.normal(size=(10, 2)) + centre for centre in ([0, 9], [9, 0], [-9, -9])])
+    model = Perceptron(record=True).fit(X, np.repeat([0, 1, 2], 10))
+    assert [trace.n_updates for trace in model.trace_] == model.n_updates_
+
+
+def test_a_trace_needs_room():
+    with pytest.raises(ValueError, match="at least 2 updates"):
+        Trace(limit=1)
+
+
+def test_partial_fit_learns_from_batches():
+    X, y = two_clouds(200, gap=0.5, seed=10)
+    model = Perceptron()
+    for _ in range(30):
+        for start in range(0, 200, 50):
+            model.partial_fit(X[start : start + 50], y[start : start + 50], classes=["down", "up"])
+    assert model.score(X, y) == 1.0
+    assert model.certificate_.verify(X[150:], y[150:])
+
+
+def test_partial_fit_in_one_batch_is_one_sweep():
+    X, y = two_clouds(200, gap=0.5, seed=11)
+    batch, whole = Perceptron().partial_fit(X, y, classes=["down", "up"]), Perceptron(max_updates=10**6)
+    from maxmargin.problems.separation import Norm, Separation
+    from maxmargin.solvers.perceptron import perceptron
+
+    solution = next(perceptron(Separation(X, np.where(y == "up", 1.0, -1.0), Norm.L2, True), max_sweeps=1))
+    assert np.array_equal(batch.coef_[0], solution.w)
+    with pytest.raises(NotFittedError):
+        whole.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "words"),
+    [
+        (["a", "b"], None, "needs classes="),
+        (["a", "c"], ["a", "b"], "row 1 has the label 'c'"),
+        (["a", "a"], ["a"], "one class"),
+    ],
+)
+def test_partial_fit_refuses_by_name(labels, classes, words):
+    with pytest.raises(ValueError, match=words):
+        Perceptron().partial_fit([[0.0], [1.0]], labels, classes=classes)
+
+
+def test_partial_fit_takes_batches_of_one_class():
+    model = Perceptron()
+    model.partial_fit([[1.0], [2.0]], [1, 1], classes=[0, 1])
+    model.partial_fit([[-1.0], [-2.0]], [0, 0])
+    model.partial_fit([[-1.0], [1.5]], [0, 1])
+    with pytest.raises(ValueError, match="differ from those of the first call"):
+        model.partial_fit([[1.0]], [1], classes=[1, 2])
+
+
+def test_partial_fit_with_a_class_missing_from_every_pair():
+    model = Perceptron(multi_class="ovo")
+    model.partial_fit([[1.0, 0.0]], ["a"], classes=["a", "b", "c"])
+    assert model.coef_.shape == (3, 2)
