@@ -1,0 +1,80 @@
+"""The commands under one name, and what every one of them owes the user: one sentence instead of a traceback."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.main import get_command
+
+import maxmargin
+from maxmargin.cli.check import check
+from maxmargin.cli.console import ExitCode, UserError, messages
+from maxmargin.cli.demo import demo
+from maxmargin.cli.doctor import doctor
+
+app = typer.Typer(
+    name="maxmargin",
+    help="Large-margin classification that proves its answers.",
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo)
+app.command()(check)
+app.command()(doctor)
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"maxmargin {maxmargin.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and stop.", callback=show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """What stands before the name of a command."""
+
+
+options.__doc__ = None  # the help is that of the app
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; whatever happens becomes an exit code and at most one sentence on stderr."""
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning  # type: ignore[assignment]
+            code = get_command(app).main(list(arguments) or ["--help"], "maxmargin", standalone_mode=False)
+    except UserError as error:
+        return complain(str(error))
+    except KeyboardInterrupt:
+        messages.print("Interrupted.")
+        return ExitCode.INTERRUPTED
+    except SystemExit as end:  # Typer's answer to a closed pipe
+        return end.code if isinstance(end.code, int) else ExitCode.ERROR
+    except Exception as error:
+        if hasattr(error, "show"):  # wrong usage: Typer knows what to say, but its exit code means something else here
+            error.show()
+            return ExitCode.ERROR
+        if os.environ.get("MAXMARGIN_DEBUG"):
+            raise
+        kind = f"{type(error).__name__}: {error}".rstrip(": ")
+        return complain(f"this should not happen ({kind}). MAXMARGIN_DEBUG=1 shows where; please report it.")
+    if code == ExitCode.INTERRUPTED:  # so does Typer report Ctrl-C
+        messages.print("Interrupted.")
+    return int(code or ExitCode.FINE)
+
+
+def complain(sentence: str) -> int:
+    messages.print(f"maxmargin: {sentence}")
+    return ExitCode.ERROR
+
+
+def show_warning(message: Warning | str, *place: Any) -> None:
+    messages.print(f"maxmargin: {message}")

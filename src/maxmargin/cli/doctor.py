@@ -1,0 +1,138 @@
+"""`maxmargin doctor`: what is installed, where compiled loops are kept, and whether proofs come out right."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import sys
+import tempfile
+import time
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+import maxmargin
+from maxmargin.cli.console import ExitCode, messages, say, say_json, show
+
+NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite")
+EXTRAS = {"cli": ("typer", "rich"), "plots": ("matplotlib",), "reference": ("cvxpy", "clarabel")}
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="The findings, for machines.")] = False,
+) -> int:
+    """Show versions, the cache and threads, and check that proofs come out right.
+
+    Exit code 1 if they do not.
+    """
+    with messages.status("Fitting two tiny tables and verifying their proofs"):
+        checks = self_check()
+    findings = {
+        "maxmargin": maxmargin.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: version_of(name) for name in NEEDED},
+        "extras": {extra: {name: version_of(name) for name in names} for extra, names in EXTRAS.items()},
+        "cache": cache(),
+        "threads": threads(),
+        "self_check": checks,
+        "healthy": all(check["passed"] for check in checks),
+    }
+    if as_json:
+        say_json(findings)
+    else:
+        tell(findings)
+    return ExitCode.FINE if findings["healthy"] else ExitCode.ERROR
+
+
+def version_of(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def cache() -> dict[str, Any]:
+    """Where compiled loops are kept between processes, as the compiler tells it."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return {"folder": None, "writable": False, "note": "NUMBA_DISABLE_JIT is set: nothing is compiled, all is slow"}
+    from maxmargin.solvers import scan
+
+    folder = getattr(getattr(scan.scan_block, "stats", None), "cache_path", None)
+    if folder is None:
+        note = "no folder is writable: loops are compiled in every process; set NUMBA_CACHE_DIR"
+        return {"folder": None, "writable": False, "note": note}
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return {"folder": folder, "writable": True, "note": None}
+    except OSError as error:
+        return {"folder": folder, "writable": False, "note": f"{error.strerror}; set NUMBA_CACHE_DIR to another folder"}
+
+
+def threads() -> dict[str, Any]:
+    """How many this process may use, and what limits it."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+    return {"usable": usable, "limits": {name: os.environ[name] for name in limits if name in os.environ}}
+
+
+def self_check() -> list[dict[str, Any]]:
+    """A tiny table of each kind: is the answer right, and does its proof hold in exact arithmetic?"""
+    from maxmargin.data import synthetic
+
+    X, y, plane = synthetic.street(n=8)
+    square, diagonals = synthetic.xor()
+    return [
+        examine("a table that a plane separates", X, y, True, plane.margin),
+        examine("a table that no plane separates", square, diagonals, False, 0.0),
+    ]
+
+
+def examine(name: str, X: Any, y: Any, separable: bool, margin: float) -> dict[str, Any]:
+    begun = time.perf_counter()
+    try:
+        certificate: Any = maxmargin.separability(X, y)
+        verification = certificate.verify(X, y, exact=True)
+        right = certificate.is_separable is separable and abs(certificate.margin_upper - margin) <= 1e-9
+        passed, found = bool(verification) and right, str(verification)
+    except Exception as error:  # whatever is broken here, the other findings are still wanted
+        passed, found = False, f"{type(error).__name__}: {error}"
+    return {"name": name, "passed": passed, "found": found, "seconds": time.perf_counter() - begun}
+
+
+def tell(findings: dict[str, Any]) -> None:
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    rows = [
+        ("maxmargin", f"{findings['maxmargin']}, in {os.path.dirname(maxmargin.__file__)}"),
+        ("python", f"{findings['python']}, {sys.executable}"),
+        ("platform", findings["platform"]),
+    ]
+    rows += [(name, version or "MISSING") for name, version in findings["packages"].items()]
+    for extra, versions in findings["extras"].items():
+        missing = [name for name, version in versions.items() if version is None]
+        found = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+        advice = f'without {", ".join(missing)}: pip install "maxmargin[{extra}]"' if missing else ""
+        rows.append((f"extra {extra}", "; ".join(part for part in (found, advice) if part)))
+    kept = findings["cache"]
+    rows.append(("cache", f"{kept['folder'] or 'none'}{', writable' if kept['writable'] else ''}"))
+    if kept["note"]:
+        rows.append(("", kept["note"]))
+    limits = "".join(f", {name}={value}" for name, value in findings["threads"]["limits"].items())
+    rows.append(("threads", f"{findings['threads']['usable']}{limits}"))
+    for check in findings["self_check"]:
+        passed = "ok" if check["passed"] else "FAILED"
+        rows.append(("self-check", f"{passed} ({check['seconds']:.2f} s): {check['name']}"))
+        rows.append(("", check["found"]))
+    for name, finding in rows:
+        table.add_row(Text(name), Text(finding))
+    show(table)
+    say()
+    if findings["healthy"]:
+        say("All is well.")
+    else:
+        say("The self-check failed: answers of this installation cannot be trusted. Please report the lines above.")

@@ -1,0 +1,31 @@
+"""Bounds as text, rounded outwards: what is printed is still true."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+
+def rounded_down(number: float, digits: int = 6) -> str:
+    """The number to this many digits, never more than it is.
+
+    >>> rounded_down(0.7499999999), rounded_down(2.0), rounded_down(-1.23456789, 3)
+    ('0.749999', '2', '-1.24')
+    """
+    return _rounded(number, digits, ROUND_FLOOR)
+
+
+def rounded_up(number: float, digits: int = 6) -> str:
+    """The number to this many digits, never less than it is.
+
+    >>> rounded_up(0.7500000001), rounded_up(math.inf)
+    ('0.750001', 'inf')
+    """
+    return _rounded(number, digits, ROUND_CEILING)
+
+
+def _rounded(number: float, digits: int, rounding: str) -> str:
+    if not math.isfinite(number):
+        return str(number)
+    short = Context(prec=digits, rounding=rounding).create_decimal(Decimal(number)).normalize()
+    return f"{float(short):.{digits}g}"

@@ -1,0 +1,65 @@
+"""`maxmargin demo`: all of it runs, and what it shows is verified."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from maxmargin import Certificate
+from maxmargin.cli import main
+from maxmargin.data import synthetic
+
+
+def test_the_demo(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo"]) == 0
+    shown = capsys.readouterr().out
+    for name in ("Perceptron, l2", "MarginPerceptron, l2", "Winnow, l1", "HardMarginSVM, l2", "HardMarginSVM, l1"):
+        assert name in shown
+    assert "All five proofs were verified" in shown
+    assert shown.count("Verified in exact rational arithmetic") == 2
+    assert "Not separable: a point lies in the hulls of both classes" in shown
+    assert str(tmp_path / "maxmargin-demo.png") in shown
+    assert (tmp_path / "maxmargin-demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_for_machines(tmp_path, capsys):
+    picture = tmp_path / "street.png"
+    assert main(["demo", "--json", "--output", str(picture)]) == 0
+    answer = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert answer["picture"] == str(picture)
+    assert picture.exists()
+    assert len(answer["algorithms"]) == 5
+    for algorithm in answer["algorithms"]:
+        assert algorithm["verified_exactly"] is True
+        for theorem in algorithm["theorems"]:
+            assert not theorem["at_most"] or theorem["measured"] <= theorem["bound"]
+        if algorithm["norm"] == "l2":
+            assert algorithm["margin_lower"] <= answer["known_margin"] * (1 + 1e-9)
+            assert algorithm["margin_upper"] >= answer["known_margin"] * (1 - 1e-9)
+    X, y = synthetic.flowers()
+    for name, verdict in (("separable", "OPTIMAL"), ("not_separable", "NOT_SEPARABLE")):
+        certificate = Certificate.from_json(json.dumps(answer[name]["certificate"]))
+        assert certificate.verdict.name == verdict
+        assert certificate.verify(X, y, exact=True)
+
+
+@pytest.mark.parametrize("name", ["no/such/folder/street.png", "street.unknown"])
+def test_a_picture_that_cannot_be_written(name, tmp_path, capsys):
+    assert main(["demo", "--output", str(tmp_path / name)]) == 1
+    assert "the picture cannot go to" in capsys.readouterr().err
+
+
+def test_without_matplotlib_the_rest_is_shown(tmp_path):
+    script = """
+import sys
+sys.modules["matplotlib"] = None
+from maxmargin.cli import main
+sys.exit(main(["demo"]))
+"""
+    finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path)
+    assert finished.returncode == 0
+    assert 'pip install "maxmargin[plots]"' in finished.stderr
+    assert "Winnow" in finished.stdout
+    assert not list(tmp_path.iterdir())

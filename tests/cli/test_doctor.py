@@ -1,0 +1,58 @@
+"""`maxmargin doctor`: findings for people and machines; a failed self-check is code 1."""
+
+import json
+
+import pytest
+
+import maxmargin
+from maxmargin.cli import doctor, main
+
+
+def test_all_is_well(capsys):
+    assert main(["doctor"]) == 0
+    shown = capsys.readouterr().out
+    assert "All is well." in shown
+    assert shown.count("self-check") == 2
+    assert all(name in shown for name in ("python", "numpy", "scipy", "scikit-learn", "numba", "cache", "threads"))
+
+
+def test_for_machines(capsys):
+    assert main(["doctor", "--json"]) == 0
+    findings = json.loads(capsys.readouterr().out)
+    assert findings["maxmargin"] == maxmargin.__version__
+    assert findings["healthy"] is True
+    assert findings["extras"]["cli"]["typer"]
+    assert [check["passed"] for check in findings["self_check"]] == [True, True]
+    assert findings["threads"]["usable"] >= 1
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_a_failed_self_check_is_code_1(as_json, monkeypatch, capsys):
+    def broken(X, y):
+        raise RuntimeError("the loops are broken")
+
+    monkeypatch.setattr(maxmargin, "separability", broken)
+    assert main(["doctor", *as_json]) == 1
+    assert "RuntimeError: the loops are broken" in capsys.readouterr().out
+
+
+def test_a_wrong_answer_fails_the_self_check(monkeypatch):
+    right = maxmargin.separability
+    monkeypatch.setattr(maxmargin, "separability", lambda X, y: right(2.0 * X, y))
+    assert [check["passed"] for check in doctor.self_check()] == [False, True]
+
+
+def test_missing_packages_are_advised(monkeypatch, capsys):
+    known = doctor.version_of
+    monkeypatch.setattr(doctor, "version_of", lambda name: None if name == "matplotlib" else known(name))
+    assert main(["doctor"]) == 0
+    assert 'without matplotlib: pip install "maxmargin[plots]"' in capsys.readouterr().out
+
+
+def test_a_package_that_is_not_there():
+    assert doctor.version_of("no-such-package-anywhere") is None
+
+
+def test_nothing_is_compiled(monkeypatch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert "nothing is compiled" in doctor.cache()["note"]

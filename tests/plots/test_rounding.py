@@ -1,0 +1,24 @@
+"""Bounds that are printed are still bounds."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxmargin.plots.rounding import rounded_down, rounded_up
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.integers(1, 15))
+def test_rounding_goes_outwards(number, digits):
+    assert float(rounded_down(number, digits)) <= number <= float(rounded_up(number, digits))
+
+
+@given(st.floats(1e-300, 1e300), st.integers(1, 15))
+def test_rounding_is_near(number, digits):
+    assert float(rounded_down(number, digits)) == pytest.approx(number, rel=2.0 * 10.0 ** (1 - digits))
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf])
+def test_what_is_not_finite_stays(number):
+    assert float(rounded_down(number)) == float(rounded_up(number)) == number
