@@ -13,9 +13,12 @@ stands beside.
 """
 
 import argparse
+import os
+import platform
 import time
 import warnings
 from collections.abc import Callable
+from datetime import date
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -67,7 +70,7 @@ PEERS = {
 }
 OURS = [
     Sweeper(name, order, partial(learn_maxmargin, order=order, guess=guess))
-    for name, guess in {"Perceptron": 0.0, "MarginPerceptron": 0.001}.items()
+    for name, guess in {"Perceptron": 0.0, "MarginPerceptron .001": 0.001, "MarginPerceptron .01": 0.01}.items()
     for order in PEERS
 ]
 
@@ -143,6 +146,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="the best of so many (default: 5)")
     parser.add_argument("--threads", type=int, default=1, help="of X @ w (default: 1, as a sweep has)")
     options = parser.parse_args()
+    versions = f"numpy {np.__version__}, scikit-learn {sklearn.__version__}"
+    print(f"{date.today()}, {os.cpu_count()} processors, {platform.machine()}, {versions}")
     sweepers = [PRODUCT, *PEERS.values(), *(OURS if find_spec("maxmargin") else ())]
     with threadpool_limits(options.threads):
         for kind, make in {"dense": make_dense, "sparse": make_sparse}.items():
