@@ -192,3 +192,79 @@ def linear_program_margin(X, y, *, fit_intercept=True):
     )
     assert answer.status == 0, answer.message
     return -answer.fun
+
+
+# ------------------------------------------------------------------------------------------------- the soft margin
+
+
+def dense(X):
+    """The table as a float64 array."""
+    return (X.toarray() if sparse.issparse(X) else np.asarray(X)).astype(np.float64)
+
+
+def soft_loss(loss, t):
+    """max(0, t) or its square."""
+    return np.maximum(0.0, t) ** (1 if loss == "hinge" else 2)
+
+
+def soft_loss_of_bias(t, signs, costs, loss, b):
+    """sum_i C_i loss(y_i (t_i - b)), t_i = y_i - w.x_i: what the rows pay if the bias is b."""
+    return float(costs @ soft_loss(loss, signs * (t - b)))
+
+
+def soft_least_loss(t, signs, costs, loss):
+    """The least of it over b: convex, with a kink at each t_i. The lowest kink, then the parabolas on its two sides."""
+    places = np.unique(t)
+    low, high = 0, len(places) - 1
+    while low < high:
+        middle = (low + high) // 2
+        here, there = (soft_loss_of_bias(t, signs, costs, loss, places[k]) for k in (middle, middle + 1))
+        low, high = (low, middle) if here <= there else (middle + 1, high)
+    least = soft_loss_of_bias(t, signs, costs, loss, places[low])
+    for left, right in itertools.pairwise(places[max(0, low - 1) : low + 2]):
+        pays = signs * (t - 0.5 * (left + right)) > 0.0
+        if loss != "hinge" and np.any(pays):
+            b = np.clip(np.average(t[pays], weights=costs[pays]), left, right)
+            least = min(least, soft_loss_of_bias(t, signs, costs, loss, b))
+    return least
+
+
+def soft_primal(problem, w):
+    """P(w, b) at the best b."""
+    values, signs, costs = dense(problem.X) @ w, problem.signs, problem.costs
+    if problem.fit_intercept:
+        return 0.5 * float(w @ w) + soft_least_loss(signs - values, signs, costs, problem.loss)
+    return 0.5 * float(w @ w) + float(costs @ soft_loss(problem.loss, 1.0 - signs * values))
+
+
+def soft_dual(problem, a):
+    """D(a), the heavier class scaled down first; minus infinity outside the box."""
+    signs, costs, hinge = problem.signs, problem.costs, problem.loss == "hinge"
+    if np.any(a < 0.0) or not np.all(np.isfinite(a)) or (hinge and np.any(a > costs)):
+        return -math.inf
+    if problem.fit_intercept:
+        plus, minus = a[signs > 0].sum(), a[signs < 0].sum()
+        lighter = min(plus, minus)
+        if lighter == 0.0:
+            return 0.0
+        a = a * np.where(signs > 0, lighter / plus, lighter / minus)
+    u = dense(problem.X).T @ (signs * a)
+    return float(a.sum() - 0.5 * (u @ u) - (0.0 if hinge else np.sum(a * a / (4.0 * costs))))
+
+
+def soft_optimum(problem):
+    """P at the plane of LIBSVM, which knows an unregularised bias, or without a bias of LIBLINEAR.
+
+    The squared hinge is the hard margin of the products x_i.x_j + 1/(2 C_i) [i = j].
+    """
+    from sklearn.svm import SVC, LinearSVC
+
+    X, signs, costs = dense(problem.X), problem.signs, problem.costs
+    if not problem.fit_intercept:
+        model = LinearSVC(loss=str(problem.loss), C=1.0, fit_intercept=False, tol=1e-11, max_iter=1_000_000, dual=True)
+        return soft_primal(problem, model.fit(X, signs, costs).coef_[0])
+    hinge = problem.loss == "hinge"
+    products = X @ X.T + (0.0 if hinge else np.diag(0.5 / costs))
+    model = SVC(kernel="precomputed", C=1.0 if hinge else 1e9, tol=1e-10)
+    model.fit(products, signs, costs if hinge else None)
+    return soft_primal(problem, X[model.support_].T @ model.dual_coef_[0])

@@ -22,9 +22,10 @@ from strategies import nearly_touching, separable, tables
 from strategies import weakly_separable as made_weakly_separable
 
 from maxmargin import HardMarginSVM, Perceptron, Verdict, Winnow, separability
-from maxmargin.certificates.certificate import KKT, Certificate, TheoremBound, Violation
+from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.certify import Claim, certify
 from maxmargin.certificates.measure import objective
+from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.data import synthetic
 
 # --------------------------------------------------------------------------------------------- honest certificates

@@ -11,7 +11,7 @@ from strategies import separable
 
 from maxmargin import MarginPerceptron, Perceptron, Winnow
 from maxmargin.certificates import theorems
-from maxmargin.certificates.certificate import TheoremBound
+from maxmargin.certificates.proof import TheoremBound
 
 # Two rows on either side of zero, and the plane x = 0.
 X, SIGNS, W = np.array([[2.0], [-1.0]]), np.array([1.0, -1.0]), np.array([3.0])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin import HardMarginSVM, NotSeparableError, Verdict, separability
-from maxmargin.solve import Status
+from maxmargin.solve.clock import Status
 
 
 def gaussians(n, d, gap, seed):

@@ -6,7 +6,7 @@ import scipy.sparse as sparse
 from sklearn.exceptions import NotFittedError
 
 from maxmargin import MarginPerceptron, Perceptron, Trace, Verdict, Winnow
-from maxmargin.solve import Status
+from maxmargin.solve.clock import Status
 
 LEARNERS = [Perceptron, MarginPerceptron, Winnow]
 

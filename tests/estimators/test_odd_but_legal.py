@@ -6,7 +6,7 @@ import scipy.sparse as sparse
 from sklearn.exceptions import NotFittedError
 
 from maxmargin import HardMarginSVM, MarginPerceptron, NotSeparableError, Perceptron, Trace, Verdict, separability
-from maxmargin.solve import Status
+from maxmargin.solve.clock import Status
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates import exact
-from maxmargin.certificates.certificate import KKT, Certificate, TheoremBound, Verdict, Violation, relative_gap
+from maxmargin.certificates.certificate import Certificate, Verdict, relative_gap
 from maxmargin.certificates.measure import (
     HullDistance,
     PlaneMargin,
@@ -25,6 +25,7 @@ from maxmargin.certificates.measure import (
     objective,
     plane_margin,
 )
+from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.data.matrix import Matrix, Vector, take
 
 ON_THE_PLANE = 1e-9  # of the farthest row: nearer rows are taken to lie on a weakly separating plane

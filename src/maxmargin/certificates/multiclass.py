@@ -9,22 +9,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.certificates.verification import Verification
+
+Part = Certificate | SoftMarginCertificate
 
 
 @dataclass(frozen=True, eq=False)
 class MulticlassCertificate:
     """The certificates of the two-class problems, in the order of the rows of `coef_`."""
 
-    parts: tuple[Certificate, ...]
+    parts: tuple[Part, ...]
 
     def __len__(self) -> int:
         return len(self.parts)
 
-    def __iter__(self) -> Iterator[Certificate]:
+    def __iter__(self) -> Iterator[Part]:
         return iter(self.parts)
 
-    def __getitem__(self, index: int) -> Certificate:
+    def __getitem__(self, index: int) -> Part:
         return self.parts[index]
 
     def __bool__(self) -> bool:
@@ -33,8 +36,13 @@ class MulticlassCertificate:
     @property
     def is_separable(self) -> bool | None:
         """True if every part is, False if one is proven not to be, None otherwise."""
-        answers = [part.is_separable for part in self.parts]
+        answers = [part.is_separable if isinstance(part, Certificate) else None for part in self.parts]
         return False if False in answers else None if None in answers else True
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether every part is proven to its tol."""
+        return all(part.verdict.name == "OPTIMAL" for part in self.parts)
 
     @property
     def relative_gap(self) -> float:
@@ -70,15 +78,20 @@ class MulticlassCertificate:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> MulticlassCertificate:
-        return cls(tuple(Certificate.from_dict(part) for part in fields["parts"]))
+        return cls(tuple(kind_of(part).from_dict(part) for part in fields["parts"]))
 
     def to_json(self) -> str:
         return json.dumps({"parts": [json.loads(part.to_json()) for part in self.parts]}, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> MulticlassCertificate:
-        return cls(tuple(Certificate.from_json(json.dumps(part)) for part in json.loads(text)["parts"]))
+        return cls(tuple(kind_of(part).from_json(json.dumps(part)) for part in json.loads(text)["parts"]))
 
 
-def name_of(part: Certificate) -> str:
+def kind_of(fields: dict[str, Any]) -> type[Part]:
+    """Which certificate these fields are: only a soft margin has a loss."""
+    return SoftMarginCertificate if "loss" in fields else Certificate
+
+
+def name_of(part: Part) -> str:
     return f"[{part.positive!r} against {'the rest' if part.negative is None else repr(part.negative)}]"

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 
-from maxmargin.certificates.certificate import KKT, Certificate, Verdict
+import numpy as np
+
+from maxmargin.certificates.certificate import Certificate, Verdict
+from maxmargin.certificates.proof import KKT
+from maxmargin.certificates.soft_margin import SoftMarginCertificate
 
 ROWS_SHOWN = 12
 
@@ -20,15 +24,32 @@ def report(certificate: Certificate) -> str:
     return "\n".join(lines)
 
 
-def bounds(certificate: Certificate) -> list[str]:
+def soft_report(certificate: SoftMarginCertificate) -> str:
+    """The verdict, the bounds, the support, the conditions of a soft margin."""
+    weighted = " with class weights" if certificate.class_weight else ""
+    lines = [
+        certificate.verdict.value,
+        problem(certificate),
+        f"  {certificate.loss.replace('_', ' ')}, C = {certificate.C:g}{weighted}",
+        f"  least objective: between {certificate.dual:.12g} and {certificate.primal:.12g}",
+        f"  relative gap {certificate.relative_gap:.1e}, asked for {certificate.tol:.1e}",
+        *heaviest_rows(certificate),
+    ]
+    if certificate.kkt is not None:
+        lines += conditions(certificate.kkt, certificate.is_optimal, "the optimum")
+    return "\n".join(lines)
+
+
+def problem(certificate: Certificate | SoftMarginCertificate) -> str:
     sides = (
         f"{certificate.positive!r} against {'the rest' if certificate.negative is None else repr(certificate.negative)}"
     )
     plane = "with a bias" if certificate.fit_intercept else "through the origin"
-    lines = [
-        f"  problem: {sides}, {certificate.n_rows:,} rows x {certificate.n_columns:,} columns, {plane}",
-        best_margin(certificate),
-    ]
+    return f"  problem: {sides}, {certificate.n_rows:,} rows x {certificate.n_columns:,} columns, {plane}"
+
+
+def bounds(certificate: Certificate) -> list[str]:
+    lines = [problem(certificate), best_margin(certificate)]
     if certificate.margin_lower > 0.0:
         lines.append(f"  street (twice the margin): {2.0 * certificate.margin_lower:.12g}")
         lines.append(
@@ -48,19 +69,25 @@ def best_margin(certificate: Certificate) -> str:
 
 
 def rows(certificate: Certificate) -> list[str]:
+    lines = heaviest_rows(certificate)
+    if lines and certificate.verdict in (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE):
+        shown = lines[0].rsplit(": ", 1)[1]
+        return [f"  witness: {certificate.n_support} rows whose hulls meet: {shown}"]
+    return lines
+
+
+def heaviest_rows(certificate: Certificate | SoftMarginCertificate) -> list[str]:
     if certificate.n_support == 0:
         return []
-    heaviest = sorted(zip(certificate.weights, certificate.rows, strict=True), reverse=True)[:ROWS_SHOWN]
-    shown = ", ".join(str(row) for row in sorted(row for _, row in heaviest))
+    heaviest = certificate.rows[np.argsort(-certificate.weights, kind="stable")[:ROWS_SHOWN]]
+    shown = ", ".join(str(row) for row in sorted(heaviest))
     more = certificate.n_support - len(heaviest)
     others = f" and {more:,} more" if more > 0 else ""
-    if certificate.verdict in (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE):
-        return [f"  witness: {certificate.n_support} rows whose hulls meet: {shown}{others}"]
     return [f"  rows that carry weight: {certificate.n_support:,} of {certificate.n_rows:,}: {shown}{others}"]
 
 
-def conditions(kkt: KKT, optimal: bool) -> list[str]:
-    claim = "conditions of optimality" if optimal else "how far this plane is from the conditions of the widest street"
+def conditions(kkt: KKT, optimal: bool, goal: str = "the widest street") -> list[str]:
+    claim = "conditions of optimality" if optimal else f"how far this plane is from the conditions of {goal}"
     lines = [f"  {claim}, largest violation (row):"]
     for name in ("stationarity", "primal", "dual", "slackness", "bias"):
         violation = getattr(kkt, name)

@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
-from maxmargin.certificates.certificate import TheoremBound
 from maxmargin.certificates.measure import length, plane_margin, product, rounding
+from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.matrix import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
 
 

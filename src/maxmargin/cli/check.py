@@ -74,9 +74,10 @@ def check(
 
 
 def parts_of(certificate: Certificate | MulticlassCertificate) -> tuple[Certificate, ...]:
-    from maxmargin import MulticlassCertificate
+    from maxmargin import Certificate, MulticlassCertificate
 
-    return certificate.parts if isinstance(certificate, MulticlassCertificate) else (certificate,)
+    parts = certificate.parts if isinstance(certificate, MulticlassCertificate) else (certificate,)
+    return tuple(part for part in parts if isinstance(part, Certificate))
 
 
 def tell(data: DataFile, proofs: list[Proof]) -> None:

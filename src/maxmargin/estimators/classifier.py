@@ -7,20 +7,29 @@ from __future__ import annotations
 
 import math
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
 from numbers import Real
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.data.labels import check_weights, encode_labels
-from maxmargin.data.matrix import Matrix, check_table
+from maxmargin.data.labels import Labels, check_weights, encode_labels
+from maxmargin.data.matrix import Matrix, Vector, check_table
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems, votes
-from maxmargin.solve import Answer, Clock, Status
+from maxmargin.solve.clock import Answer, Clock, Status
+
+
+class Table(NamedTuple):
+    """Checked input: rows, labels, the rows' weights if they have any, and max |x_ij|."""
+
+    X: Matrix
+    labels: Labels
+    weights: Vector | None
+    largest: float
 
 
 class MarginClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -35,16 +44,23 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Solve and certify one two-class problem."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        strategy = choice("multi_class", self.multi_class, Strategy)
+        return self._solve(self._read(X, y, sample_weight), self._answer)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> Table:
+        """The checked input; a wrong parameter or a wrong cell raises a ValueError that names it."""
+        choice("multi_class", self.multi_class, Strategy)
         if self.max_time is not None and not positive(self.max_time):
             raise ValueError(f"max_time must be a positive number of seconds or None, not {self.max_time!r}")
         X, y, largest = check_table(self, X, y)
         weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
-        labels = encode_labels(y, weights)
-        clock = Clock(self.max_time, self.verbose)
-        problems = two_class_problems(X, labels, strategy, weights, largest)
-        answers = [self._answer(two, clock) for two in problems]
-        self._store(X, labels.classes, strategy, answers)
+        return Table(X, encode_labels(y, weights), weights, largest)
+
+    def _solve(self, table: Table, answer: Callable[[TwoClasses, Clock], Answer]) -> Self:
+        """Answer each two-class problem within one time limit."""
+        strategy, clock = Strategy(self.multi_class), Clock(self.max_time, self.verbose)
+        problems = two_class_problems(table.X, table.labels, strategy, table.weights, table.largest)
+        answers = [answer(two, clock) for two in problems]
+        self._store(table.X, table.labels.classes, strategy, answers)
         if clock.interrupted:  # fitted as far as it got, with its true gap; but a search or pipeline must stop
             raise KeyboardInterrupt
         return self
@@ -53,33 +69,51 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Set the fitted attributes, all at once: a fit that fails leaves those of the last one."""
         self.classes_ = classes
         self._strategy = strategy
-        certificates = [answer.certificate for answer in answers]
+        certificates: list[Any] = [answer.certificate for answer in answers]
         self.coef_ = np.array([self._shown_plane(certificate)[0] for certificate in certificates])
         self.intercept_ = np.array([self._shown_plane(certificate)[1] for certificate in certificates])
-        self.certificate_: Certificate | MulticlassCertificate = (
+        self.certificate_: Any = (
             certificates[0] if len(certificates) == 1 else MulticlassCertificate(tuple(certificates))
         )
         self.status_: Status | list[Status] = single([answer.status for answer in answers])
         self.n_updates_ = single([answer.solution.updates for answer in answers])
         self.n_iter_ = max(1, *(answer.solution.sweeps for answer in answers))
-        self.margin_ = single([certificate.margin_lower for certificate in certificates])
-        self.street_ = single([2.0 * certificate.margin_lower for certificate in certificates])
+        margins = [self._margin(certificate) for certificate in certificates]
+        self.margin_ = single(margins)
+        self.street_ = single([2.0 * margin for margin in margins])
 
-    def _shown_plane(self, certificate: Certificate) -> tuple[NDArray[np.float64], float]:
+    def _shown_plane(self, certificate: Any) -> tuple[NDArray[np.float64], float]:
         """The plane as `coef_` and `intercept_` show it."""
         return certificate.w, certificate.b
+
+    def _margin(self, certificate: Any) -> float:
+        """The distance from the plane to an edge of its street."""
+        return float(certificate.margin_lower)
+
+    def _store_support(self, answers: list[Answer], duals: list[Vector]) -> None:
+        """support_, n_support_, dual_coef_ from the weights of each certificate's rows, signed by their class."""
+        supports = [answer.certificate.rows[answer.certificate.weights > 0.0] for answer in answers]
+        self.support_ = supports[0] if len(supports) == 1 else np.unique(np.concatenate(supports))
+        self.n_support_ = np.array([len(rows) for rows in supports])
+        self.dual_coef_ = np.zeros((len(answers), len(self.support_)))
+        for line, (dual, rows) in enumerate(zip(duals, supports, strict=True)):
+            self.dual_coef_[line, np.searchsorted(self.support_, rows)] = dual
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """w.x + b: one number per row for two classes, otherwise one per row and class."""
         check_is_fitted(self, "coef_")
-        X = check_table(self, X, reset=False).X
-        scores = np.asarray(X @ self.coef_.T, dtype=np.float64) + self.intercept_
+        scores = self._plane_values(X)
         n_classes = len(self.classes_)
         if n_classes == 2:
             return np.asarray(scores[:, 0])
         if self._strategy is Strategy.ONE_VERSUS_ONE:
             return votes(scores, n_classes)
         return np.asarray(scores)
+
+    def _plane_values(self, X: Any) -> NDArray[np.float64]:
+        """w.x + b: one column for each plane."""
+        X = check_table(self, X, reset=False).X
+        return np.asarray(X @ self.coef_.T + self.intercept_, dtype=np.float64)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""

@@ -15,7 +15,8 @@ from maxmargin.data.matrix import Matrix, Vector, row_squares
 from maxmargin.estimators.classifier import MarginClassifier, choice, positive
 from maxmargin.problems.multiclass import Strategy, TwoClasses
 from maxmargin.problems.separation import Norm, Separation, Solution
-from maxmargin.solve import Answer, Clock, Status, drive, judge, separation_of
+from maxmargin.solve.clock import Answer, Clock, Status
+from maxmargin.solve.separation import drive, judge, separation_of
 
 
 class OnInseparable(StrEnum):
@@ -161,14 +162,8 @@ class HardMarginSVM(MarginClassifier):
 
     def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
         super()._store(X, classes, strategy, answers)
-        certificates = [answer.certificate for answer in answers]
-        supports = [certificate.rows[certificate.weights > 0.0] for certificate in certificates]
-        self.support_ = np.unique(np.concatenate(supports))
+        self._store_support(answers, [canonical_dual(answer) for answer in answers])
         self.support_vectors_ = X[self.support_]
-        self.n_support_ = np.array([len(rows) for rows in supports])
-        self.dual_coef_ = np.zeros((len(answers), len(self.support_)))
-        for line, (answer, rows) in enumerate(zip(answers, supports, strict=True)):
-            self.dual_coef_[line, np.searchsorted(self.support_, rows)] = canonical_dual(answer)
 
 
 def canonical_dual(answer: Answer) -> Vector:
@@ -178,6 +173,7 @@ def canonical_dual(answer: Answer) -> Vector:
     or l / margin^2; and one power of the margin less for l1. On data without a margin: the witness as it is.
     """
     certificate, two = answer.certificate, answer.two
+    assert isinstance(certificate, Certificate)
     carrying = certificate.weights > 0.0
     weights, signs = certificate.weights[carrying], two.signs[np.searchsorted(two.rows, certificate.rows[carrying])]
     if certificate.fit_intercept:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from maxmargin.certificates import theorems
-from maxmargin.certificates.certificate import TheoremBound
+from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import Labels, encode_labels
 from maxmargin.data.matrix import Vector, check_table
 from maxmargin.estimators.classifier import MarginClassifier, choice, positive, single
@@ -20,7 +20,8 @@ from maxmargin.problems.multiclass import Strategy, TwoClasses, plain, two_class
 from maxmargin.problems.separation import Norm, Separation, Solution
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
-from maxmargin.solve import Answer, Clock, Status, drive, in_units_of_the_user, judge, separation_of, witness
+from maxmargin.solve.clock import Answer, Clock, Status
+from maxmargin.solve.separation import drive, in_units_of_the_user, judge, separation_of, witness
 
 REFEREE_AFTER = 20  # sweeps without success: then the hull solver is asked, once, whether a plane exists at all
 UPDATES_ALLOWED = 2_000_000  # by default, and ten more for each row

@@ -55,4 +55,5 @@ def separability(
         on_inseparable="return",
         max_time=max_time,
     )
-    return decider.fit(X, y).certificate_
+    certificate: Certificate | MulticlassCertificate = decider.fit(X, y).certificate_
+    return certificate

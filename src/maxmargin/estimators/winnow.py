@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from maxmargin.certificates import theorems
-from maxmargin.certificates.certificate import TheoremBound
+from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.classifier import positive
 from maxmargin.estimators.perceptrons import MistakeDriven

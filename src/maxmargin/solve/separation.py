@@ -1,4 +1,4 @@
-"""Solver and certificate in turn: the one place where they meet.
+"""A separating plane: solver and certificate in turn.
 
 A solver is a generator of better and better solutions. `drive` takes them until the solver has settled, the time is
 over or the user interrupts; then the last solution, in the user's own units, becomes a claim, and the certificate
@@ -8,62 +8,22 @@ says what it is worth.
 from __future__ import annotations
 
 import dataclasses
-import sys
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
+from typing import TypeVar
 
 import numpy as np
 
-from maxmargin.certificates.certificate import Certificate, TheoremBound
+from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates.proof import TheoremBound
+from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector, in_safe_range
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.separation import Norm, Separation, Solution
+from maxmargin.solve.clock import Clock, Status
 
+AnyCertificate = TypeVar("AnyCertificate", Certificate, SoftMarginCertificate)
 Solver = Callable[[Separation], Iterator[Solution]]
-
-
-class Status(StrEnum):
-    """Why a fit ended."""
-
-    SETTLED = "settled: the algorithm ended by its own rule"
-    BUDGET = "budget: as many updates were made as are allowed"
-    TIME = "time: max_time was reached"
-    INTERRUPTED = "interrupted by the user"
-    WITNESS = "witness: a proof that no plane exists ended it"
-
-
-class Clock:
-    """The time limit of one fit, over all its two-class problems, and its progress on stderr."""
-
-    def __init__(self, max_time: float | None, verbose: int) -> None:
-        self.started = self.reported = time.perf_counter()
-        self.deadline = np.inf if max_time is None else self.started + max_time
-        self.verbose = verbose
-        self.interrupted = False
-
-    @property
-    def is_over(self) -> bool:
-        return self.interrupted or time.perf_counter() >= self.deadline
-
-    def show(self, solution: Solution) -> None:
-        now = time.perf_counter()
-        if self.verbose and (now - self.reported >= 1.0 or self.verbose > 1):
-            self.reported = now
-            line = f"maxmargin {now - self.started:7.1f} s  {solution.sweeps} sweeps  {solution.updates} updates"
-            print(line, file=sys.stderr, flush=True)
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """The last solution of a two-class problem, what is proven about it, and why it was the last."""
-
-    two: TwoClasses
-    solution: Solution
-    certificate: Certificate
-    status: Status
 
 
 def drive(
@@ -80,7 +40,7 @@ def drive(
             if stop(solution):
                 return solution, Status.WITNESS
             if clock.is_over:
-                return solution, Status.INTERRUPTED if clock.interrupted else Status.TIME
+                return solution, clock.reason
     except KeyboardInterrupt:
         clock.interrupted = True
         return solution, Status.INTERRUPTED
@@ -129,7 +89,7 @@ def in_units_of_the_user(w: Vector, b: float, scale: float) -> tuple[Vector, flo
     return (w, b / scale) if scale > 1.0 else (w * scale, b)
 
 
-def in_rows_of_the_user(certificate: Certificate, two: TwoClasses) -> Certificate:
+def in_rows_of_the_user(certificate: AnyCertificate, two: TwoClasses) -> AnyCertificate:
     """The certificate with its rows numbered as in the user's table."""
     kkt = certificate.kkt
     if kkt is not None:

@@ -1,0 +1,291 @@
+"""Both sides of the soft margin, from the raw data, in plain NumPy and with every rounding error accounted for.
+
+    primal    P(w, b) = 1/2 |w|^2 + sum_i C_i loss(1 - y_i (w.x_i + b))          an upper bound of the optimum
+    dual      D(t a') = t sum_i a'_i - t^2 / 2 (|w(a')|^2 + sum_i q_i a'_i^2)    a lower bound of it
+
+a' is made of any weights 0 <= a_i <= u_i: with a bias, the class of the larger sum is scaled down until
+sum_i a'_i y_i = 0, which keeps the box; then t is the best factor (t <= 1 for the hinge, whose box is finite). So a
+are doubles, and t a' are the real numbers that they stand for. See `problems.soft_margin` for u and q.
+
+Each value comes with an error that bounds how far it is from the real number; sums, products and quotients round by
+at most u = 2^-53 of themselves, or by half of the least positive double where they are below the normal range
+[higham2002]. A certificate states `upper` and `lower`, which are four errors away: whoever measures again, with the
+additions in another order, finds the stated value beyond one error of the own, and has it proven.
+
+Where large numbers cancel, as they do in columns far from zero or in units of their own, the error of a sum can be
+larger than the gap that is asked for. Then the sums that cancel are taken once more in long doubles, where the machine
+has them: 64 bits or more instead of 53.
+
+All sums run in NumPy's own loops, in blocks of rows: BLAS adds in an order that depends on the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
+
+from maxmargin.certificates.measure import length
+from maxmargin.data.matrix import Matrix, Vector, blocks, is_sparse, largest_magnitude
+from maxmargin.problems.soft_margin import Loss, SoftMargin
+
+NEGLIGIBLE = 0.01  # of the gap that matters: a rounding error below this is not worth a finer bound
+SPARSE_BLOCK = 2**21  # entries of a CSR matrix that are converted at a time
+OUTWARDS = 4.0  # errors, from the computed value to the stated bound: 3 suffice, for errors of the same size
+LONG = np.longdouble
+LONGER = np.finfo(LONG).nmant in (63, 112)  # elsewhere it is a double, or no number of a fixed length
+WIDTH = 32  # terms that are added one after the other
+LEAST = math.ulp(0.0)
+SMALLEST_BEND = 2.0**-1000  # below, what is added for what vanished would no longer be little
+LIGHTEST = 2.0**-900  # of the heavier class: below, the quotient of the two would lose digits
+
+
+class PrimalValue(NamedTuple):
+    """P(w, b) is within `error` of `value`, and the slack of each row within `slack_error` of what is computed.
+
+    Where float64 overflows, both are infinite.
+    """
+
+    value: float
+    error: float
+    slack: Vector
+    slack_error: float
+
+    @property
+    def upper(self) -> float:
+        """Surely at least P(w, b), and confirmed by whoever measures again."""
+        return self.value + OUTWARDS * self.error
+
+
+class DualValue(NamedTuple):
+    """D(t a') is within `error` of `value`; with t a' as factors of a, and w(t a').
+
+    factors    of the rows with y = +1, of the rows with y = -1
+    w_error    of |w(t a')|
+    Where a proves nothing the value is 0, which a = 0 proves; the error is infinite if that is float64's fault.
+    """
+
+    value: float
+    error: float
+    factors: tuple[float, float]
+    w: Vector
+    w_error: float
+
+    @property
+    def lower(self) -> float:
+        """Surely at most D, and confirmed by whoever measures again: never below what a = 0 proves."""
+        return max(0.0, self.value - OUTWARDS * self.error)
+
+
+def no_dual_value(n_columns: int, error: float = 0.0) -> DualValue:
+    """a = 0."""
+    return DualValue(0.0, error, (0.0, 0.0), np.zeros(n_columns), 0.0)
+
+
+def row_blocks(X: Matrix) -> Iterator[tuple[slice, Matrix]]:
+    """The rows block by block in float64, without a copy where they are float64 already."""
+    if not is_sparse(X):
+        for block in blocks(X):
+            yield slice(*block.indices(X.shape[0])), X[block].astype(np.float64, copy=False)
+        return
+    start = 0
+    while start < X.shape[0]:
+        stop = int(np.searchsorted(X.indptr, int(X.indptr[start]) + SPARSE_BLOCK, side="right")) - 1
+        stop = min(max(stop, start + 1), X.shape[0])
+        low, high = int(X.indptr[start]), int(X.indptr[stop])
+        data = X.data[low:high].astype(np.float64, copy=False)
+        part = (data, X.indices[low:high], X.indptr[start : stop + 1] - X.indptr[start])
+        yield slice(start, stop), sparse.csr_array(part, shape=(stop - start, X.shape[1]))
+        start = stop
+
+
+def rounding(terms: int, number: Any = np.float64) -> float:
+    """gamma_k = k u / (1 - k u) for k roundings in this type of numbers."""
+    share = terms * 0.5 * float(np.finfo(number).eps)
+    return share / (1.0 - share)
+
+
+def product(part: Any, w: NDArray[Any]) -> NDArray[Any]:
+    part = part.astype(w.dtype, copy=False)
+    return np.asarray(part @ w if is_sparse(part) else np.einsum("ij,j->i", part, w))
+
+
+def values_of(X: Matrix, w: NDArray[Any]) -> NDArray[Any]:
+    """X @ w in the precision of w, whatever the precision of X."""
+    values = np.empty(X.shape[0], dtype=w.dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for block, part in row_blocks(X):
+            values[block] = product(part, w)
+    return values
+
+
+def sizes_of(X: Matrix, w: Vector) -> Vector:
+    """|X| @ w."""
+    values = np.empty(X.shape[0])
+    for block, part in row_blocks(X):
+        values[block] = product(abs(part), w)
+    return values
+
+
+def combination(X: Matrix, weights: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """sum_i weights_i x_i in the precision of the weights, and the most roundings that any term went through."""
+    total, longest, count = np.zeros(X.shape[1], dtype=weights.dtype), 0, 0
+    for block, part in row_blocks(X):
+        own, part = weights[block], part.astype(weights.dtype, copy=False)
+        total += part.T @ own if is_sparse(part) else np.einsum("ij,i->j", part, own)
+        longest, count = max(longest, part.shape[0]), count + 1
+    return total, longest + count + 1
+
+
+def power_below(value: float) -> float:
+    """The power of two by which to divide exactly, so that squares neither overflow nor vanish."""
+    return math.ldexp(1.0, math.frexp(value)[1] - 1) if 0.0 < value < math.inf else 1.0
+
+
+def lengths_of(X: Matrix, largest: float) -> Vector:
+    """At least |x_i|, up to rounding: what vanishes when it is squared is added. largest = max |x_ij|."""
+    unit = power_below(largest)
+    squares = np.empty(X.shape[0])
+    for block, part in row_blocks(X):
+        if is_sparse(part):
+            entries = part.data / unit
+            squares[block] = sparse.csr_array((entries * entries, part.indices, part.indptr), part.shape).sum(axis=1)
+        else:
+            entries = part / unit
+            squares[block] = np.einsum("ij,ij->i", entries, entries)
+    return np.asarray((np.sqrt(squares) + 1e-150) * unit)
+
+
+def total(values: NDArray[Any]) -> tuple[Any, int]:
+    """The sum, and the most additions that any term went through: a few times the logarithm of their number.
+
+    >>> total(np.arange(100.0))
+    (np.float64(4950.0), 65)
+    """
+    rest, additions = values[:0].sum(), 1
+    while len(values) > WIDTH:
+        whole = len(values) // WIDTH * WIDTH
+        rest += values[whole:].sum()
+        values = values[:whole].reshape(WIDTH, -1).sum(axis=0)
+        additions += WIDTH
+    return values.sum() + rest, additions + (len(values) if additions == 1 else WIDTH)
+
+
+def terms_per_row(X: Matrix) -> int:
+    return int(np.diff(X.indptr).max(initial=0)) if is_sparse(X) else int(X.shape[1])
+
+
+def negligible(found: PrimalValue | DualValue, matters: float) -> bool:
+    """Whether the error is far below the gap that matters, which is relative."""
+    return OUTWARDS * found.error <= NEGLIGIBLE * matters * found.value
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def primal_value(
+    problem: SoftMargin, w: Vector, b: float, *, values: Vector | None = None, largest: float | None = None,
+    matters: float = 0.0,
+) -> PrimalValue:  # fmt: skip
+    """P(w, b). `values` = X w, `largest` = max |x_ij| if they are known; `matters`: a relative gap to stay below."""
+    X, signs = problem.X, problem.signs
+    values = values_of(X, w) if values is None else values
+    largest = largest_magnitude(X) if largest is None else largest
+    terms = terms_per_row(X) + 4
+    # Each slack is within gamma (|w|.|x_i| + |b| + 1) of the real one; first with |w|_1 max|x| for all of them.
+    missing, bound = 1.0 - signs * (values + b), length(w, "l1") * largest + abs(b) + 1.0
+    found = primal_from(problem, w, missing, 1.01 * rounding(terms) * bound)
+    if not negligible(found, matters):
+        sizes = sizes_of(X, np.abs(w)) + abs(b) + 1.0
+        found = min(found, primal_from(problem, w, missing, 1.01 * rounding(terms) * sizes), key=error_of)
+    if LONGER and not negligible(found, matters):
+        missing = (1.0 - signs * (values_of(X, w.astype(LONG)) + b)).astype(np.float64)
+        off = 1.01 * (rounding(terms, LONG) * sizes + rounding(1) * np.abs(missing))
+        found = min(found, primal_from(problem, w, missing, off), key=error_of)
+    return found
+
+
+def primal_from(problem: SoftMargin, w: Vector, missing: Vector, off: Any) -> PrimalValue:
+    """P where 1 - y_i (w.x_i + b) is within `off` of `missing`; rows that are surely beyond their edge pay nothing."""
+    slack = np.maximum(0.0, missing)
+    (square, in_square), (loss, in_loss) = total(w * w), loss_of(problem, slack)
+    moved, half = float(loss_of(problem, np.maximum(0.0, missing + off))[0]), 0.5 * float(square)
+    value, relative = half + float(loss), 2.0 * rounding(max(in_square, in_loss) + 8)
+    error = (moved - float(loss)) + relative * (moved + half) + LEAST * (len(slack) + len(w))
+    if not math.isfinite(value + error) or not np.all(np.isfinite(missing)):
+        return PrimalValue(math.inf, math.inf, slack, math.inf)
+    return PrimalValue(value, error, slack, float(np.max(off)))
+
+
+def error_of(found: PrimalValue | DualValue) -> float:
+    return found.error
+
+
+def loss_of(problem: SoftMargin, slack: Vector) -> tuple[Any, int]:
+    """sum_i C_i loss(xi_i), and its additions."""
+    return total(problem.costs * (slack if problem.loss is Loss.HINGE else slack * slack))
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def dual_value(problem: SoftMargin, a: Vector, *, largest: float | None = None, matters: float = 0.0) -> DualValue:
+    """D of the feasible point that the weights a make; 0 if they are outside their box or not finite."""
+    if not (np.all(a >= 0.0) and np.all(a <= problem.upper) and np.all(np.isfinite(a))):
+        return no_dual_value(problem.n_columns)
+    largest = largest_magnitude(problem.X) if largest is None else largest
+    found = dual_in(np.float64, problem, a, largest, matters)
+    if LONGER and not negligible(found, matters):
+        found = min(found, dual_in(LONG, problem, a, largest, matters), key=error_of)
+    return found
+
+
+def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters: float) -> DualValue:
+    """D, with the sums over the rows in this type of numbers."""
+    X, signs = problem.X, problem.signs
+    n, d = X.shape
+    plus, weights = signs > 0, a.astype(number, copy=False)
+    zero, one = number(0.0), number(1.0)
+    positive, additions = total(np.where(plus, weights, zero))
+    negative, _ = total(np.where(plus, zero, weights))
+    gain, scales = float(positive + negative), (one, one)
+    if problem.fit_intercept:
+        lighter, heavier = min(positive, negative), max(positive, negative)
+        if not LIGHTEST * heavier < lighter < math.inf:
+            return no_dual_value(d, 0.0 if lighter == 0.0 else math.inf)
+        gain, scales = float(2.0 * lighter), (lighter / positive, lighter / negative)
+    if not 0.0 < gain < math.inf:
+        return no_dual_value(d, 0.0 if gain == 0.0 else math.inf)
+    scaled = weights * np.where(plus, *scales)
+    summed, passed = combination(X, signs * scaled)
+    bend = 0.0
+    if problem.loss is Loss.SQUARED_HINGE:
+        scaled += LEAST  # at least what was to be represented, where it vanished
+        bend = 0.5 * float(total(scaled * (scaled / problem.costs))[0]) + LEAST * (n + gain)
+        if bend < SMALLEST_BEND:
+            return no_dual_value(d, math.inf)
+    w = summed.astype(np.float64, copy=False)
+    unit = power_below(length(w, "max"))
+    parts, in_square = total(np.square(w / unit))
+    reach = unit * math.sqrt(parts)
+    square = reach * reach + bend
+    t = gain / square if square > 0.0 else 1.0
+    t = min(1.0, t) if problem.loss is Loss.HINGE else t
+    value = t * (gain - 0.5 * t * square)
+    # Now with errors: the weights, and the sum of each class, are within `share` of the real ones.
+    share = 1.01 * rounding(passed + 3 * additions + 8, number)
+    off = share * gain * largest * math.sqrt(terms_per_row(X))  # of |w(a')|: at least share sum_i a'_i |x_i|
+    if not t * t * reach * off <= NEGLIGIBLE * matters * value:  # the rows' own lengths instead of the longest
+        finer = float(share * total(scaled * lengths_of(X, largest))[0] * (1.0 + share))
+        off = finer if finer <= off or not math.isfinite(off) else off
+    off += LEAST * (n + 2) * (d + 2) * (1.0 + largest + gain)  # of what vanished below the least double
+    share, off = share + rounding(4), off + rounding(4) * reach  # where long doubles were rounded to doubles
+    relative = 2.0 * rounding(in_square + 8)
+    farther = reach * (1.0 + relative) + off
+    square_upper = (farther * farther + bend * (1.0 + 4.0 * share)) * (1.0 + relative) + 4.0 * LEAST
+    least = t * (gain * (1.0 - 4.0 * share) - 0.5 * t * square_upper * (1.0 + relative) - 4.0 * LEAST)
+    error = (value - least) * (1.0 + relative) + 4.0 * LEAST
+    if not error <= 0.5 * value < math.inf:  # these numbers can hardly tell it from 0
+        return no_dual_value(d, math.inf)
+    plus_factor, minus_factor = (t * float(scale) for scale in scales)
+    return DualValue(value, error, (plus_factor, minus_factor), t * w, t * off)

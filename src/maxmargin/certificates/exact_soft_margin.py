@@ -1,0 +1,170 @@
+"""The two values of the soft margin in exact rational arithmetic.
+
+    P(w, b) = 1/2 |w|^2 + sum_i C_i loss(1 - y_i (w.x_i + b))
+    D = max_t  t sum_i a'_i - t^2 / 2 (|w(a')|^2 + sum_i q_i a'_i^2)
+
+with a' as in `duality`: the class of the larger sum scaled down, t <= 1 for the hinge. All numbers are doubles, so
+integers times powers of two; the two classes are summed apart, in integers, and scaled by fractions in the end.
+
+The one exception: q_i = 1 / (2 C_i) is no such number. Where a quotient a_i^2 / C_i does not come out even, it is
+rounded up behind its 300th bit; D is then smaller by that little, and still proven.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.certificates.exact_linear_algebra import (
+    EXACT_BLOCK,
+    Integers,
+    Rows,
+    common_integers,
+    dyadic,
+    mantissas_and_exponents,
+    power_of_two,
+    weighted_sum,
+)
+from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.problems.soft_margin import Loss
+
+QUOTIENT_BITS = 300
+
+
+def primal_value(X: Rows, signs: Vector, costs: Vector, w: Vector, b: float, loss: str) -> Fraction:
+    """P(w, b).
+
+    >>> X, signs, costs = np.array([[0.0], [3.0]]), np.array([-1.0, 1.0]), np.array([10.0, 10.0])
+    >>> primal_value(X, signs, costs, np.array([0.5]), -0.75, "hinge")
+    Fraction(41, 8)
+    """
+    plane, unit = integers_of(np.append(w, b))
+    value = Fraction(int(sum(plane[:-1] * plane[:-1]))) * power_of_two(2 * unit) / 2
+    prices, price_unit = integers_of(costs)
+    for rows, part in blocks_of(X, np.arange(X.shape[0])):
+        products, shared = products_with(part, plane[:-1])
+        # 1 - y (w.x + b), all in units of 2^least
+        exponent = shared + unit
+        least = min(exponent, unit, 0)
+        reached = (products << (exponent - least)) + (int(plane[-1]) << (unit - least))
+        slack = (1 << -least) - np.where(signs[rows] > 0, reached, -reached)
+        slack = np.where(slack > 0, slack, 0)
+        paid = int(sum(prices[rows] * (slack if loss == Loss.HINGE else slack * slack)))
+        value += paid * power_of_two(price_unit + (least if loss == Loss.HINGE else 2 * least))
+    return value
+
+
+def dual_value(X: Rows, signs: Vector, costs: Vector, a: Vector, fit_intercept: bool, loss: str) -> Fraction:
+    """D of the feasible point that a makes; a = 0, which proves 0, if a is outside its box.
+
+    >>> X, signs, costs = np.array([[0.0], [3.0]]), np.array([-1.0, 1.0]), np.array([10.0, 10.0])
+    >>> dual_value(X, signs, costs, np.array([0.25, 1.0]), True, "hinge")
+    Fraction(2, 9)
+    """
+    if not np.all((a >= 0.0) & np.isfinite(a)) or (loss == Loss.HINGE and np.any(a > costs)):
+        return Fraction(0)
+    integers, unit = integers_of(a)
+    sides = [np.flatnonzero((a > 0.0) & side) for side in (signs > 0, signs < 0)]
+    sums = [int(sum(integers[side])) for side in sides]
+    scales = [Fraction(1), Fraction(1)]
+    if fit_intercept:
+        if 0 in sums:
+            return Fraction(0)
+        scales = [Fraction(min(sums), own) for own in sums]
+    gain = sum((own * scale for own, scale in zip(sums, scales, strict=True)), Fraction(0)) * power_of_two(unit)
+    if gain == 0:
+        return Fraction(0)
+    (plus, minus), shared = aligned([side_sum(X, side, integers[side]) for side in sides])
+    # w(a') = scale_+ plus - scale_- minus, over one denominator
+    denominator = math.lcm(scales[0].denominator, scales[1].denominator)
+    w = plus * int(scales[0] * denominator) - minus * int(scales[1] * denominator)
+    square = Fraction(int(sum(w * w)), denominator**2) * power_of_two(2 * (shared + unit))
+    if loss == Loss.SQUARED_HINGE:
+        for side, scale in zip(sides, scales, strict=True):
+            square += scale * scale * sum_of_quotients(integers[side], costs[side]) * power_of_two(2 * unit) / 2
+    t = gain / square if square else Fraction(1)
+    if loss == Loss.HINGE:
+        t = min(t, Fraction(1))
+    return t * gain - t * t * square / 2
+
+
+def primal_at_most(X: Rows, signs: Vector, costs: Vector, w: Vector, b: float, loss: str, bound: float) -> bool:
+    """Whether P(w, b) <= bound."""
+    if not math.isfinite(bound):
+        return bound == math.inf
+    return primal_value(X, signs, costs, w, b, loss) <= Fraction(bound)
+
+
+def dual_at_least(
+    X: Rows, signs: Vector, costs: Vector, a: Vector, fit_intercept: bool, loss: str, bound: float
+) -> bool:
+    """Whether the feasible point that a makes, or a = 0, proves D >= bound."""
+    if bound <= 0.0:
+        return True
+    return bound < math.inf and dual_value(X, signs, costs, a, fit_intercept, loss) >= Fraction(bound)
+
+
+def integers_of(values: Vector) -> tuple[Integers, int]:
+    """The numbers as integers times one power of two."""
+    integers, unit = common_integers(dyadic(values[:, None]))
+    return integers[:, 0], unit
+
+
+def blocks_of(X: Rows, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Rows]]:
+    """The rows, some at a time, so that not too many numbers become Python's integers at once."""
+    stored = int(X.nnz) if is_sparse(X) else X.size
+    block = max(EXACT_BLOCK, X.shape[1])  # the sum of a block has as many numbers as there are columns
+    at_a_time = max(1, block * X.shape[0] // max(1, stored))
+    for start in range(0, len(rows), at_a_time):
+        part = rows[start : start + at_a_time]
+        yield part, X[part]
+
+
+def products_with(rows: Rows, normal: Integers) -> tuple[Integers, int]:
+    """X normal as integers times one power of two; of CSR, only the entries that are there are read."""
+    if not is_sparse(rows):
+        entries, unit = common_integers(dyadic(rows))
+        return entries @ normal, unit
+    entries, powers = mantissas_and_exponents(rows.data)
+    unit = int(powers[entries != 0].min(initial=0))
+    terms = (entries << np.where(entries != 0, powers - unit, 0).astype(object)) * normal[rows.indices]
+    products = np.zeros(rows.shape[0], dtype=object)
+    filled = np.flatnonzero(np.diff(rows.indptr))
+    if len(filled):
+        products[filled] = np.add.reduceat(terms, rows.indptr[filled])
+    return products, unit
+
+
+def side_sum(X: Rows, rows: NDArray[np.intp], weights: Integers) -> tuple[Integers, int]:
+    """sum_i weights_i x_i over these rows, as integers times one power of two."""
+    sums, unit, done = np.zeros(X.shape[1], dtype=object), 0, 0
+    for part, table in blocks_of(X, rows):
+        more = common_integers(weighted_sum(table, weights[done : done + len(part)]))
+        done += len(part)
+        (sums, other), unit = aligned([(sums, unit), more])
+        sums = sums + other
+    return sums, unit
+
+
+def aligned(numbers: list[tuple[Integers, int]]) -> tuple[list[Integers], int]:
+    """Integers in units of their own, in the smallest of the units."""
+    least = min(unit for _, unit in numbers)
+    return [integers << (unit - least) for integers, unit in numbers], least
+
+
+def sum_of_quotients(integers: Integers, costs: Vector) -> Fraction:
+    """sum_i integers_i^2 / C_i, rounded up where a quotient does not come out even."""
+    value = Fraction(0)
+    for cost in np.unique(costs):
+        squares = int(sum(integers[costs == cost] ** 2))
+        price = Fraction(float(cost))
+        if price.numerator == 1:
+            value += squares * price.denominator
+            continue
+        bits = QUOTIENT_BITS + price.numerator.bit_length()
+        value += -((-squares * price.denominator << bits) // price.numerator) * power_of_two(-bits)
+    return value

@@ -1,0 +1,178 @@
+"""The certificate of a soft margin: a plane and weights of the rows, and the bounds of the optimum that they prove.
+
+    dual <= the least value of 1/2 |w|^2 + sum_i C_i loss(1 - y_i (w.x_i + b)) <= primal
+
+C_i = C times the weight of the row's class times the row's own weight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.certificates.duality import DualValue, PrimalValue
+from maxmargin.certificates.measure import length
+from maxmargin.certificates.proof import KKT, Proof, Violation
+from maxmargin.data.matrix import Vector
+from maxmargin.problems.soft_margin import Loss, SoftMargin
+
+if TYPE_CHECKING:
+    from maxmargin.certificates.verification import Verification
+
+INSIDE = 1e-3  # of C_i: weights nearer to 0 or to C_i do not tell b
+
+
+class SoftVerdict(StrEnum):
+    """What is proven, as a sentence."""
+
+    OPTIMAL = "Optimal: no plane has a lower objective, to the stated gap."
+    BOUNDED = "Not proven to the gap that was asked for: the optimum lies between the stated bounds."
+
+
+def soft_gap(primal: float, dual: float) -> float:
+    """(primal - dual) / primal; infinite where nothing is known of the primal side."""
+    if not 0.0 < primal < np.inf:
+        return 0.0 if primal == dual == 0.0 else np.inf
+    return (primal - dual) / primal
+
+
+@dataclass(frozen=True, eq=False)
+class SoftMarginCertificate(Proof):
+    """What is proven about the soft margin between one class and another (or the rest).
+
+    verdict                  what is proven, as a sentence
+    loss, C, fit_intercept   which problem
+    class_weight             pairs (label, weight): C_i = C * weight of the label * sample weight; empty: all 1
+    positive, negative       the labels on the two sides; negative None means all other labels
+    n_rows, n_columns        the size of the problem
+    w, b                     the plane w.x + b = 0
+    rows, weights            rows of X with their dual variables a_i > 0; the others have none. With a bias, the class
+                             of the larger sum is to be scaled down to the other's
+    primal, dual             the optimum lies between them, rounding included: P of the plane is at most `primal`, and
+                             D of the weights at least `dual`
+    tol                      the relative gap that was asked for
+    kkt                      how well the conditions of optimality hold
+    """
+
+    verdicts: ClassVar[type[StrEnum]] = SoftVerdict
+    numbers: ClassVar[tuple[str, ...]] = ("C", "b", "primal", "dual", "tol")
+
+    verdict: SoftVerdict
+    loss: str
+    C: float
+    fit_intercept: bool
+    class_weight: tuple[tuple[Any, float], ...]
+    positive: Any
+    negative: Any
+    n_rows: int
+    n_columns: int
+    w: Vector
+    b: float
+    rows: NDArray[np.intp]
+    weights: Vector
+    primal: float
+    dual: float
+    tol: float
+    kkt: KKT | None = None
+
+    @property
+    def gap(self) -> float:
+        """primal - dual, both recomputed from the data."""
+        return self.primal - self.dual
+
+    @property
+    def relative_gap(self) -> float:
+        """(primal - dual) / primal: how much lower an objective could at most be."""
+        return soft_gap(self.primal, self.dual)
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the gap that was asked for is proven."""
+        return self.verdict is SoftVerdict.OPTIMAL
+
+    @property
+    def n_support(self) -> int:
+        """How many rows carry weight."""
+        return int(np.count_nonzero(self.weights))
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a certificate is neither true nor false: ask .is_optimal, or .verify(X, y), which can stand in an if"
+        )
+
+    def verify(self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None) -> Verification:
+        """Check every number against the raw data, with code that shares nothing with the solvers.
+
+        exact=True recomputes both sides in rational arithmetic, where rounding cannot fake anything.
+        The answer can stand in an `if`, and says why when it is printed. Give the same `sample_weight` as to `fit`.
+        """
+        from maxmargin.certificates.soft_verification import verify
+
+        return verify(self, X, y, exact=exact, sample_weight=sample_weight)
+
+    def __repr__(self) -> str:
+        return (
+            f"SoftMarginCertificate({self.verdict.name}, objective in [{self.dual:.6g}, {self.primal:.6g}], "
+            f"relative gap {self.relative_gap:.1e}, {self.n_support} of {self.n_rows} rows carry weight)"
+        )
+
+    def report(self) -> str:
+        """All of it, for a person."""
+        from maxmargin.certificates.report import soft_report
+
+        return soft_report(self)
+
+
+def soft_conditions(
+    problem: SoftMargin,
+    plane: tuple[Vector, float],
+    a: Vector,
+    primal: PrimalValue,
+    dual: DualValue,
+    values: Vector,
+    inside: float = INSIDE,
+) -> KKT:
+    """The Karush-Kuhn-Tucker conditions at the plane and the feasible weights that a makes. values = X w."""
+    (w, b), signs, costs = plane, problem.signs, problem.costs
+    feasible = feasible_weights(dual, signs, a)
+    total = float(a.sum())
+    scale = max(length(w, "l2"), length(dual.w, "l2"))
+    share = row_shares(problem, feasible, primal.slack, signs * (values + b)) / (primal.value or 1.0)
+    worst = int(np.argmax(share))
+    if problem.loss is Loss.HINGE:
+        telling = (feasible > inside * costs) & (feasible < (1.0 - inside) * costs)
+        own = signs - values
+    else:
+        telling = feasible > inside * float(feasible.max(initial=0.0))
+        own = signs * (1.0 - 0.5 * feasible / costs) - values
+    spread = float(np.ptp(own[telling])) if problem.fit_intercept and np.any(telling) else 0.0
+    imbalance = abs(float(np.sum(signs * a))) / total if problem.fit_intercept and total > 0.0 else 0.0
+    return KKT(
+        stationarity=Violation(length(w - dual.w, "l2") / scale if scale > 0.0 else 0.0),
+        primal=Violation(0.0),
+        dual=Violation(imbalance),
+        slackness=Violation(float(share[worst]), worst),
+        bias=Violation(spread),
+    )
+
+
+def feasible_weights(dual: DualValue, signs: Vector, a: Vector) -> Vector:
+    """The feasible point t a' that the weights a of these rows make."""
+    plus, minus = dual.factors
+    return np.asarray(a * np.where(signs > 0, plus, minus))
+
+
+def row_shares(problem: SoftMargin, a: Vector, slack: Vector, functional: Vector) -> Vector:
+    """What each row adds to P - D, apart from 1/2 |w - w(a)|^2: never negative, and zero in complementary slackness.
+
+    hinge            (C_i - a_i) xi_i + a_i max(0, y_i (w.x_i + b) - 1)
+    squared hinge    C_i (xi_i - a_i / (2 C_i))^2 + a_i max(0, y_i (w.x_i + b) - 1)
+    """
+    beyond = a * np.maximum(0.0, functional - 1.0)
+    if problem.loss is Loss.HINGE:
+        return np.asarray((problem.costs - a) * slack + beyond)
+    return np.asarray(problem.costs * (slack - 0.5 * a / problem.costs) ** 2 + beyond)

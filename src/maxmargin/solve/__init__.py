@@ -1,0 +1,1 @@
+"""Solver and certificate in turn: the one place where they meet."""

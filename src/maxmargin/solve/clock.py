@@ -1,0 +1,75 @@
+"""Why a fit ended, how long it may take, and what it answered."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.data.matrix import Vector
+from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.problems.separation import Solution
+
+
+class Status(StrEnum):
+    """Why a fit ended."""
+
+    SETTLED = "settled: the algorithm ended by its own rule"
+    BUDGET = "budget: as many updates were made as are allowed"
+    TIME = "time: max_time was reached"
+    INTERRUPTED = "interrupted by the user"
+    WITNESS = "witness: a proof that no plane exists ended it"
+    PROVEN = "proven: the gap that was asked for is reached"
+    STALLED = "stalled: rounding errors leave no way to a smaller gap"
+    STOPPED = "stopped by a callback"
+
+
+class Clock:
+    """The time limit of one fit, over all its two-class problems, and its progress on stderr."""
+
+    def __init__(self, max_time: float | None, verbose: int) -> None:
+        self.started = self.reported = time.perf_counter()
+        self.deadline = np.inf if max_time is None else self.started + max_time
+        self.verbose = verbose
+        self.interrupted = False
+        self.stopped = False
+        self.listener: Callable[[Solution], bool] | None = None  # hears of every breath; True means stop
+
+    @property
+    def is_over(self) -> bool:
+        return self.interrupted or self.stopped or time.perf_counter() >= self.deadline
+
+    @property
+    def reason(self) -> Status:
+        """Why it is over."""
+        return Status.INTERRUPTED if self.interrupted else Status.STOPPED if self.stopped else Status.TIME
+
+    def show(self, solution: Solution) -> None:
+        now = time.perf_counter()
+        if self.listener is not None and self.listener(solution):
+            self.stopped = True
+        if self.verbose and (now - self.reported >= 1.0 or self.verbose > 1):
+            self.reported = now
+            gap = f"  gap about {solution.details['gap']:.1e}" if "gap" in solution.details else ""
+            line = f"maxmargin {now - self.started:7.1f} s  {solution.sweeps} sweeps  {solution.updates} updates{gap}"
+            print(line, file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The last solution of a two-class problem, what is proven about it, and why it was the last.
+
+    `a` are the feasible dual variables of the certificate's rows, where its weights are not feasible themselves.
+    """
+
+    two: TwoClasses
+    solution: Solution
+    certificate: Certificate | SoftMarginCertificate
+    status: Status
+    a: Vector | None = None

@@ -1,0 +1,260 @@
+"""A soft margin: solver and judge in turn, until the gap is proven.
+
+The solver proposes when it believes to be there; the judge measures both sides on all rows, keeps the best plane and
+the best dual point that it has seen (they need not come together), and tells the solver what it saw, so that
+no pass over the data is made twice. The certificate is made of the judge's numbers alone.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.certificates.duality import PrimalValue, dual_value, no_dual_value, primal_value, values_of
+from maxmargin.certificates.soft_margin import (
+    SoftMarginCertificate,
+    SoftVerdict,
+    feasible_weights,
+    soft_conditions,
+    soft_gap,
+)
+from maxmargin.data.matrix import Vector, in_safe_range
+from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.problems.separation import Solution
+from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, SoftMarginSolver, best_bias
+from maxmargin.solve.clock import Clock, Status
+from maxmargin.solve.separation import in_rows_of_the_user
+
+BEYOND_ROUNDING = 1e-12  # so much beyond its edge, a row does not pay for what rounding might do to it
+ALMOST = (1e-2, 1e-4)  # of u_i: weights so near to an end of their box are tried at that end
+
+
+class Plane(NamedTuple):
+    """A plane that was judged: with X w and its objective."""
+
+    w: Vector
+    b: float
+    values: Vector
+    primal: PrimalValue
+
+
+class Judge:
+    """Hears proposals; knows the best plane and the best dual point so far."""
+
+    def __init__(self, problem: SoftMargin, tol: float, largest: float | None) -> None:
+        self.problem, self.tol, self.largest = problem, tol, largest
+        n, d = problem.X.shape
+        self.a = np.zeros(n)
+        self.dual = no_dual_value(d)
+        self.plane = self.measured(np.zeros(d), best_bias(problem, np.zeros(n)), np.zeros(n))
+        self.heard = 0
+
+    def look_at(self, w: Vector, values: Vector) -> Plane:
+        """The plane w at its best bias; it is kept if it, or a steeper one, is better than before. values = X w."""
+        plane = self.measured(w, best_bias(self.problem, values), values)
+        for candidate in (plane, self.steeper(plane)):
+            if candidate.primal.upper < self.plane.primal.upper:
+                self.plane = candidate
+        return plane
+
+    def steeper(self, plane: Plane) -> Plane:
+        """The plane so steep that no row pays, where one is and it promises to be better; or else the same."""
+        if float(plane.primal.slack.max()) >= 1.0:  # a row on the wrong side
+            return plane
+        half, middle = half_gap(self.problem, plane.values)
+        if not half > 0.0:
+            return plane
+        factor = (1.0 + BEYOND_ROUNDING) / half
+        with np.errstate(over="ignore"):
+            w = factor * plane.w
+            if not 0.5 * float(np.sum(w * w)) < plane.primal.upper:
+                return plane
+        return self.measured(w, factor * middle, values_of(self.problem.X, w))
+
+    def measured(self, w: Vector, b: float, values: Vector) -> Plane:
+        primal = primal_value(self.problem, w, b, values=values, largest=self.largest, matters=self.tol)
+        return Plane(w, b, values, primal)
+
+    def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement:
+        """Measure the plane and the weights that are proposed; keep what is better than before.
+
+        Not thorough: where the solver itself believes that its weights cannot close the gap to what the plane costs
+        (details["dual"]), they are not measured, which would cost a pass over the rows.
+        """
+        self.heard += 1
+        w = np.where(np.isfinite(solution.w), solution.w, 0.0)
+        plane = self.look_at(w, values_of(self.problem.X, w))
+        believed = float(solution.details.get("dual", math.inf))
+        if not thorough and soft_gap(self.plane.primal.upper, max(believed, self.dual.lower)) > self.tol:
+            dual = max(believed, self.dual.lower)
+        else:
+            self.weigh(solution.a)
+            dual = self.dual.lower
+        gap = soft_gap(self.plane.primal.upper, dual)
+        return Judgement(self.plane.primal.upper, dual, gap, plane.values, plane.b)
+
+    def weigh(self, a: Vector) -> bool:
+        """Measure a dual point; keep it if it is better. Whether it is at least as good as the gap needs."""
+        inside = np.clip(a, 0.0, self.problem.upper)
+        dual = dual_value(self.problem, inside, largest=self.largest, matters=self.tol)
+        if dual.lower > self.dual.lower:
+            self.a, self.dual = inside, dual
+        return soft_gap(self.plane.primal.upper, dual.lower) <= self.tol
+
+    def begin(self, a: Vector, w: Vector | None = None) -> Vector:
+        """The better of two starts, a and a stretched to fill its box if that is finite; and a look at w and w(a)."""
+        self.weigh(a)
+        if self.problem.loss is Loss.HINGE:
+            with np.errstate(over="ignore"):
+                fullest = float(np.max(a / self.problem.costs))
+            if fullest > 0.0:
+                self.weigh(a / fullest)
+        for plane in (w, self.dual.w):
+            if plane is not None and not self.gap <= self.tol:
+                self.look_at(plane, values_of(self.problem.X, plane))
+        return self.a
+
+    @property
+    def gap(self) -> float:
+        return soft_gap(self.plane.primal.upper, self.dual.lower)
+
+    def tidy(self) -> None:
+        """Put weights that are almost at an end of their box there, where the proof still holds.
+
+        An interior point leaves a little weight on every row; afterwards only rows that matter carry some.
+        """
+        problem, upper = self.problem, self.problem.upper
+        for share in ALMOST:
+            scale = upper if problem.loss is Loss.HINGE else np.full(len(upper), float(self.a.max(initial=0.0)))
+            functional = problem.signs * (self.plane.values + self.plane.b)
+            low = (self.a > 0.0) & (self.a <= share * scale) & (functional > 1.0)
+            high = (self.a < upper) & (self.a >= (1.0 - share) * upper) & (functional < 1.0)
+            if not (np.any(low) or np.any(high)):
+                return
+            moved = np.where(low, 0.0, np.where(high, upper, self.a))
+            dual = dual_value(problem, moved, largest=self.largest, matters=self.tol)
+            if soft_gap(self.plane.primal.upper, dual.lower) <= self.tol:
+                self.a, self.dual = moved, dual
+                return
+
+
+def half_gap(problem: SoftMargin, values: Vector) -> tuple[float, float]:
+    """Half the distance between the values of the two classes, negative where they overlap; and -1 times its middle.
+
+    Without a bias: the least y_i w.x_i, and 0.
+    """
+    if not problem.fit_intercept:
+        return float(np.min(problem.signs * values)), 0.0
+    plus = problem.signs > 0
+    lowest = float(np.min(values, where=plus, initial=np.inf))
+    highest = float(np.max(values, where=~plus, initial=-np.inf))
+    return 0.5 * (lowest - highest), -0.5 * (lowest + highest)
+
+
+def prove(solver: SoftMarginSolver, judge: Judge, clock: Clock, max_iter: int | None) -> tuple[Solution, Status]:
+    """Solver and judge in turn, until the gap is proven or somebody says stop."""
+    n, d = judge.problem.X.shape
+    solution = Solution(np.zeros(d), 0.0, np.zeros(n), False, 0, 0, {})
+    answer: Judgement | None = None
+    status = Status.STALLED
+    judged = True  # there is nothing yet
+    if judge.gap <= judge.tol:  # the start was good enough
+        return solution, Status.PROVEN
+    try:
+        while True:
+            last = solution
+            with np.errstate(all="ignore"):  # whatever overflows on the way, what is proposed is judged
+                solution = solver.send(answer)
+            if not judged and solution.details.get("solver") != last.details.get("solver"):
+                judge.hear(last)  # one algorithm gave up and handed over: what it had may still be the best
+            judged, answer = False, None
+            if solution.settled:
+                answer = judge.hear(solution, thorough=False)
+                judged = judge.gap <= answer.gap
+                solution.details["gap"] = answer.gap
+                if judge.gap <= judge.tol:
+                    status = Status.PROVEN
+                    break
+            clock.show(solution)
+            if clock.is_over:
+                status = clock.reason
+                break
+            if max_iter is not None and solution.sweeps >= max_iter:
+                status = Status.BUDGET
+                break
+    except StopIteration:
+        pass
+    except KeyboardInterrupt:
+        clock.interrupted = True
+        status = Status.INTERRUPTED
+    finally:
+        solver.close()
+    if not judged and judge.hear(solution).gap <= judge.tol:
+        status = Status.PROVEN
+    if status is Status.PROVEN:
+        judge.tidy()
+    return solution, status
+
+
+def soft_margin_of(two: TwoClasses, costs: Vector, loss: Loss, fit_intercept: bool) -> tuple[SoftMargin, float]:
+    """The problem as the solvers see it, and the power of two s by which its numbers were multiplied.
+
+    With x' = s x the same plane is w' = w / s, and the objective is s^2 times that with costs C_i / s^2.
+    """
+    table = in_safe_range(two.X, two.largest)
+    if table.scale != 1.0:
+        with np.errstate(over="ignore"):
+            costs = np.clip(costs / table.scale / table.scale, 2.0**-1000, 2.0**1000)
+    return SoftMargin(table.X, two.signs, costs, loss, fit_intercept), table.scale
+
+
+def soft_certificate(
+    two: TwoClasses, judge: Judge, costs: Vector, scale: float, C: float, class_weight: tuple[tuple[Any, float], ...]
+) -> tuple[SoftMarginCertificate, Vector]:
+    """What the judge has seen, as a certificate in the user's own units and rows; and the feasible dual variables of
+    its rows: its weights with the heavier class scaled down, and by the best factor."""
+    problem, plane, a, dual = judge.problem, judge.plane, judge.a, judge.dual
+    if scale != 1.0:  # all of it once more, on the numbers as the user gave them
+        problem = SoftMargin(two.X, two.signs, costs, problem.loss, problem.fit_intercept)
+        plane, a = (
+            in_units_of_the_user(problem, plane, scale, judge.tol),
+            np.clip(a * scale * scale, 0.0, problem.upper),
+        )
+        dual = dual_value(problem, a, matters=judge.tol)
+    gap = soft_gap(plane.primal.upper, dual.lower)
+    rows = np.flatnonzero(a)
+    known = math.isfinite(plane.primal.value)
+    certificate = SoftMarginCertificate(
+        verdict=SoftVerdict.OPTIMAL if gap <= judge.tol else SoftVerdict.BOUNDED,
+        loss=problem.loss.value,
+        C=C,
+        fit_intercept=bool(problem.fit_intercept),
+        class_weight=class_weight,
+        positive=two.positive,
+        negative=two.negative,
+        n_rows=two.X.shape[0],
+        n_columns=two.X.shape[1],
+        w=np.array(plane.w),
+        b=float(plane.b),
+        rows=rows,
+        weights=a[rows],
+        primal=plane.primal.upper,
+        dual=dual.lower,
+        tol=judge.tol,
+        kkt=soft_conditions(problem, (plane.w, plane.b), a, plane.primal, dual, plane.values) if known else None,
+    )
+    return in_rows_of_the_user(certificate, two), feasible_weights(dual, two.signs[rows], a[rows])
+
+
+def in_units_of_the_user(problem: SoftMargin, plane: Plane, scale: float, tol: float) -> Plane:
+    """The plane w.(scale x) + b = 0 measured on x; w = 0 where float64 cannot hold it."""
+    zero = np.zeros(problem.n_columns)
+    with np.errstate(over="ignore"):
+        planes = [(plane.w * scale, plane.b), (zero, best_bias(problem, np.zeros(problem.n_rows)))]
+    measured = []
+    for w, b in planes:
+        values = values_of(problem.X, w)
+        measured.append(Plane(w, b, values, primal_value(problem, w, b, values=values, matters=tol)))
+    return min(measured, key=lambda plane: plane.primal.upper)
