@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numba
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import sigutils
 from numba.core.caching import FunctionCache
-from numba.extending import is_jitted
+from numba.extending import intrinsic, is_jitted
 from numba.extending import overload as _numba_overload
 
-__all__ = ["njit", "overload", "types"]
+__all__ = ["njit", "overload", "touch", "types"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Inline = Literal["always", "never"]
@@ -73,6 +74,39 @@ def _fast_math_option(flags: Collection[str]) -> dict[str, set[str]]:
         raise ValueError(f"fastmath takes {sorted(_FAST_MATH)}, got {sorted(flags)}")
     # Given even when empty: a function without flags inherits those of whichever caller compiles it first.
     return {"fastmath": set(flags)}
+
+
+def touch(array: Any, index: Any) -> None:
+    """Ask for the cache line of array[index], of a contiguous array of one or two dimensions, before it is needed.
+
+    Nothing is read and nothing waits. A loop that visits rows in random order spends most of its time waiting.
+    """
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _prefetch(_: Any, array: Any, index: Any) -> Any:
+    """LLVM's own prefetch: of data, to be read, worth keeping in every cache."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        start = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        offset = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        of_type = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        function = builder.module.globals.get("llvm.prefetch.p0") or ir.Function(
+            builder.module, of_type, "llvm.prefetch.p0"
+        )
+        builder.call(function, [builder.bitcast(builder.gep(start, [offset]), byte), flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+@overload(touch)
+def _compile_touch(array: Any, index: Any) -> Any:
+    def body(array: Any, index: Any) -> None:
+        _prefetch(array, index)
+
+    return body
 
 
 class _ForgivingCache(FunctionCache):

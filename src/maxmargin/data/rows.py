@@ -2,6 +2,8 @@
 
     dot(rows, i, w)          x_i . w      over the columns of X: w may be longer (a lifted bias at its end)
     add(rows, i, scale, w)   w += scale * x_i
+    square(rows, i)          |x_i|^2
+    touch_row(rows, i)       asks the memory for x_i, a few rows before it is needed
 
 One source serves both forms: Numba chooses by the type of `rows`. Uncompiled (NUMBA_DISABLE_JIT=1) the same
 names are the plain Python below. Only solvers import this file, because it imports the compiler.
@@ -14,8 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import overload, types
+from maxmargin._numba import overload, touch, types
 from maxmargin.data.matrix import Matrix, is_sparse
+
+PER_LINE = 8  # float64 in a cache line of 64 bytes
+TOUCHED = 512  # numbers of a row that are asked for ahead; the memory finds the rest of a long row by itself
 
 
 class DenseRows(NamedTuple):
@@ -64,6 +69,16 @@ def add(rows: Any, i: int, scale: float, w: Any) -> None:
         w[rows.indices[entries]] += scale * rows.data[entries]
 
 
+def square(rows: Any, i: int) -> float:
+    if isinstance(rows, DenseRows):
+        return float(np.sum(np.square(rows.values[i], dtype=np.float64)))
+    return float(np.sum(np.square(rows.data[int(rows.indptr[i]) : int(rows.indptr[i + 1])], dtype=np.float64)))
+
+
+def touch_row(rows: Any, i: int) -> None:
+    pass  # there is nothing to compute
+
+
 def _is(rows: Any, kind: type) -> bool:
     return isinstance(rows, types.BaseNamedTuple) and rows.instance_class is kind
 
@@ -97,5 +112,39 @@ def _compile_add(rows: Any, i: Any, scale: Any, w: Any) -> Any:
     def csr(rows: Any, i: Any, scale: Any, w: Any) -> None:
         for entry in range(rows.indptr[i], rows.indptr[i + 1]):
             w[rows.indices[entry]] += scale * rows.data[entry]
+
+    return dense if _is(rows, DenseRows) else csr
+
+
+@overload(square, fastmath={"reassoc", "contract"})
+def _compile_square(rows: Any, i: Any) -> Any:
+    def dense(rows: Any, i: Any) -> Any:
+        total = 0.0
+        row = rows.values[i]
+        for j in range(row.shape[0]):
+            total += np.float64(row[j]) * row[j]
+        return total
+
+    def csr(rows: Any, i: Any) -> Any:
+        total = 0.0
+        for entry in range(rows.indptr[i], rows.indptr[i + 1]):
+            total += np.float64(rows.data[entry]) * rows.data[entry]
+        return total
+
+    return dense if _is(rows, DenseRows) else csr
+
+
+@overload(touch_row)
+def _compile_touch_row(rows: Any, i: Any) -> Any:
+    def dense(rows: Any, i: Any) -> None:
+        width = rows.values.shape[1]
+        for j in range(0, min(width, TOUCHED), PER_LINE):
+            touch(rows.values, i * width + j)
+
+    def csr(rows: Any, i: Any) -> None:
+        stop = min(rows.indptr[i + 1], rows.indptr[i] + np.uint64(TOUCHED))
+        for entry in range(rows.indptr[i], stop, np.uint64(PER_LINE)):
+            touch(rows.indices, entry)
+            touch(rows.data, entry)
 
     return dense if _is(rows, DenseRows) else csr

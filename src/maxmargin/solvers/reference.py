@@ -1,4 +1,4 @@
-"""The margin problem off the shelf: written down in CVXPY, solved by Clarabel. To compare with, not to be fast.
+"""The margin problems off the shelf: written down in CVXPY, solved by Clarabel. To compare with, not to be fast.
 
     l2 primal   min 1/2 |w|_2^2                        subject to  y_i (w.x_i + b) >= 1
     l2 dual     max sum_i a_i - 1/2 |p|_2^2            subject to  a >= 0,  sum_i a_i y_i = 0
@@ -9,6 +9,9 @@
     link        l2: w = p; l1: w is the price of |p_j| <= 1;  b = y_i - w.x_i on the rows with a_i > 0
 
 No plane exists exactly when the primal has no solution; its prices are then a proof: p = 0 and sum_i a_i y_i = 0.
+
+    soft primal   min 1/2 |w|_2^2 + sum_i C_i xi_i^k   subject to  y_i (w.x_i + b) >= 1 - xi_i,   xi >= 0
+    link          a_i is the price of row i's constraint; k = 1 (hinge) or 2 (squared hinge)
 
 Cost: an interior point method on everything at once. Reference: [diamond2016], [goulart2024].
 """
@@ -25,8 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.matrix import Vector, largest_magnitude
+from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
 from maxmargin.problems.separation import Norm, Separation, Solution
+from maxmargin.problems.soft_margin import Loss, SoftMargin, SoftMarginSolver
 
 PRECISION = 1e-10
 TOLERANCES = ("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_infeas_abs", "tol_infeas_rel")
@@ -56,7 +60,7 @@ def reference(problem: Separation, *, form: Form | str = Form.PRIMAL) -> Iterato
 
 def solved_primal(problem: Separation) -> Solution:
     cp = imported_cvxpy()
-    scale = power_of_two_for(problem)
+    scale = power_of_two_for(problem.X)
     w, b = cp.Variable(problem.n_columns), cp.Variable()
     if not problem.fit_intercept:
         b = cp.Constant(0.0)
@@ -72,7 +76,7 @@ def solved_primal(problem: Separation) -> Solution:
 def solved_dual(problem: Separation) -> Solution | None:
     """None when the dual grows without bound: the primal has no solution then."""
     cp = imported_cvxpy()
-    scale = power_of_two_for(problem)
+    scale = power_of_two_for(problem.X)
     a = cp.Variable(problem.n_rows)
     p = (problem.X * scale).T @ cp.multiply(problem.signs, a)
     above, below = p <= 1, p >= -1
@@ -89,14 +93,42 @@ def solved_dual(problem: Separation) -> Solution | None:
     return as_solution(problem, program, scale, w, b, a.value, False)
 
 
+def soft_reference(problem: SoftMargin, *, tol: float) -> SoftMarginSolver:
+    """One solution, settled, as precise as Clarabel can make it, whatever tol is.
+
+    >>> X, signs = np.array([[0.0], [2.0]]), np.array([-1.0, 1.0])
+    >>> [solution] = soft_reference(SoftMargin(X, signs, np.ones(2), Loss.HINGE, True), tol=1e-6)
+    >>> solution.w.round(6), round(solution.b, 6), solution.a.round(6)
+    (array([1.]), -1.0, array([0.5, 0.5]))
+    """
+    cp = imported_cvxpy()
+    scale = power_of_two_for(problem.X)
+    w, b = cp.Variable(problem.n_columns), cp.Variable()
+    if not problem.fit_intercept:
+        b = cp.Constant(0.0)
+    # In the scaled unit w is 1/scale times as large. The whole objective is brought to a few units as well: w = 0 is
+    # a plane, so that none is better than sum_i C_i.
+    unit = float(problem.costs.sum())
+    xi = cp.Variable(problem.n_rows, nonneg=True)
+    inside = cp.multiply(problem.signs, (problem.X * scale) @ w + b) >= 1 - xi
+    losses = xi if problem.loss is Loss.HINGE else cp.square(xi)
+    size = 0.5 * (scale * scale / unit) * cp.sum_squares(w)
+    program = cp.Problem(cp.Minimize(size + (problem.costs / unit) @ losses), [inside])
+    solve(program)
+    a = np.clip(unit * inside.dual_value, 0.0, problem.upper)
+    steps = int(program.solver_stats.num_iters or 0)
+    plane = scale * np.asarray(w.value, dtype=np.float64)
+    yield Solution(plane, float(b.value), a, True, steps, steps, {"gap": PRECISION, "status": program.status})
+
+
 def bias_from_support(problem: Separation, w: Vector, a: Vector) -> float:
     """The mean of y_i - w.x_i over the support vectors, each as heavy as its weight."""
     return float(np.average(problem.signs - problem.X @ w, weights=np.maximum(a, 0.0)))
 
 
-def power_of_two_for(problem: Separation) -> float:
+def power_of_two_for(X: Matrix) -> float:
     """What brings the largest |x_ij| to about 1, exactly: Clarabel's tolerances are not relative in everything."""
-    return math.ldexp(1.0, -math.frexp(largest_magnitude(problem.X) or 1.0)[1])
+    return math.ldexp(1.0, -math.frexp(largest_magnitude(X) or 1.0)[1])
 
 
 def as_solution(

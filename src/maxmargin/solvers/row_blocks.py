@@ -1,0 +1,51 @@
+"""Run a compiled pass over blocks of rows, on every core, with sums that do not depend on how many there are.
+
+The edges of the blocks follow from the size of the data alone. Each block adds to sums of its own, and whoever needs
+the total adds them up in their order: one thread or many, the same bits.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+
+MOST_BLOCKS = 8
+WORTH_A_BLOCK = 100_000  # numbers to read: a smaller block is done before a thread has woken up
+
+
+class Threads:
+    """One thread per core, started when there is first something to share."""
+
+    def __init__(self) -> None:
+        self.number = os.cpu_count() or 1
+        self.pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.pool is not None:
+            self.pool.shutdown()
+
+    def run(self, run_block: Callable[[int, int, int], None], edges: list[int]) -> None:
+        """run_block(block, start, stop) for every block."""
+        calls = [(block, start, stop) for block, (start, stop) in enumerate(itertools.pairwise(edges))]
+        if len(calls) == 1 or self.number == 1:
+            for call in calls:
+                run_block(*call)
+            return
+        if self.pool is None:
+            self.pool = ThreadPoolExecutor(self.number)
+        for done in [self.pool.submit(run_block, *call) for call in calls]:
+            done.result()
+
+
+def block_edges(rows: int, numbers: int) -> list[int]:
+    """Where the blocks of that many rows begin and end, if reading them all is reading that many numbers."""
+    blocks = max(1, min(MOST_BLOCKS, numbers // WORTH_A_BLOCK, rows))
+    return [rows * block // blocks for block in range(blocks + 1)]

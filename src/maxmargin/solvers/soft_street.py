@@ -1,0 +1,137 @@
+"""Which algorithm for which table: the rules behind `LinearSVM(solver="auto")`, and each one by its name.
+
+    hinge, a few thousand numbers    the path of centres                                  interior_point
+    hinge, up to a few thousand      some sweeps of coordinate descent; if they do not    dual_coordinate_descent,
+    columns                          get there soon, the path, whose cost is known        interior_point
+    the same with hundreds of        the same; the path of a sample, then that of the     dual_coordinate_descent,
+    thousands of rows                rows near its street                                 sieve
+    hinge, more columns              one dual variable at a time, then faces              dual_coordinate_descent
+    squared hinge, few columns       Newton on the rows that pay                          semismooth_newton
+    or few rows
+    squared hinge, many of both      one dual variable at a time                          dual_coordinate_descent
+
+Coordinate descent is unbeatable where C |x|^2 is small or the rows are long and sparse, and hopeless on
+ill-conditioned columns at a large C; which of the two it is shows in how its gap falls. The interior point costs about
+as many steps on any data. So the first begins, its gap is extrapolated, and it hands over when the second would
+be cheaper. A solver that ends without a proof hands over as well: nobody fails to converge.
+The modules are imported when they are used: the compiler with them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, SoftMarginSolver
+
+SOLVERS = ("auto", "interior_point", "sieve", "coordinate_descent", "newton", "cvxpy")
+SMALL = 5000  # numbers: milliseconds by any way, and the path of centres ends far below most tolerances
+FEW_COLUMNS = 3000  # up to here the matrix of the interior point is small beside most tables
+MANY_ROWS = 100_000  # from here on the sieve can pay
+STEPS = 20  # of the interior point, on most data
+PASSES = 6  # of each step over the rows, beside its matrix
+ROW = 10  # numbers: what a row costs beside its own numbers
+SPEED = 0.5  # its rows come in order and on every core, those of coordinate descent at random and on one
+DOUBT, DECIDED = 3.0, 0.3  # how much worse it must look before that share of the work is spent
+TRIAL = 0.1  # of the interior point's work may be spent before coordinate descent is first looked at
+
+
+def soft_street(
+    problem: SoftMargin, *, solver: str = "auto", tol: float = 1e-4, start: Vector | None = None
+) -> SoftMarginSolver:
+    """The solutions of the named algorithm, or of those that suit the table, one after the other."""
+    if solver != "auto":
+        yield from labelled(named(solver, problem, tol, start), solver)
+        return
+    for name, patience in plan(problem):
+        yield from labelled(named(name, problem, tol, start), name, patience, tol)
+
+
+def labelled(solver: SoftMarginSolver, name: str, patience: float = math.inf, tol: float = 0.0) -> SoftMarginSolver:
+    """The same solutions, with the name of the algorithm in their details; until its progress extrapolates badly.
+
+    `patience` is the work, in passes over the rows, that another algorithm would need. A gap that has fallen by a
+    factor f in some passes is taken to fall by f again in as many. At first that is unfair to sweeps, which gain speed
+    as rows settle, so it must look much worse to be believed.
+    """
+    answer: Judgement | None = None
+    first_passes, first_gap = 0.0, math.inf
+    try:
+        while True:
+            solution = solver.send(answer)
+            solution.details["solver"] = name
+            answer = yield solution
+            passes, gap = solution.details.get("passes", 0.0), solution.details.get("gap", math.inf)
+            if not (passes > TRIAL * patience and tol < gap < math.inf):
+                continue
+            if first_gap == math.inf:
+                first_passes, first_gap = passes, gap
+            elif passes >= 1.5 * first_passes:
+                fallen = math.log(first_gap / gap) if gap < first_gap else 0.0
+                needed = math.inf if fallen <= 0.0 else (passes - first_passes) * math.log(gap / tol) / fallen
+                if needed > (patience if passes > DECIDED * patience else DOUBT * patience):
+                    return
+                first_passes, first_gap = passes, gap
+    except StopIteration:
+        return
+    finally:
+        solver.close()
+
+
+def named(name: str, problem: SoftMargin, tol: float, start: Vector | None) -> SoftMarginSolver:
+    """The generator of one algorithm."""
+    if name == "coordinate_descent":
+        from maxmargin.solvers.dual_coordinate_descent import coordinate_descent
+
+        return coordinate_descent(problem, tol=tol, start=start)
+    if name == "newton":
+        if problem.loss is not Loss.SQUARED_HINGE:
+            raise ValueError('solver="newton" is for loss="squared_hinge": the hinge has no second derivative')
+        from maxmargin.solvers.semismooth_newton import semismooth_newton
+
+        return semismooth_newton(problem, tol=tol)
+    if name == "cvxpy":
+        from maxmargin.solvers.reference import soft_reference
+
+        return soft_reference(problem, tol=tol)
+    if problem.loss is not Loss.HINGE:
+        raise ValueError(f'solver="{name}" is for loss="hinge"; for the squared hinge there is solver="newton"')
+    if name == "interior_point":
+        from maxmargin.solvers.interior_point import interior_point
+
+        return interior_point(problem, tol=tol)
+    if name == "sieve":
+        from maxmargin.solvers.sieve import sieve
+
+        return sieve(problem, tol=tol)
+    raise ValueError(f"solver={name!r} is not known; the solvers are {', '.join(SOLVERS)}")
+
+
+def plan(problem: SoftMargin) -> Iterator[tuple[str, float]]:
+    """The algorithms to try, in order, each with its patience: the passes over the rows that the next would need."""
+    if problem.loss is Loss.SQUARED_HINGE:
+        from maxmargin.solvers.newton_systems import has_few_columns, has_few_rows
+
+        newton_first = has_few_columns(problem) or has_few_rows(problem)
+        for name in ("newton", "coordinate_descent") if newton_first else ("coordinate_descent", "newton"):
+            yield name, math.inf
+        return
+    if problem.n_rows * problem.n_columns <= SMALL:
+        yield "interior_point", math.inf
+    if problem.n_columns <= FEW_COLUMNS:
+        yield "coordinate_descent", path_passes(problem)
+        from maxmargin.solvers.sieve import worth_sieving
+
+        if problem.n_rows >= MANY_ROWS and worth_sieving(problem.n_rows, problem.n_columns):
+            yield "sieve", math.inf
+        yield "interior_point", math.inf
+    yield "coordinate_descent", math.inf
+
+
+def path_passes(problem: SoftMargin) -> float:
+    """What the interior point costs, in sweeps of coordinate descent over all rows."""
+    n, d, sparse = problem.n_rows, problem.n_columns, is_sparse(problem.X)
+    per_row = problem.X.data.size / n if sparse else float(d)
+    multiplications = (0.25 if sparse else 0.04) * per_row * per_row + d**3 / (3.0 * n)
+    return SPEED * STEPS * (PASSES * per_row + ROW + multiplications) / (per_row + ROW)
