@@ -12,40 +12,66 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from maxmargin.certificates.certificate import Certificate, Verdict
     from maxmargin.certificates.multiclass import MulticlassCertificate
+    from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
     from maxmargin.certificates.verification import Verification
+    from maxmargin.estimators.coming_from import from_scikit_learn
     from maxmargin.estimators.hard_margin import HardMarginSVM, NotSeparableError
+    from maxmargin.estimators.linear import LinearSVM
+    from maxmargin.estimators.linear_cv import LinearSVMCV
+    from maxmargin.estimators.path import MarginPath, path
     from maxmargin.estimators.perceptrons import MarginPerceptron, Perceptron
     from maxmargin.estimators.separability import separability
     from maxmargin.estimators.winnow import Winnow
+    from maxmargin.problems.scalings import C_from, loss_factor_from, norm_factor_from
     from maxmargin.problems.trace import Trace
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "C_from",
     "Certificate",
     "HardMarginSVM",
+    "LinearSVM",
+    "LinearSVMCV",
+    "MarginPath",
     "MarginPerceptron",
     "MulticlassCertificate",
     "NotSeparableError",
     "Perceptron",
+    "SoftMarginCertificate",
+    "SoftVerdict",
     "Trace",
     "Verdict",
     "Verification",
     "Winnow",
+    "from_scikit_learn",
+    "loss_factor_from",
+    "norm_factor_from",
+    "path",
     "separability",
 ]
 
 _HOMES = {
+    "C_from": "problems.scalings",
     "Certificate": "certificates.certificate",
     "HardMarginSVM": "estimators.hard_margin",
+    "LinearSVM": "estimators.linear",
+    "LinearSVMCV": "estimators.linear_cv",
+    "MarginPath": "estimators.path",
     "MarginPerceptron": "estimators.perceptrons",
     "MulticlassCertificate": "certificates.multiclass",
     "NotSeparableError": "estimators.hard_margin",
     "Perceptron": "estimators.perceptrons",
+    "SoftMarginCertificate": "certificates.soft_margin",
+    "SoftVerdict": "certificates.soft_margin",
     "Trace": "problems.trace",
     "Verdict": "certificates.certificate",
     "Verification": "certificates.verification",
     "Winnow": "estimators.winnow",
+    "from_scikit_learn": "estimators.coming_from",
+    "loss_factor_from": "problems.scalings",
+    "norm_factor_from": "problems.scalings",
+    "path": "estimators.path",
     "separability": "estimators.separability",
 }
 

@@ -1,0 +1,98 @@
+"""Coming from scikit-learn: its linear support vector machines as ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maxmargin.estimators.linear import LinearSVM
+from maxmargin.problems.scalings import C_from
+
+LOSSES = ("hinge", "squared_hinge")
+
+
+def from_scikit_learn(estimator: Any, n_rows: int | None = None) -> LinearSVM:
+    """The `LinearSVM` that asks the same question as a LinearSVC, SVC(kernel="linear") or SGDClassifier.
+
+    Only the parameters are read, so that the estimator may be fitted or not; the answer is not fitted. `n_rows` is
+    the number of rows that will be fitted: SGDClassifier minimises a mean and needs it, C = 1 / (alpha n_rows).
+
+    What cannot be said here is refused: other kernels, losses and penalties, `multi_class="crammer_singer"`,
+    `probability=True`. What differs in silence:
+
+    - **tol** and **max_iter** are not carried over. Theirs stop an algorithm; our `tol` is the relative duality gap
+      that is proven, 1e-4 unless you set it, and there is no limit on the iterations.
+    - **LinearSVC regularises its bias** (divided by `intercept_scaling`); ours is free, as in SVC and SGDClassifier.
+      The larger its intercept_scaling, the nearer the two.
+    - **SVC** fits one plane for each pair of classes; so does the answer, by `multi_class="ovo"`. Where votes are
+      equal, the distances decide, as with `break_ties`.
+    - **SGDClassifier** stops near the best plane for its `alpha`; ours is that plane. Learning rates, averaging,
+      early stopping and seeds have no meaning here.
+
+    C, loss, class_weight, fit_intercept and verbose mean the same.
+
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sklearn.svm import SVC, LinearSVC
+    >>> from maxmargin import from_scikit_learn
+    >>> from_scikit_learn(LinearSVC(C=0.1))
+    LinearSVM(C=0.1, loss='squared_hinge')
+    >>> from_scikit_learn(SVC(kernel="linear", class_weight="balanced"))
+    LinearSVM(class_weight='balanced', multi_class='ovo')
+    >>> from_scikit_learn(SGDClassifier(alpha=0.01), n_rows=1000)
+    LinearSVM(C=0.1)
+    """
+    from sklearn.linear_model import SGDClassifier
+    from sklearn.svm import SVC, LinearSVC
+
+    readers = {LinearSVC: from_linear_svc, SVC: from_svc, SGDClassifier: from_sgd}
+    for kind, reader in readers.items():
+        if isinstance(estimator, kind):
+            given = estimator.get_params()
+            return LinearSVM(**reader(given, n_rows), class_weight=given["class_weight"], verbose=int(given["verbose"]))
+    what = estimator.__name__ + " (the class; give an instance)" if isinstance(estimator, type) else repr(estimator)
+    raise ValueError(
+        f"{what} has no equal here: LinearSVC, SVC and SGDClassifier have. Of a pipeline or a search, give the last "
+        "step or the estimator."
+    )
+
+
+def from_linear_svc(given: dict[str, Any], n_rows: int | None) -> dict[str, Any]:
+    require_l2(given)
+    if given["multi_class"] != "ovr":
+        raise ValueError(
+            f'multi_class="{given["multi_class"]}" solves one problem over all classes; here there are "ovr" and "ovo"'
+        )
+    return {"C": given["C"], "loss": given["loss"], "fit_intercept": given["fit_intercept"]}
+
+
+def from_svc(given: dict[str, Any], n_rows: int | None) -> dict[str, Any]:
+    if given["kernel"] != "linear":
+        raise ValueError(
+            f"kernel={given['kernel']!r} has no equal here: planes only. Features of the kernel first, for example by "
+            "sklearn.kernel_approximation.Nystroem, then a LinearSVM, comes near to it."
+        )
+    if given.get("probability") is True:
+        raise ValueError(
+            "probability=True has no equal here; sklearn.calibration.CalibratedClassifierCV(LinearSVM(...)) gives "
+            "probabilities"
+        )
+    return {"C": given["C"], "multi_class": "ovo"}
+
+
+def from_sgd(given: dict[str, Any], n_rows: int | None) -> dict[str, Any]:
+    if given["loss"] not in LOSSES:
+        raise ValueError(f'loss="{given["loss"]}" has no equal here: loss="hinge" and loss="squared_hinge" have')
+    require_l2(given)
+    if n_rows is None:
+        raise ValueError(
+            "SGDClassifier minimises alpha/2 |w|^2 + a mean over the rows, so that C = 1 / (alpha n_rows): "
+            "say how many rows will be fitted, from_scikit_learn(estimator, n_rows=len(X))"
+        )
+    C = C_from(norm_factor=given["alpha"] / 2.0, mean_over=n_rows)
+    return {"C": C, "loss": given["loss"], "fit_intercept": given["fit_intercept"]}
+
+
+def require_l2(given: dict[str, Any]) -> None:
+    if given["penalty"] != "l2":
+        raise ValueError(
+            f"penalty={given['penalty']!r} has no equal here: a LinearSVM has 1/2 |w|^2, which is penalty='l2'"
+        )

@@ -1,0 +1,367 @@
+"""The soft margin: the widest street at a price for every row that is not beyond its edge."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.certificates.measure import length
+from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.estimators.classifier import MarginClassifier, Table, choice, positive, single
+from maxmargin.estimators.hard_margin import HardMarginSVM
+from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
+from maxmargin.problems.separation import Solution
+from maxmargin.problems.soft_margin import Loss
+from maxmargin.solve.clock import Answer, Clock, Status
+from maxmargin.solve.soft_margin import Judge, prove, soft_certificate, soft_margin_of
+
+
+class Violations(NamedTuple):
+    """Rows that pay: `inside` the street but on their side (0 < xi <= 1), and `mistakes` beyond the plane (xi > 1)."""
+
+    inside: NDArray[np.intp]
+    mistakes: NDArray[np.intp]
+
+
+class Start(NamedTuple):
+    """Dual variables of the rows and a plane, as far as there are any."""
+
+    a: Vector | None
+    w: Vector | None
+
+
+class LinearSVM(CallbackSupportMixin, MarginClassifier):
+    """The linear support vector machine, to a duality gap that is proven.
+
+        min 1/2 |w|^2 + C sum_i loss(1 - y_i (w.x_i + b)),      loss(t) = max(0, t) or max(0, t)^2
+
+    The bias b is not regularised. `tol` is the relative duality gap (P - D) / P: when `fit` ends, independent code has
+    measured a plane of objective P and proven that no plane has an objective below D.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of the loss. `float("inf")` is the hard margin of `HardMarginSVM`, by its exact algorithm.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    fit_intercept : bool, default=True
+        Whether the plane may leave the origin.
+    tol : float, default=1e-4
+        The relative duality gap to prove.
+    solver : {"auto", "interior_point", "sieve", "coordinate_descent", "newton", "cvxpy"}, default="auto"
+        "auto" chooses by the table, and goes on with another one where the first is slow.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        One versus rest or one versus one, when there are more than two classes.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes: C_i = C * weight of the class * sample weight.
+    max_iter : int, default=None
+        The most sweeps (or Newton steps) for each two-class problem. None: until the gap is proven.
+    max_time : float, default=None
+        Seconds. What has been found by then is kept, with its true gap.
+    warm_start : bool, default=False
+        Start from the dual variables of the last fit, if it had as many rows.
+    verbose : int, default=0
+        1 shows progress on stderr once a second, 2 every step.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the planes
+    certificate_ : `SoftMarginCertificate`, or `MulticlassCertificate` for more than two classes
+    margin_, street_ : 1 / |w|, from the plane to an edge of the street, and 2 / |w|
+    support_ : the rows with a dual variable above zero, of any plane
+    dual_coef_ : a_i y_i of those rows, one line for each plane
+    bounded_ : where in dual_coef_ the dual variable is at its bound C_i
+    n_support_ : how many rows support each plane (not each class, as in SVC)
+    class_weight_ : the weight of each class
+    solver_ : the algorithm that gave the answer
+    status_ : why it ended
+    classes_, n_features_in_, n_updates_, n_iter_
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVM
+    >>> X, y = [[0, 0], [0, 2], [3, 0], [5, 1]], ["left", "left", "right", "right"]
+    >>> svm = LinearSVM(C=10, tol=1e-6).fit(X, y)
+    >>> svm.predict([[0.5, 0.5], [4, 0.5]]).tolist()
+    ['left', 'right']
+    >>> bool(svm.certificate_.verify(X, y, exact=True))
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "hinge",
+        fit_intercept: bool = True,
+        tol: float = 1e-4,
+        solver: str = "auto",
+        multi_class: str = "ovr",
+        class_weight: Any = None,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.solver = solver
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, a0: Any = None) -> Self:
+        """Find the plane.
+
+        `a0` are dual variables to start from: one per row, or one line of them for each two-class problem.
+        A row of weight k is k equal rows.
+        """
+        self._check_parameters()
+        context = None
+        if hasattr(self, "_skl_callbacks"):
+            context = self._init_callback_context(max_subtasks=None)
+            context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        if math.inf == self.C:
+            self._fit_hard(X, y, sample_weight)
+        else:
+            self._fit_soft(X, y, sample_weight, a0, context)
+        if context is not None:
+            context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
+        return self
+
+    def _fit_soft(self, X: Any, y: Any, sample_weight: Any, a0: Any, context: Any) -> None:
+        table = self._read(X, y, sample_weight)
+        class_weight = self._class_weight(table)
+        table = table._replace(weights=weights_of_rows(table, class_weight))
+        starts = self._starts(table, a0)
+        listener = None if context is None else Listener(self, context, X, y, table.labels.classes)
+        problem = -1
+
+        def answer(two: TwoClasses, clock: Clock) -> Answer:
+            nonlocal problem
+            problem += 1
+            start = Start(None, None) if starts is None else starts[problem]
+            return self._answer(two, clock, class_weight, start.a, start.w, listener)
+
+        self._solve(table, answer)
+
+    def _check_parameters(self) -> None:
+        from maxmargin.solvers.soft_street import SOLVERS
+
+        loss = choice("loss", self.loss, Loss)
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver={self.solver!r} is not known; it can be {', '.join(map(repr, SOLVERS))}")
+        if loss is Loss.HINGE and self.solver == "newton":
+            raise ValueError('solver="newton" is for loss="squared_hinge": the hinge has no second derivative')
+        if loss is Loss.SQUARED_HINGE and self.solver in ("interior_point", "sieve"):
+            raise ValueError(f'solver="{self.solver}" is for loss="hinge"; for the squared hinge there is "newton"')
+        if not positive(self.C) and math.inf != self.C:
+            raise ValueError(f"C must be a positive number (or infinity for the hard margin), not {self.C!r}")
+        if not positive(self.tol):
+            raise ValueError(f"tol must be a positive number, not {self.tol!r}")
+        if self.max_iter is not None and not (isinstance(self.max_iter, (int, np.integer)) and self.max_iter > 0):
+            raise ValueError(f"max_iter must be a positive whole number or None, not {self.max_iter!r}")
+
+    def _fit_hard(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """C = inf: the exact algorithm of the hard margin, and all that it finds."""
+        hard = HardMarginSVM(
+            fit_intercept=self.fit_intercept,
+            tol=self.tol,
+            multi_class=self.multi_class,
+            max_time=self.max_time,
+            verbose=self.verbose,
+        )
+        try:
+            hard.fit(X, y, sample_weight)
+        finally:
+            if hasattr(hard, "coef_"):
+                fitted = {name: value for name, value in vars(hard).items() if name not in hard.get_params()}
+                self.__dict__.update(
+                    fitted, bounded_=np.zeros(hard.dual_coef_.shape, dtype=bool), solver_="hard margin"
+                )
+                self.class_weight_ = np.ones(len(hard.classes_))
+
+    def _class_weight(self, table: Table) -> tuple[tuple[Any, float], ...]:
+        """Pairs (label, weight); none if every weight is 1."""
+        if self.class_weight is None:
+            return ()
+        classes, codes = table.labels
+        counting = codes >= 0
+        weights = compute_class_weight(
+            self.class_weight,
+            classes=classes,
+            y=classes[codes[counting]],
+            sample_weight=None if table.weights is None else table.weights[counting],
+        )
+        if not np.all((weights > 0.0) & (weights < math.inf)):
+            wrong = int(np.argmin((weights > 0.0) & (weights < math.inf)))
+            raise ValueError(
+                f"class_weight must be positive and finite; class {plain(classes[wrong])!r} has {weights[wrong]}. "
+                "To leave a class out, leave its rows out."
+            )
+        return tuple((plain(label), float(weight)) for label, weight in zip(classes, weights, strict=True))
+
+    def _starts(self, table: Table, a0: Any) -> list[Start] | None:
+        """Where to start from, for each two-class problem, over all rows of the table."""
+        n_rows, n_classes = table.X.shape[0], len(table.labels.classes)
+        pairs = n_classes * (n_classes - 1) // 2
+        lines = 1 if n_classes == 2 else n_classes if self.multi_class == Strategy.ONE_VERSUS_REST else pairs
+        if a0 is not None:
+            starts = np.atleast_2d(np.asarray(a0, dtype=np.float64))
+            if starts.shape != (lines, n_rows) or not np.all((starts >= 0.0) & (starts < math.inf)):
+                raise ValueError(
+                    f"a0 must hold {n_rows} dual variables for each of {lines} problems, none negative and all finite; "
+                    f"its shape is {np.shape(a0)}"
+                )
+            return [Start(line, None) for line in starts]
+        last = getattr(self, "_weights", None)
+        if not self.warm_start or last is None or last[0] != n_rows or len(last[1]) != lines:
+            return None
+        starts = np.zeros((lines, n_rows))
+        for line, (rows, weights) in zip(starts, last[1], strict=True):
+            line[rows] = weights
+        planes: Any = self.coef_ if self.coef_.shape == (lines, table.X.shape[1]) else [None] * lines
+        return [Start(line, w) for line, w in zip(starts, planes, strict=True)]
+
+    def _answer(
+        self,
+        two: TwoClasses,
+        clock: Clock,
+        class_weight: tuple[tuple[Any, float], ...] = (),
+        start: Vector | None = None,
+        plane: Vector | None = None,
+        listener: Listener | None = None,
+    ) -> Answer:
+        from maxmargin.solvers.soft_street import soft_street
+
+        costs = np.full(two.X.shape[0], float(self.C)) if two.weights is None else prices(float(self.C), two)
+        problem, scale = soft_margin_of(two, costs, Loss(self.loss), self.fit_intercept)
+        if listener is not None:
+            listener.scale, clock.listener = scale, listener
+        judge = Judge(problem, self.tol, two.largest if scale == 1.0 else None)
+        if start is not None:
+            start = judge.begin(start[two.rows] / scale / scale, None if plane is None else plane / scale)
+        solver = soft_street(problem, solver=self.solver, tol=self.tol, start=start)
+        solution, status = prove(solver, judge, clock, self.max_iter)
+        certificate, a = soft_certificate(two, judge, costs, scale, float(self.C), class_weight)
+        if status is Status.PROVEN and not certificate.is_optimal:  # in the scaled numbers, but not in the user's
+            status = Status.STALLED
+        return Answer(two, solution, certificate, status, a)
+
+    def _margin(self, certificate: SoftMarginCertificate) -> float:
+        steepness = length(certificate.w, "l2")
+        return 1.0 / steepness if steepness > 0.0 else math.inf
+
+    def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
+        super()._store(X, classes, strategy, answers)
+        duals, at_bound, kept = [], [], []
+        for answer in answers:
+            certificate, two = answer.certificate, answer.two
+            assert isinstance(certificate, SoftMarginCertificate)
+            assert answer.a is not None
+            own = np.searchsorted(two.rows, certificate.rows)
+            signs = two.signs[own]
+            duals.append(signs * answer.a)
+            costs = certificate.C * (1.0 if two.weights is None else two.weights[own])
+            at_bound.append((certificate.weights >= costs) & (self.loss == Loss.HINGE))
+            kept.append((certificate.rows, certificate.weights))
+        self._store_support(answers, duals)
+        self.bounded_ = np.zeros(self.dual_coef_.shape, dtype=bool)
+        for line, (rows, _), where in zip(self.bounded_, kept, at_bound, strict=True):
+            line[np.searchsorted(self.support_, rows)] = where
+        self._weights = (X.shape[0], kept)
+        weights = dict(answers[0].certificate.class_weight)  # type: ignore[union-attr]
+        self.class_weight_ = np.array([weights.get(plain(label), 1.0) for label in classes])
+        self.solver_ = single([answer.solution.details.get("solver", "none needed") for answer in answers])
+
+    def slack(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """xi_i = max(0, 1 - y_i (w.x_i + b)) of each row; of many classes, one column for each plane.
+
+        With one versus one, a row of a third class has no slack (NaN) against the plane between two others.
+        """
+        check_is_fitted(self, "coef_")
+        values = self._plane_values(X)
+        y = np.asarray(y)
+        known = np.isin(y, self.classes_)
+        if y.shape != (len(values),) or not np.all(known):
+            what = f"the shape {y.shape}" if y.shape != (len(values),) else f"the label {plain(y[~known][0])!r}"
+            raise ValueError(f"y has {what}; it must hold one of {self.classes_.tolist()} for each row of X")
+        signs = np.stack([plane_signs(part, y) for part in self._parts()], axis=1)
+        slack = np.maximum(0.0, 1.0 - signs * values)
+        return slack[:, 0] if slack.shape[1] == 1 else slack
+
+    def violations(self, X: Any, y: Any) -> Any:
+        """The rows inside the street (0 < xi <= 1) and beyond the plane (xi > 1); a list of these for many planes."""
+        slack = self.slack(X, y)
+        columns = slack[:, None] if slack.ndim == 1 else slack
+        return single([Violations(np.flatnonzero((xi > 0) & (xi <= 1)), np.flatnonzero(xi > 1)) for xi in columns.T])
+
+    def _parts(self) -> list[Any]:
+        return [self.certificate_] if len(self.coef_) == 1 else list(self.certificate_)
+
+
+class Listener:
+    """Tells scikit-learn's callbacks of each round; True when one of them asks to stop."""
+
+    def __init__(self, estimator: LinearSVM, context: Any, X: Any, y: Any, classes: NDArray[Any]) -> None:
+        self.estimator, self.context, self.X, self.y, self.classes = estimator, context, X, y, classes
+        self.scale = 1.0  # of the numbers that the solver sees
+
+    def __call__(self, solution: Solution) -> bool:
+        known = {"estimator": self.estimator, "X": self.X, "y": self.y}
+        task = self.context.subcontext(task_name="round")
+        task.call_on_fit_task_begin(**known)
+        return bool(task.call_on_fit_task_end(**known, reconstruction_attributes=lambda: self.plane(solution)))
+
+    def plane(self, solution: Solution) -> dict[str, Any] | None:
+        """What a copy of the estimator needs to predict; None while only one of many planes is known."""
+        if len(self.classes) > 2:
+            return None
+        return {
+            "coef_": solution.w[None, :] * self.scale,
+            "intercept_": np.array([solution.b]),
+            "classes_": self.classes,
+            "_strategy": Strategy(self.estimator.multi_class),
+        }
+
+
+def prices(C: float, two: TwoClasses) -> Vector:
+    """C times the weight of each row, which float64 must be able to hold."""
+    assert two.weights is not None
+    with np.errstate(over="ignore"):
+        costs = C * two.weights
+    wrong = ~((costs > 0.0) & (costs < math.inf))
+    if np.any(wrong):
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"C times the weight of row {two.rows[row]} is {C:g} * {two.weights[row]:g}, which float64 cannot hold"
+        )
+    return costs
+
+
+def weights_of_rows(table: Table, class_weight: tuple[tuple[Any, float], ...]) -> Vector | None:
+    """The weight of each row: its class's times its own; None if all are 1."""
+    if not class_weight:
+        return table.weights
+    of_class = np.array([weight for _, weight in class_weight])
+    weights = of_class[np.maximum(table.labels.codes, 0)]
+    return weights if table.weights is None else weights * table.weights
+
+
+def plane_signs(certificate: Any, y: NDArray[Any]) -> Vector:
+    """+1 and -1 of the two sides, NaN of a label that is on neither."""
+    plus = y == certificate.positive
+    minus = ~plus if certificate.negative is None else y == certificate.negative
+    return np.where(plus, 1.0, np.where(minus, -1.0, np.nan))

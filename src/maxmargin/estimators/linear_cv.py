@@ -1,0 +1,146 @@
+"""The soft margin whose C is chosen by cross-validation: one path of warm starts in each fold."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.data.labels import check_weights, encode_labels
+from maxmargin.data.matrix import Matrix, Vector, check_table
+from maxmargin.estimators.classifier import Table
+from maxmargin.estimators.linear import LinearSVM
+from maxmargin.estimators.path import check_Cs
+
+LOWEST, HIGHEST = -4, 4  # powers of ten, as in LogisticRegressionCV
+EQUAL = 1e-12  # scores that differ by less are equal: the order of a sum shall not choose
+
+
+class LinearSVMCV(LinearSVM):
+    """`LinearSVM` with the C that scores best in cross-validation.
+
+    In each fold C rises, and each fit starts from the dual variables of the last one; then one more fit, on all rows,
+    with the best C. Every fit is proven to the relative duality gap `tol`, so that the scores compare planes and not
+    how far a solver got.
+
+    Parameters
+    ----------
+    Cs : int or array-like, default=10
+        The values of C, or how many: evenly spaced in their logarithm from 1e-4 to 1e4.
+    cv : int, cross-validation generator or iterable, default=None
+        As in scikit-learn: None is five stratified folds.
+    scoring : str or callable, default=None
+        As in scikit-learn: None is the accuracy.
+    loss, fit_intercept, tol, solver, multi_class, max_iter : as in `LinearSVM`
+    class_weight : dict or "balanced", default=None
+        "balanced" is computed once, from all rows.
+    max_time : float, default=None
+        Seconds for each fit. What has been found by then is scored.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    C_ : the best C; of several that are equally good, the lowest
+    Cs_ : the values of C that were tried, rising
+    scores_ : one line for each fold, one column for each C
+    coef_, intercept_, certificate_ and all else that `LinearSVM` has after `fit`: of the last fit, on all rows
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVMCV
+    >>> from maxmargin.data.synthetic import overlapping
+    >>> X, y = overlapping(100)
+    >>> svm = LinearSVMCV(Cs=[0.01, 0.1, 1, 10]).fit(X, y)
+    >>> svm.scores_.shape, svm.C_ in svm.Cs_, svm.certificate_.is_optimal
+    ((5, 4), True, True)
+    """
+
+    def __init__(
+        self,
+        Cs: Any = 10,
+        *,
+        cv: Any = None,
+        scoring: Any = None,
+        loss: str = "hinge",
+        fit_intercept: bool = True,
+        tol: float = 1e-4,
+        solver: str = "auto",
+        multi_class: str = "ovr",
+        class_weight: Any = None,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.solver = solver
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose C, then find the plane on all rows.
+
+        `sample_weight` weighs the rows in every fit and, as in `LogisticRegressionCV`, in every score. Callbacks
+        hear of the last fit.
+        """
+        count, given = check_Cs(self.Cs)
+        Cs = np.logspace(LOWEST, HIGHEST, count) if given is None else given
+        machine = self._machine(float(Cs[0]))
+        machine._check_parameters()
+        X, y, largest = check_table(self, X, y)
+        weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
+        class_weight = self.class_weight
+        if class_weight is not None:
+            class_weight = dict(machine._class_weight(Table(X, encode_labels(y, weights), weights, largest)))
+        machine.set_params(class_weight=class_weight, warm_start=True)
+        folds = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        scores = np.array([self._fold_scores(machine, Cs, X, y, weights, fold) for fold in folds])
+        mean = np.nan_to_num(scores.mean(axis=0), nan=-np.inf)
+        C = float(Cs[np.flatnonzero(mean >= mean.max() - EQUAL)[0]])
+        last = self._machine(C)
+        if hasattr(self, "_skl_callbacks"):
+            last.set_callbacks(*self._skl_callbacks)
+        last.fit(X, y, weights)
+        fitted = {name: value for name, value in vars(last).items() if name not in last.get_params()}
+        for name in ("_skl_callbacks", "feature_names_in_"):
+            fitted.pop(name, None)
+        self.__dict__.update(fitted, C_=C, Cs_=Cs, scores_=scores)
+        return self
+
+    def _machine(self, C: float) -> LinearSVM:
+        """The estimator of one C."""
+        shared = LinearSVM().get_params().keys() & self.get_params().keys()
+        return LinearSVM(C, **{name: getattr(self, name) for name in shared})
+
+    def _fold_scores(
+        self, machine: LinearSVM, Cs: Vector, X: Matrix, y: NDArray[Any], weights: Vector | None, fold: Any
+    ) -> list[float]:
+        """The scores of all C on the rows that this fold leaves out."""
+        train, test = fold
+        scorer = check_scoring(machine, scoring=self.scoring)
+        X_train, X_test = X[train], X[test]
+        in_fit, in_score = (None, {}) if weights is None else (weights[train], {"sample_weight": weights[test]})
+        machine.__dict__.pop("_weights", None)  # another fold has other rows
+        return [
+            float(scorer(machine.set_params(C=float(C)).fit(X_train, y[train], in_fit), X_test, y[test], **in_score))
+            for C in Cs
+        ]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The score by which C was chosen."""
+        check_is_fitted(self, "coef_")
+        if self.scoring is None:
+            return float(super().score(X, y, sample_weight))
+        in_score = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(check_scoring(self, scoring=self.scoring)(self, X, y, **in_score))

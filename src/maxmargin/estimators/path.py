@@ -1,0 +1,361 @@
+"""The soft margin for many C: how the street narrows as mistakes become dearer, each point proven.
+
+The path goes upwards in C, and each point starts from the dual variables of the last. It has two ends:
+
+    low     While all rows are inside the street, a_i = C_i and w = C s with s = sum_i y_i x_i: only the length of w
+            changes. That ends when a row reaches its edge: at C = 1 / max_i y_i s.x_i, or, with a bias and classes of
+            equal weight, at C = 2 / (max_+ s.x_i - min_- s.x_i). (Classes of unequal weight: the heavier one is
+            scaled down in s, and this is a good place to begin rather than an event.) With the squared hinge
+            a_i = 2 C_i there, and C is half of that.
+    high    If a plane separates the rows, let a* be the dual variables of the hard margin. Where a*_i <= C_i for all i
+            they are feasible for the hinge, and so they are optimal: from C_max = max_i a*_i / (weight of row i) on,
+            the soft margin is the hard margin. The squared hinge only comes near to it.
+
+Reference: [hastie2004]. Differs: points with warm starts and proofs, not every breakpoint of the piecewise linear path.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.certificates.certificate import Certificate, Verdict
+from maxmargin.certificates.duality import combination, values_of
+from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.data.matrix import Vector, check_table, in_safe_range, row_squares
+from maxmargin.estimators.classifier import positive
+from maxmargin.estimators.hard_margin import HardMarginSVM, NotSeparableError, canonical_dual
+from maxmargin.estimators.linear import LinearSVM, prices, weights_of_rows
+from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
+from maxmargin.problems.separation import Solution
+from maxmargin.problems.soft_margin import Loss
+from maxmargin.solve.clock import Clock, Status
+from maxmargin.solve.soft_margin import Judge, soft_certificate, soft_margin_of
+
+BEYOND = 100.0  # times max a*: the squared hinge is near to the hard margin, with slack of at most 0.005
+DEAR = 1000.0  # divided by the rows' mean square from their centre: the highest C where no hard margin is known
+NARROWEST = 10.0  # the least ratio of the two ends
+
+
+class PathPoint(NamedTuple):
+    """The soft margin at one C."""
+
+    C: float
+    coef: Vector
+    intercept: float
+    margin: float
+    n_support: int
+    n_inside: int
+    n_mistakes: int
+    certificate: SoftMarginCertificate
+    status: Status
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MarginPath:
+    """Soft margins of two classes for rising C. Its length is the number of points; path[k] is one `PathPoint`.
+
+    classes        the labels on the negative and on the positive side
+    points         one `PathPoint` for each C
+    C_max          where the path ends: from here on the soft margin is the hard margin (infinity for the squared
+                   hinge). None if no plane separates the rows, or if that was not asked
+    separation     the certificate of the hard margin or, where no plane separates the rows, the witness of that; None
+                   if it was not asked
+
+    Of all points, as arrays: `Cs`, `coefs` (a line for each), `intercepts`, `margins` (1 / |w|), `n_support`,
+    `n_inside` (rows with 0 < xi <= 1) and `n_mistakes` (xi > 1); as tuples: `certificates`, `statuses`. A row that is
+    within `tol` of its edge of the street is on the edge, and not inside.
+    """
+
+    classes: tuple[Any, Any]
+    points: tuple[PathPoint, ...]
+    C_max: float | None
+    separation: Certificate | None
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getitem__(self, k: int) -> PathPoint:
+        return self.points[k]
+
+    @property
+    def Cs(self) -> Vector:
+        return np.array([point.C for point in self.points])
+
+    @property
+    def coefs(self) -> NDArray[np.float64]:
+        return np.array([point.coef for point in self.points])
+
+    @property
+    def intercepts(self) -> Vector:
+        return np.array([point.intercept for point in self.points])
+
+    @property
+    def margins(self) -> Vector:
+        return np.array([point.margin for point in self.points])
+
+    @property
+    def n_support(self) -> NDArray[np.intp]:
+        return np.array([point.n_support for point in self.points])
+
+    @property
+    def n_inside(self) -> NDArray[np.intp]:
+        return np.array([point.n_inside for point in self.points])
+
+    @property
+    def n_mistakes(self) -> NDArray[np.intp]:
+        return np.array([point.n_mistakes for point in self.points])
+
+    @property
+    def certificates(self) -> tuple[SoftMarginCertificate, ...]:
+        return tuple(point.certificate for point in self.points)
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        return tuple(point.status for point in self.points)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """w.x + b: a line for each row, a column for each C."""
+        X = check_table(LinearSVM(), X).X
+        if X.shape[1] != len(self.points[0].coef):
+            raise ValueError(f"X has {X.shape[1]} columns, but the path was made with {len(self.points[0].coef)}")
+        return np.asarray(X @ self.coefs.T, dtype=np.float64) + self.intercepts
+
+    def best(self, X: Any, y: Any) -> PathPoint:
+        """The point that labels most of these rows rightly; the lowest C of those that do it equally well.
+
+        The rows should be others than those that the path was made with.
+        """
+        positive_side = np.asarray(y) == self.classes[1]
+        right = (self.decision_function(X) > 0.0) == positive_side[:, None]
+        return self.points[int(np.argmax(right.sum(axis=0)))]
+
+    def __repr__(self) -> str:
+        first, last = self.points[0], self.points[-1]
+        end = "" if self.C_max is None else f", C_max {self.C_max:.4g}"
+        largest = max(certificate.relative_gap for certificate in self.certificates)
+        return (
+            f"MarginPath({len(self)} points, C from {first.C:.4g} to {last.C:.4g}{end}, margins from "
+            f"{first.margin:.4g} to {last.margin:.4g}, relative gaps at most {largest:.1e})"
+        )
+
+    def report(self) -> str:
+        """One line for each point, and what is known about its end."""
+        lines = [f"{'C':>11}{'margin':>12}{'support':>9}{'inside':>9}{'mistakes':>9}{'gap':>9}  ended"]
+        lines += [
+            f"{p.C:>11.5g}{p.margin:>12.5g}{p.n_support:>9,}{p.n_inside:>9,}{p.n_mistakes:>9,}"
+            f"{p.certificate.relative_gap:>9.1e}  {p.status.name.lower()}"
+            for p in self.points
+        ]
+        if self.separation is None:
+            return "\n".join([*lines, "Whether a plane separates the rows was not asked."])
+        lines.append(self.separation.verdict.value)
+        if self.C_max is not None and self.C_max < math.inf:
+            lines.append(f"From C = {self.C_max:.6g} on, the soft margin is this hard margin.")
+        return "\n".join(lines)
+
+
+def path(
+    X: Any,
+    y: Any,
+    *,
+    Cs: Any = 10,
+    loss: str = "hinge",
+    fit_intercept: bool = True,
+    tol: float = 1e-4,
+    solver: str = "auto",
+    class_weight: Any = None,
+    sample_weight: Any = None,
+    hard_margin: bool | None = None,
+    max_time: float | None = None,
+    verbose: int = 0,
+) -> MarginPath:
+    """The soft margin of two classes for many C, each point with its certificate.
+
+    `Cs` are the values of C; they are taken in rising order, each once. A number of values stands for that many,
+    evenly spaced in their logarithm, from where all rows are inside the street up to C_max, beyond which nothing
+    changes, or, if that is not known, to 1000 / (mean squared distance of the rows from their centre).
+
+    `hard_margin` says whether to look for the hard margin, which gives C_max, or for the proof that there is none.
+    None: where that is quick, with at most 3000 rows or at most 3000 columns.
+
+    `max_time` are seconds for the whole path, of which the hard margin gets at most half; points that were not
+    begun by then are left out. The other parameters are those of `LinearSVM`.
+
+    >>> from maxmargin import path
+    >>> X, y = [[0, 0], [0, 2], [3, 0], [5, 1]], ["left", "left", "right", "right"]
+    >>> street = path(X, y, Cs=[0.01, 1, 100], tol=1e-6)
+    >>> street.n_inside.tolist(), street.n_support.tolist()
+    ([4, 0, 0], [4, 2, 2])
+    >>> round(street.C_max, 6), round(float(street.margins[-1]), 6)
+    (0.222222, 1.5)
+    """
+    svm = LinearSVM(
+        loss=loss,
+        fit_intercept=fit_intercept,
+        tol=tol,
+        solver=solver,
+        class_weight=class_weight,
+        max_time=max_time,
+        verbose=verbose,
+    )
+    svm._check_parameters()
+    count, given = check_Cs(Cs)
+    table = svm._read(X, y, sample_weight)
+    if len(table.labels.classes) != 2:
+        raise ValueError(f"a path is for two classes; y has {len(table.labels.classes)}: choose two, or one and a rest")
+    clock = Clock(max_time, verbose)
+    weight_of_classes = svm._class_weight(table)
+    table = table._replace(weights=weights_of_rows(table, weight_of_classes))
+    [two] = two_class_problems(table.X, table.labels, Strategy.ONE_VERSUS_REST, table.weights, table.largest)
+    end = hard_end(two, fit_intercept, max_time, verbose, hard_margin)
+    grid = given if given is not None else even_grid(two, Loss(loss), fit_intercept, count, end)
+    separable = end is not None and end.C_max < math.inf
+    C_max = end.C_max if end is not None and Loss(loss) is Loss.HINGE else math.inf
+    points: list[PathPoint] = []
+    start = None
+    for C in grid:
+        svm.C = float(C)
+        if end is not None and C_max <= C:
+            certificate = hard_certificate(svm, two, end, weight_of_classes)
+            status = Status.PROVEN if certificate.is_optimal else Status.STALLED
+        else:
+            answer = svm._answer(two, clock, weight_of_classes, start)
+            assert isinstance(answer.certificate, SoftMarginCertificate)
+            certificate, status = answer.certificate, answer.status
+        points.append(path_point(two, certificate, status))
+        if clock.interrupted:
+            raise KeyboardInterrupt
+        if clock.is_over:
+            break
+        start = np.zeros(table.X.shape[0])
+        start[certificate.rows] = certificate.weights
+    sides, verdict = (two.negative, two.positive), None if end is None else end.certificate
+    return MarginPath(sides, tuple(points), C_max if separable else None, verdict)
+
+
+def path_point(two: TwoClasses, certificate: SoftMarginCertificate, status: Status) -> PathPoint:
+    """What the certificate's plane does with the rows."""
+    w, b = certificate.w, certificate.b
+    steepness = float(np.linalg.norm(w))
+    slack = 1.0 - two.signs * (values_of(two.X, w) + b)
+    return PathPoint(
+        C=certificate.C,
+        coef=w,
+        intercept=b,
+        margin=1.0 / steepness if steepness > 0.0 else math.inf,
+        n_support=certificate.n_support,
+        n_inside=int(np.count_nonzero((slack > certificate.tol) & (slack <= 1.0))),
+        n_mistakes=int(np.count_nonzero(slack > 1.0)),
+        certificate=certificate,
+        status=status,
+    )
+
+
+class HardEnd(NamedTuple):
+    """The hard margin's certificate; where it is optimal, its plane, its dual variables (of the problem's rows, in
+    their order) and the C from which on it is the soft margin, too."""
+
+    certificate: Certificate
+    C_max: float = math.inf
+    w: Vector = np.zeros(0)
+    b: float = 0.0
+    a: Vector = np.zeros(0)
+
+
+def hard_end(
+    two: TwoClasses, fit_intercept: bool, max_time: float | None, verbose: int, asked: bool | None
+) -> HardEnd | None:
+    """The hard margin, or the witness that there is none; None if that is not asked."""
+    from maxmargin.solvers.widest_street import LARGE
+
+    n, d = two.X.shape
+    if asked is False or (asked is None and min(n, d) > LARGE):
+        return None
+    clock = Clock(None if max_time is None else 0.5 * max_time, verbose)
+    hard = HardMarginSVM(fit_intercept=fit_intercept)
+    try:
+        answer = hard._answer(two, clock)
+    except NotSeparableError as error:
+        return HardEnd(error.certificate)
+    if clock.interrupted:
+        raise KeyboardInterrupt
+    certificate = answer.certificate
+    assert isinstance(certificate, Certificate)
+    if certificate.verdict is not Verdict.OPTIMAL:
+        return HardEnd(certificate)
+    a = np.zeros(len(two.rows))
+    a[np.searchsorted(two.rows, certificate.rows[certificate.weights > 0.0])] = np.abs(canonical_dual(answer))
+    C_max = float(np.max(a if two.weights is None else a / two.weights))
+    return HardEnd(certificate, C_max, *hard._shown_plane(certificate), a)
+
+
+def hard_certificate(
+    svm: LinearSVM, two: TwoClasses, end: HardEnd, class_weight: tuple[tuple[Any, float], ...]
+) -> SoftMarginCertificate:
+    """The hard margin as a soft one, proven anew: nobody has to solve it. A huge C times rounding errors may exceed
+    `tol`, for every plane; that is stated.
+
+    A street that is narrower by a tenth of `tol` keeps the rows on its edges from being paid for.
+    """
+    costs = np.full(len(two.rows), svm.C) if two.weights is None else prices(svm.C, two)
+    problem, scale = soft_margin_of(two, costs, Loss(svm.loss), svm.fit_intercept)
+    judge = Judge(problem, svm.tol, two.largest if scale == 1.0 else None)
+    w = end.w * (1.0 + 0.1 * svm.tol) / scale
+    judge.hear(Solution(w, end.b, end.a / scale / scale, True, 0, 0, {}))
+    return soft_certificate(two, judge, costs, scale, svm.C, class_weight)[0]
+
+
+def check_Cs(Cs: Any) -> tuple[int, Vector | None]:
+    """How many, and which if they were given."""
+    if isinstance(Cs, (int, np.integer)):
+        if isinstance(Cs, bool) or Cs < 1:
+            raise ValueError(f"Cs must be a positive whole number, or values of C; not {Cs!r}")
+        return int(Cs), None
+    values = np.unique(np.asarray(Cs, dtype=np.float64).ravel())
+    if values.size == 0 or not all(positive(float(C)) for C in values):
+        raise ValueError(f"Cs must be positive and finite, and at least one; not {Cs!r}")
+    return len(values), values
+
+
+def even_grid(two: TwoClasses, loss: Loss, fit_intercept: bool, count: int, end: HardEnd | None) -> Vector:
+    """That many values of C between the two ends of the path."""
+    X, scale = in_safe_range(two.X, two.largest)
+    if end is not None and 0.0 < end.C_max < math.inf:
+        high = end.C_max * (1.0 if loss is Loss.HINGE else BEYOND)
+    else:
+        spread = mean_square(X, fit_intercept)
+        high = (DEAR / spread if spread > 0.0 else 1.0) * scale * scale
+    low = lowest(X, two, loss, fit_intercept) * scale * scale
+    least, most = 2.0**-1000, 2.0**1000
+    high = min(max(high, least), most)
+    return np.geomspace(max(least, min(low, high / NARROWEST)), high, count) if count > 1 else np.array([high])
+
+
+def lowest(X: Any, two: TwoClasses, loss: Loss, fit_intercept: bool) -> float:
+    """The C at which the first row reaches its edge of the street."""
+    shares = np.ones(len(two.signs)) if two.weights is None else two.weights
+    plus, minus = two.signs > 0, two.signs < 0
+    if fit_intercept:
+        lighter = min(shares[plus].sum(), shares[minus].sum())
+        shares = shares * np.where(plus, lighter / shares[plus].sum(), lighter / shares[minus].sum())
+    towards = two.signs * values_of(X, combination(X, shares * two.signs)[0])
+    reach = 0.5 * (towards[plus].max() + towards[minus].max()) if fit_intercept else towards.max()
+    if not reach > 0.0:
+        return math.inf
+    return float(1.0 / reach if loss is Loss.HINGE else 0.5 / reach)
+
+
+def mean_square(X: Any, from_centre: bool) -> float:
+    """The rows' mean squared distance from their centre, or from the origin."""
+    n = X.shape[0]
+    squares = float(row_squares(X).mean())
+    if not from_centre:
+        return squares
+    centre = combination(X, np.full(n, 1.0 / n))[0]
+    centred = squares - float(centre @ centre)
+    return centred if centred > 1e-9 * squares else squares
