@@ -1,4 +1,4 @@
-"""The sets that the benchmarks run on: real ones from a folder, and made ones of a known gap.
+"""The sets that the benchmarks run on: real ones from a folder, and made ones: of a known gap, or noisy.
 
 A folder of real sets holds, for a dense set, `NAME.npz` with the arrays X, y and perhaps y_bin; for a
 sparse one, `NAME_X.npz` (written by scipy.sparse.save_npz), `NAME_y.npy` and perhaps `NAME_y_bin.npy`.
@@ -51,10 +51,37 @@ MADE = {
 }
 
 
+class NoisyGaussians(NamedTuple):
+    """A standard normal cloud, cut by a plane whose place each row sees blurred; some labels are flipped."""
+
+    n_rows: int
+    n_columns: int
+    blur: float
+    flipped: float
+    seed: int
+
+    def make(self) -> LabelledSet:
+        random = np.random.default_rng(self.seed)
+        X = random.standard_normal((self.n_rows, self.n_columns))
+        normal = random.standard_normal(self.n_columns)
+        normal /= np.linalg.norm(normal)
+        scores = X @ normal + 0.1 + self.blur * random.standard_normal(self.n_rows)
+        is_flipped = random.random(self.n_rows) < self.flipped
+        return LabelledSet(X, np.where((scores > 0) ^ is_flipped, 1.0, -1.0))
+
+
+NOISY = {
+    "noisy_500k_x_54": NoisyGaussians(500_000, 54, blur=0.3, flipped=0.05, seed=7),
+    "noisy_5M_x_18": NoisyGaussians(5_000_000, 18, blur=0.3, flipped=0.05, seed=8),
+}
+
+
 def load(name: str, folder: Path | None) -> LabelledSet:
     """The set of that name: a made one, or one of the real sets in the folder."""
     if name in MADE:
         return MADE[name].make()
+    if name in NOISY:
+        return NOISY[name].make()
     if folder is None:
         raise ValueError(f"{name} is a real set: say where it is with --data DIR")
     if (folder / f"{name}_X.npz").exists():

@@ -1,9 +1,10 @@
 """Timing in a process of its own: a solver may hang, crash or eat the memory at no cost to the others."""
 
+import functools
 import multiprocessing
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 UNTIMED_LIMIT = 600.0  # seconds, for loading and warming up, and for describing
@@ -27,6 +28,11 @@ def measure(prepare: Callable, *arguments, time_limit: float) -> Measurement:
 
     The value is `describe(run())`, and only `run` is timed. `prepare` and its arguments must be picklable.
     """
+    return measure_each(functools.partial(_alone, prepare), *arguments, time_limit=time_limit)[0]
+
+
+def measure_each(prepare: Callable, *arguments, time_limit: float) -> list[Measurement]:
+    """The same for a `prepare` that yields pairs, one after the other in one process. A failure ends it."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_measure_here, args=(theirs, prepare, arguments), daemon=True)
@@ -39,42 +45,51 @@ def measure(prepare: Callable, *arguments, time_limit: float) -> Measurement:
         process.join()
 
 
-def _listen(connection, time_limit: float) -> Measurement:
-    best = Measurement(None, failure="not ready in time")
-    patience = UNTIMED_LIMIT
+def _alone(prepare: Callable, *arguments) -> Iterator[tuple[Callable, Callable]]:
+    yield prepare(*arguments)
+
+
+def _listen(connection, time_limit: float) -> list[Measurement]:
+    measured, best, patience = [], Measurement(None, failure="not ready in time"), UNTIMED_LIMIT
     while connection.poll(patience):
         try:
             message = connection.recv()
         except EOFError:
-            return best if best.seconds is not None else Measurement(None, failure="crashed")
+            return [*measured, best if best.seconds is not None else Measurement(None, failure="crashed")]
         if message == "ready":
             best, patience = Measurement(None, failure=f"more than {time_limit:g} s"), time_limit
         elif message == "ran":
             best, patience = Measurement(None, failure="not described in time"), UNTIMED_LIMIT
+        elif message == "next":
+            measured.append(best)
+            best, patience = Measurement(None, failure="not ready in time"), UNTIMED_LIMIT
         elif message == "done":
-            break
+            return measured
         else:
             best, patience = message, UNTIMED_LIMIT
-    return best
+    return [*measured, best]
 
 
 def _measure_here(connection, prepare, arguments) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     try:
-        run, describe = prepare(*arguments)
-        connection.send("ready")
-        value, times = None, []
-        while not _enough(times):
-            start = time.perf_counter()
-            result = run()
-            times.append(time.perf_counter() - start)
-            if len(times) == 1:
-                connection.send("ran")
-                value = describe(result)
-                connection.send(Measurement(times[0], value))
-        connection.send(Measurement(min(times), value))
+        for run, describe in prepare(*arguments):
+            connection.send("ready")
+            value, times = None, []
+            while not _enough(times):
+                start = time.perf_counter()
+                result = run()
+                times.append(time.perf_counter() - start)
+                if len(times) == 1:
+                    connection.send("ran")
+                    value = describe(result)
+                    connection.send(Measurement(times[0], value))
+                del result
+            connection.send(Measurement(min(times), value))
+            connection.send("next")
     except BaseException as error:  # a panic of a Rust extension is no Exception
         connection.send(Measurement(None, failure=f"{type(error).__name__}: {error}"[:80]))
+        connection.send("next")
     connection.send("done")
 
 
