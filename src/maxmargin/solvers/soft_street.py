@@ -32,6 +32,7 @@ MANY_ROWS = 100_000  # from here on the sieve can pay
 STEPS = 20  # of the interior point, on most data
 PASSES = 6  # of each step over the rows, beside its matrix
 ROW = 10  # numbers: what a row costs beside its own numbers
+SIEVED = 0.25  # of the interior point's work is left to the sieve
 SPEED = 0.5  # its rows come in order and on every core, those of coordinate descent at random and on one
 DOUBT, DECIDED = 3.0, 0.3  # how much worse it must look before that share of the work is spent
 TRIAL = 0.1  # of the interior point's work may be spent before coordinate descent is first looked at
@@ -120,10 +121,11 @@ def plan(problem: SoftMargin) -> Iterator[tuple[str, float]]:
     if problem.n_rows * problem.n_columns <= SMALL:
         yield "interior_point", math.inf
     if problem.n_columns <= FEW_COLUMNS:
-        yield "coordinate_descent", path_passes(problem)
         from maxmargin.solvers.sieve import worth_sieving
 
-        if problem.n_rows >= MANY_ROWS and worth_sieving(problem.n_rows, problem.n_columns):
+        sieved = problem.n_rows >= MANY_ROWS and worth_sieving(problem.n_rows, problem.n_columns)
+        yield "coordinate_descent", path_passes(problem) * (SIEVED if sieved else 1.0)
+        if sieved:
             yield "sieve", math.inf
         yield "interior_point", math.inf
     yield "coordinate_descent", math.inf
