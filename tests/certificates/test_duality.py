@@ -361,13 +361,18 @@ def test_what_cancels_is_summed_in_long_doubles(loss, form, monkeypatch):
 def test_exact_sides_decide_bounds_to_the_last_digit():
     problem = small()
     known = problem.X, problem.signs, problem.costs
-    at_most = lambda bound: exact_soft_margin.primal_at_most(*known, np.array([0.5]), -0.5, "hinge", bound)  # noqa: E731
+
+    def at_most(bound):
+        return exact_soft_margin.primal_at_most(*known, np.array([0.5]), -0.5, "hinge", bound)
+
+    def at_least(bound):
+        return exact_soft_margin.dual_at_least(*known, np.array([0.5, 1.0]), True, "hinge", bound)
+
     assert at_most(1.125)
     assert not at_most(np.nextafter(1.125, 0.0))
     assert at_most(math.inf)
     assert not at_most(-math.inf)
     assert not at_most(math.nan)
-    at_least = lambda bound: exact_soft_margin.dual_at_least(*known, np.array([0.5, 1.0]), True, "hinge", bound)  # noqa: E731
     assert at_least(0.5)
     assert not at_least(np.nextafter(0.5, 1.0))
     assert not at_least(math.inf)

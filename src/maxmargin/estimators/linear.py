@@ -267,9 +267,11 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
     def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
         super()._store(X, classes, strategy, answers)
         duals, at_bound, kept = [], [], []
+        weights: dict[Any, float] = {}
         for answer in answers:
             certificate, two = answer.certificate, answer.two
             assert isinstance(certificate, SoftMarginCertificate)
+            weights.update(certificate.class_weight)  # the same in every problem
             assert answer.a is not None
             own = np.searchsorted(two.rows, certificate.rows)
             signs = two.signs[own]
@@ -282,7 +284,6 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         for line, (rows, _), where in zip(self.bounded_, kept, at_bound, strict=True):
             line[np.searchsorted(self.support_, rows)] = where
         self._weights = (X.shape[0], kept)
-        weights = dict(answers[0].certificate.class_weight)  # type: ignore[union-attr]
         self.class_weight_ = np.array([weights.get(plain(label), 1.0) for label in classes])
         self.solver_ = single([answer.solution.details.get("solver", "none needed") for answer in answers])
 
