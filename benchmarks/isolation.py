@@ -4,7 +4,7 @@ import functools
 import multiprocessing
 import resource
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 UNTIMED_LIMIT = 600.0  # seconds, for loading and warming up, and for describing
@@ -29,6 +29,17 @@ def measure(prepare: Callable, *arguments, time_limit: float) -> Measurement:
     The value is `describe(run())`, and only `run` is timed. `prepare` and its arguments must be picklable.
     """
     return measure_each(functools.partial(_alone, prepare), *arguments, time_limit=time_limit)[0]
+
+
+def measure_jobs(prepare: Callable, jobs: Sequence, *arguments, time_limit: float) -> list[Measurement]:
+    """One measurement for each job; `prepare(jobs, *arguments)` yields their pairs.
+
+    One process does all of them in order. Where it fails at a job, a new one goes on with those after it.
+    """
+    measured: list[Measurement] = []
+    while len(measured) < len(jobs):
+        measured += measure_each(prepare, jobs[len(measured) :], *arguments, time_limit=time_limit)
+    return measured
 
 
 def measure_each(prepare: Callable, *arguments, time_limit: float) -> list[Measurement]:

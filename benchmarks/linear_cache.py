@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import math
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,18 +31,22 @@ def run_of(measured: Measurement, time_limit: float) -> Run:
 
 
 class Cache:
-    """The runs of the peers, by set, C and peer; written to the file as they come, if there is one."""
+    """The runs of the peers for one loss, by set, C and peer; written to the file as they come, if there is one.
 
-    def __init__(self, path: Path | None, *, fresh: bool) -> None:
-        self.path = path
+    Runs of less than `again` seconds are not found: noise in a short time matters, in a long one it does not.
+    """
+
+    def __init__(self, path: Path | None, loss: str, *, again: float) -> None:
+        self.path, self.loss, self.again = path, loss, again
         kept = json.loads(path.read_text()) if path is not None and path.exists() else {}
         self.runs = {key: Run(**fields) for key, fields in kept.items()}
-        self.fresh = fresh
 
     def find(self, set_name: str, C: float, peer: str, time_limit: float) -> Run | None:
-        """The run, unless it was given up earlier than this limit would."""
-        run = None if self.fresh else self.runs.get(self._key(set_name, C, peer))
-        if run is None or (run.failure.startswith("more than") and run.time_limit < time_limit):
+        """The run, unless it is to be made again or was given up earlier than this limit would."""
+        run = self.runs.get(self._key(set_name, C, peer))
+        if run is None or self.again == math.inf or (run.seconds is not None and run.seconds < self.again):
+            return None
+        if run.failure.startswith("more than") and run.time_limit < time_limit:
             return None
         return run.within(time_limit)
 
@@ -52,6 +57,6 @@ class Cache:
             new.write_text(json.dumps({key: run._asdict() for key, run in self.runs.items()}, indent=0))
             new.replace(self.path)  # a reader never sees half a file
 
-    @staticmethod
-    def _key(set_name: str, C: float, peer: str) -> str:
-        return f"{set_name}, C={C:g}, {peer}"
+    def _key(self, set_name: str, C: float, peer: str) -> str:
+        loss = "" if self.loss == "hinge" else f"{self.loss}, "
+        return f"{set_name}, C={C:g}, {loss}{peer}"

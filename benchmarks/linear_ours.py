@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from isolation import measure_each
 from linear_judge import objective
+from linear_proof import proof_share
 
 REFERENCE_TOL = 1e-8
 TOLS = (0.5, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, REFERENCE_TOL)
@@ -27,6 +28,7 @@ class Rung(NamedTuple):
     dual      the lower bound that the certificate proves
     gap       (P - dual) / P with our own w and b, both recomputed
     growth    how much the process grew during the fit, in bytes
+    proof     the share of the time that went into judging and certifying (linear_proof.py)
     """
 
     tol: float
@@ -37,42 +39,44 @@ class Rung(NamedTuple):
     solver: str = ""
     status: str = ""
     growth: int = 0
+    proof: float = 0.0
     failure: str = ""
 
 
-def climb(set_name: str, folder: Path | None, C: float, time_limit: float) -> list[Rung]:
+def climb(set_name: str, folder: Path | None, C: float, loss: str, time_limit: float) -> list[Rung]:
     """The rungs, the loosest first; the first that fails is the last."""
-    measured = measure_each(prepare, set_name, folder, C, time_limit=time_limit)
+    measured = measure_each(prepare, set_name, folder, C, loss, time_limit=time_limit)
     return [
         Rung(tol, m.seconds, **m.value) if m.seconds is not None else Rung(tol, None, failure=m.failure)
         for tol, m in zip(TOLS, measured, strict=False)
     ]
 
 
-def prepare(set_name: str, folder: Path | None, C: float):
+def prepare(set_name: str, folder: Path | None, C: float, loss: str):
     import warnings
 
     from maxmargin import LinearSVM
 
     warnings.simplefilter("ignore")  # whoever has not converged is judged by the gap
     X, y = datasets.load(set_name, folder)
-    LinearSVM(C=C, tol=TOLS[0]).fit(X, y)  # compiles
+    LinearSVM(C=C, loss=loss, tol=TOLS[0]).fit(X, y)  # compiles
     for tol in TOLS:
-        fit = partial(LinearSVM(C=C, tol=tol).fit, X, y)
-        yield fit, partial(describe, X, y, C, start_watching_the_peak())
+        fit = partial(LinearSVM(C=C, loss=loss, tol=tol).fit, X, y)
+        yield fit, partial(describe, X, y, fit, start_watching_the_peak())
 
 
-def describe(X, y, C: float, before: int, fitted) -> dict:
+def describe(X, y, fit, before: int, fitted) -> dict:
     growth = peak() - before
-    w, b, proof = np.ravel(fitted.coef_), float(np.ravel(fitted.intercept_)[0]), fitted.certificate_
-    own = objective(X, y, C, w, b)
+    w, b, dual = np.ravel(fitted.coef_), float(np.ravel(fitted.intercept_)[0]), float(fitted.certificate_.dual)
+    own = objective(X, y, fitted.C, fitted.loss, w, b)
     return {
-        "primal": objective(X, y, C, w),
-        "dual": float(proof.dual),
-        "gap": (own - float(proof.dual)) / own,
+        "primal": objective(X, y, fitted.C, fitted.loss, w),
+        "dual": dual,
+        "gap": (own - dual) / own,
         "solver": str(fitted.solver_),
         "status": str(fitted.status_),
         "growth": growth,
+        "proof": proof_share(fit),
     }
 
 

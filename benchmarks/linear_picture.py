@@ -23,9 +23,9 @@ def draw(races: list[Race], path: Path, caption: str) -> None:
     if not panels:
         return
     tallest = max(map(len, panels.values()))
-    height = LINE_HEIGHT * (tallest + 1) + 1.6
+    height = LINE_HEIGHT * (tallest + 1) + 1.9
     figure = plt.figure(figsize=(7.2 * len(panels), height))
-    colours = dict(zip(PEERS, plt.get_cmap("tab10").colors, strict=False))
+    colours = dict(zip(PEERS[races[0].terms.loss], plt.get_cmap("tab10").colors, strict=False))
     for column, (kind, lines) in enumerate(panels.items()):
         panel_height = LINE_HEIGHT * (len(lines) + 1) / height
         left, width = (column + 0.26) / len(panels), 0.70 / len(panels)
@@ -33,13 +33,15 @@ def draw(races: list[Race], path: Path, caption: str) -> None:
         draw_panel(axes, kind, lines, colours)
     handles = [
         plt.Line2D([], [], marker="o", linestyle="", color=colours[name], label=name)
-        for name in PEERS
+        for name in colours
         if any(name in race.finishers for race in races)
     ]
     handles.append(
         plt.Line2D([], [], marker="o", linestyle="", color="grey", mfc="none", label=f"excess above {LOOSE:g}")
     )
-    figure.legend(handles=handles, loc="upper center", ncols=min(9, len(handles)), frameon=False, fontsize=8)
+    figure.legend(
+        handles=handles, loc="upper center", ncols=min(5 * len(panels), len(handles)), frameon=False, fontsize=8
+    )
     figure.text(0.5, 0.12 / height, caption, ha="center", fontsize=6.5, color="grey", wrap=True)
     figure.savefig(path, dpi=130)
     plt.close(figure)

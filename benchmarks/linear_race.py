@@ -7,6 +7,7 @@
       to a proven 1e-6                                     10 or more; who does not reach it counts the limit
 (d) a fit needs at most half as much memory as the data, besides the data (asked from 50 MB on)
 (e) nobody's primal value is below a dual value of ours: a proof would be wrong
+(f) judging and certifying take less than 10 % of the time of any fit (asked from 50 ms on)
 """
 
 import math
@@ -23,7 +24,18 @@ TIMES_FASTEST = {"all": 3.0, "dense": 5.0}
 TIMES_PROVEN = 10.0
 ROUNDING = 1e-10  # relative, of a primal value
 MOST_GROWTH, WATCHED_BYTES = 0.5, 50e6
+MOST_PROOF, WATCHED_SECONDS = 0.1, 0.050
 SAME = REFERENCE_TOL  # excesses below it are not told apart: the optimum is proven no better
+
+
+class Terms(NamedTuple):
+    """What holds for all races of a run; limits in seconds. Peers below `again` seconds were not taken from a cache."""
+
+    loss: str
+    threads: int
+    time_limit: float
+    peer_limit: float
+    again: float
 
 
 class Race(NamedTuple):
@@ -35,8 +47,7 @@ class Race(NamedTuple):
     d: int
     kind: str
     n_bytes: int
-    time_limit: float
-    peer_limit: float
+    terms: Terms
     peers: dict[str, Run]
     rungs: list[Rung]
 
@@ -93,7 +104,7 @@ class Race(NamedTuple):
         """The fastest of the peers that reached 1e-6, and its time; nobody, and the limit."""
         times = {name: run.seconds for name, run in self.finishers.items() if self.excess(run.primal) <= ENOUGH}
         name = min(times, key=times.get, default=None)
-        return name, times.get(name, self.peer_limit)
+        return name, times.get(name, self.terms.peer_limit)
 
     @property
     def proven_speed_up(self) -> float:
@@ -104,6 +115,12 @@ class Race(NamedTuple):
         """The largest growth of the process over a fit, as a share of the data; None for small data."""
         grown = [rung.growth for rung in self.rungs if rung.seconds is not None]
         return max(grown) / self.n_bytes if grown and self.n_bytes >= WATCHED_BYTES else None
+
+    @property
+    def dearest_proof(self) -> Rung | None:
+        """The fit with the largest share of proof; None where all of them are short."""
+        long = [rung for rung in self.rungs if rung.seconds is not None and rung.seconds >= WATCHED_SECONDS]
+        return max(long, key=lambda rung: rung.proof, default=None)
 
     @property
     def solver(self) -> str:
@@ -123,10 +140,20 @@ class Race(NamedTuple):
         """The letters of the bars that are missed here."""
         if not self.rungs:
             return ""
-        a = self.ours_proven(ENOUGH) > self.time_limit
+        a = self.ours_proven(ENOUGH) > self.terms.time_limit
         d = self.growth is not None and self.growth > MOST_GROWTH
         e = self.best_gap < -ROUNDING
-        return "".join(letter for letter, is_missed in zip("abde", (a, self.losses, d, e), strict=True) if is_missed)
+        f = self.dearest_proof is not None and self.dearest_proof.proof >= MOST_PROOF
+        missed = {"a": a, "b": self.losses, "d": d, "e": e, "f": f}
+        return "".join(letter for letter, is_missed in missed.items() if is_missed)
+
+    def why(self, letter: str) -> str:
+        """The race, and who or what missed that bar here."""
+        if letter == "b":
+            return f"{self.name} ({', '.join(self.losses)})"
+        if letter == "f":
+            return f"{self.name} ({self.dearest_proof.proof:.0%} at {self.dearest_proof.tol:g})"
+        return self.name
 
 
 class Bar(NamedTuple):
@@ -159,14 +186,15 @@ def bars(races: list[Race]) -> list[Bar]:
         on_average("c", "to a proven 1e-6: 10 times", proven, TIMES_PROVEN),
         everywhere("d", "memory: data + 50 %", [race for race in races if race.growth is not None]),
         everywhere("e", "no proof is refuted", races),
+        everywhere("f", "certificates below 10 % of the time", [race for race in races if race.dearest_proof]),
     ]
     return [line for line in lines if line is not None]
 
 
 def everywhere(letter: str, asks: str, races: list[Race]) -> Bar | None:
     missed = [race for race in races if letter in race.missed]
-    where = [f"{race.name} ({', '.join(race.losses)})" if letter == "b" else race.name for race in missed]
-    return Bar(letter, asks, f"{len(races) - len(missed)} of {len(races)}", not missed, where) if races else None
+    found = f"{len(races) - len(missed)} of {len(races)}"
+    return Bar(letter, asks, found, not missed, [race.why(letter) for race in missed]) if races else None
 
 
 def on_average(letter: str, asks: str, ratios: list[tuple[Race, float]], factor: float = 0.0) -> Bar | None:

@@ -9,23 +9,23 @@ from pathlib import Path
 
 from linear_ours import TOLS
 from linear_peers import PEERS
-from linear_race import SLACK, Bar, Race, bars
+from linear_race import SLACK, WATCHED_SECONDS, Bar, Race, Terms, bars
 
 PACKAGES = ("numpy", "numba", "scikit-learn", "liblinear-official", "snapml")
 
 OURS_HEADER = (
     "| set | n | d | C | optimum | known to | proven 1e-3, s | proven 1e-6, s | solver | fastest peer | its s "
-    "| its excess | ours there, s | times | first peer at 1e-6 | its s | times | growth | missed |",
-    "|---|--:|--:|--:|--:|--:|--:|--:|---|---|--:|--:|--:|--:|---|--:|--:|--:|---|",
+    "| its excess | ours there, s | times | first peer at 1e-6 | its s | times | growth | proof | missed |",
+    "|---|--:|--:|--:|--:|--:|--:|--:|---|---|--:|--:|--:|--:|---|--:|--:|--:|--:|---|",
 )
 
 
-def whole_report(races: list[Race], threads: int, time_limit: float, peer_limit: float) -> list[str]:
+def whole_report(races: list[Race], terms: Terms) -> list[str]:
     """Everything that is known so far."""
     return [
-        "# The linear soft margin, ours and the peers'",
+        f"# The linear soft margin with the {terms.loss.replace('_', ' ')}, ours and the peers'",
         "",
-        setting(races, threads, time_limit, peer_limit),
+        setting(races, terms),
         "",
         *summary(bars(races)),
         "",
@@ -33,7 +33,9 @@ def whole_report(races: list[Race], threads: int, time_limit: float, peer_limit:
         "",
         "`ours there` is our time to the excess of the fastest peer; `times` is the peer's time over ours. A peer that",
         "does not reach 1e-6 counts the limit. `growth` is the memory that a fit takes, as a share of the data, from",
-        "50 MB on.",
+        "50 MB on. `proof` is the share of the time that judging and certifying take: of the fits of at least "
+        f"{WATCHED_SECONDS * 1e3:g} ms,",
+        "the largest.",
         "",
         *OURS_HEADER,
         *(our_line(race) for race in races),
@@ -47,13 +49,13 @@ def whole_report(races: list[Race], threads: int, time_limit: float, peer_limit:
         "",
         "## Our ladder",
         "",
-        "Seconds : excess, for each tolerance that was asked; * where the gap is not proven.",
+        "Seconds : excess, proof, for each tolerance that was asked; * where the gap is not proven.",
         "",
         *ladder_table(races),
     ]
 
 
-def setting(races: list[Race], threads: int, time_limit: float, peer_limit: float) -> str:
+def setting(races: list[Race], terms: Terms) -> str:
     versions = []
     for package in PACKAGES:
         try:
@@ -61,13 +63,15 @@ def setting(races: list[Race], threads: int, time_limit: float, peer_limit: floa
         except metadata.PackageNotFoundError:
             versions.append(f"{package} not installed")
     days = sorted({run.day for race in races for run in race.peers.values()})
-    peer_days = f"peers measured {' to '.join(dict.fromkeys((days[0], days[-1])))}; " if days else ""
+    peer_days = f"peers measured {' to '.join(dict.fromkeys((days[0], days[-1])))}" if days else "no peers"
+    if 0.0 < terms.again < math.inf:
+        peer_days += f", those below {terms.again:g} s again in this run, the others as a cache had them"
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    many = [name for name, peer in PEERS.items() if peer.threads > 1]
+    many = [f" ({name}: {peer.threads})" for name, peer in PEERS[terms.loss].items() if peer.threads > 1]
     return (
         f"{datetime.date.today().isoformat()}; {processor()}, {os.cpu_count()} cores, {memory:.0f} GiB; ours with "
-        f"{threads} threads, peers with 1 ({', '.join(many)}: 2); limit {time_limit:g} s for ours, "
-        f"{peer_limit:g} s for a peer; {peer_days}"
+        f"{terms.threads} threads, peers with 1{''.join(many)}; limit {terms.time_limit:g} s for ours, "
+        f"{terms.peer_limit:g} s for a peer; {peer_days}; "
         f"{', '.join(versions)}."
     )
 
@@ -102,12 +106,13 @@ def our_line(race: Race) -> str:
         cells += [fastest, seconds(race.peers[fastest].seconds), power(excess)]
         cells += [seconds(race.ours_at(excess)), times(race.speed_up(fastest))] if race.rungs else ["", ""]
     cells += [first[0] or "none", seconds(first[1]), times(race.proven_speed_up) if race.rungs else ""]
-    cells += ["" if race.growth is None else f"{race.growth:.0%}", race.missed]
+    cells += ["" if race.growth is None else f"{race.growth:.0%}"]
+    cells += ["" if race.dearest_proof is None else f"{race.dearest_proof.proof:.0%}", race.missed]
     return line(cells)
 
 
 def peers_table(races: list[Race]) -> list[str]:
-    names = [name for name in PEERS if any(name in race.peers for race in races)]
+    names = [name for name in PEERS[races[0].terms.loss] if any(name in race.peers for race in races)]
     return [
         line(["set", "C", *names]),
         line(["---", "--:", *["---"] * len(names)]),
@@ -137,7 +142,8 @@ def ladder_table(races: list[Race]) -> list[str]:
                 cells.append(rung.failure.replace("more than", ">"))
             else:
                 star = "" if rung.gap <= rung.tol else f" ({power(rung.gap)}*)"
-                cells.append(f"{seconds(rung.seconds)} : {power(race.excess(rung.primal))}{star}")
+                excess = power(race.excess(rung.primal))
+                cells.append(f"{seconds(rung.seconds)} : {excess}{star}, {rung.proof:.0%}")
         if cells:
             lines.append(line([race.set_name, f"{race.C:g}", *cells, *[""] * (len(TOLS) - len(cells))]))
     return lines

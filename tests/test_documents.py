@@ -9,7 +9,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/coming_from_scikit_learn.md", "docs/duality.md"])
+@pytest.mark.parametrize(
+    "name",
+    ["README.md", "docs/coming_from_scikit_learn.md", "docs/duality.md", "docs/kernels.md", "docs/probabilities.md"],
+)
 def test_examples_run(name):
     failures, tried = doctest.testfile(
         str(ROOT / name), module_relative=False, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -11,17 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from maxmargin.certificates.certificate import Certificate, Verdict
+    from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
+    from maxmargin.certificates.kernel_separation import KernelSeparationCertificate
     from maxmargin.certificates.multiclass import MulticlassCertificate
     from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
     from maxmargin.certificates.verification import Verification
     from maxmargin.estimators.coming_from import from_scikit_learn
     from maxmargin.estimators.hard_margin import HardMarginSVM, NotSeparableError
+    from maxmargin.estimators.kernel import KernelSVM
+    from maxmargin.estimators.kernel_perceptron import KernelPerceptron
     from maxmargin.estimators.linear import LinearSVM
     from maxmargin.estimators.linear_cv import LinearSVMCV
     from maxmargin.estimators.path import MarginPath, path
     from maxmargin.estimators.perceptrons import MarginPerceptron, Perceptron
     from maxmargin.estimators.separability import separability
+    from maxmargin.estimators.stochastic import StochasticSVM
     from maxmargin.estimators.winnow import Winnow
+    from maxmargin.problems.probability import logistic, symmetric_logistic
     from maxmargin.problems.scalings import C_from, loss_factor_from, norm_factor_from
     from maxmargin.problems.trace import Trace
 
@@ -31,6 +37,11 @@ __all__ = [
     "C_from",
     "Certificate",
     "HardMarginSVM",
+    "KernelCertificate",
+    "KernelPerceptron",
+    "KernelSVM",
+    "KernelSeparationCertificate",
+    "KernelVerdict",
     "LinearSVM",
     "LinearSVMCV",
     "MarginPath",
@@ -40,21 +51,29 @@ __all__ = [
     "Perceptron",
     "SoftMarginCertificate",
     "SoftVerdict",
+    "StochasticSVM",
     "Trace",
     "Verdict",
     "Verification",
     "Winnow",
     "from_scikit_learn",
+    "logistic",
     "loss_factor_from",
     "norm_factor_from",
     "path",
     "separability",
+    "symmetric_logistic",
 ]
 
 _HOMES = {
     "C_from": "problems.scalings",
     "Certificate": "certificates.certificate",
     "HardMarginSVM": "estimators.hard_margin",
+    "KernelCertificate": "certificates.kernel_margin",
+    "KernelPerceptron": "estimators.kernel_perceptron",
+    "KernelSVM": "estimators.kernel",
+    "KernelSeparationCertificate": "certificates.kernel_separation",
+    "KernelVerdict": "certificates.kernel_margin",
     "LinearSVM": "estimators.linear",
     "LinearSVMCV": "estimators.linear_cv",
     "MarginPath": "estimators.path",
@@ -64,15 +83,18 @@ _HOMES = {
     "Perceptron": "estimators.perceptrons",
     "SoftMarginCertificate": "certificates.soft_margin",
     "SoftVerdict": "certificates.soft_margin",
+    "StochasticSVM": "estimators.stochastic",
     "Trace": "problems.trace",
     "Verdict": "certificates.certificate",
     "Verification": "certificates.verification",
     "Winnow": "estimators.winnow",
     "from_scikit_learn": "estimators.coming_from",
+    "logistic": "problems.probability",
     "loss_factor_from": "problems.scalings",
     "norm_factor_from": "problems.scalings",
     "path": "estimators.path",
     "separability": "estimators.separability",
+    "symmetric_logistic": "problems.probability",
 }
 
 

@@ -30,8 +30,9 @@ __all__ = ["njit", "overload", "touch", "types"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 Inline = Literal["always", "never"]
 
-# These two let a sum run in vector registers. Others forget NaN and infinity, which are answers here.
-_FAST_MATH = frozenset({"contract", "reassoc"})
+# Two let a sum run in vector registers; nnan and nsz a maximum, where no NaN can be. Others forget infinity, which is
+# an answer here.
+_FAST_MATH = frozenset({"contract", "nnan", "nsz", "reassoc"})
 
 
 @typing.overload

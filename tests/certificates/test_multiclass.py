@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from maxmargin import HardMarginSVM, MulticlassCertificate, Perceptron, Verdict, separability
+from maxmargin import HardMarginSVM, LinearSVM, MulticlassCertificate, Perceptron, Verdict, separability
 from maxmargin.data import synthetic
 
 # Three corners of a square, two rows each, and their names.
@@ -150,3 +150,16 @@ def test_learners_and_sample_weights(strategy):
     weighted = HardMarginSVM(multi_class=strategy).fit(X, Y, sample_weight=weight).certificate_
     assert weighted.verify(X, Y, sample_weight=weight, exact=True)
     assert not weighted.verify(X, Y)
+
+
+@pytest.mark.parametrize("strategy", ["ovr", "ovo"])
+def test_a_label_that_nobody_knows_is_named(strategy):
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), np.array(["a", "a", "b", "b", "c", "c"])
+    svm = LinearSVM(multi_class=strategy).fit(X, y)
+    strange = np.array(["a", "a", "b", "b", "c", "z"])
+    answer = svm.certificate_.verify(X, strange)
+    assert not answer
+    assert answer.reasons == ("row 5 has the label 'z', which is none of 'a', 'b', 'c'",)
+    weights = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 0.0])
+    svm.fit(X, strange, sample_weight=weights)  # a row without weight may have any label
+    assert svm.certificate_.verify(X, strange, sample_weight=weights)

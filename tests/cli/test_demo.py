@@ -1,12 +1,13 @@
 """`maxmargin demo`: all of it runs, and what it shows is verified."""
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 
-from maxmargin import Certificate
+from maxmargin import Certificate, SoftMarginCertificate
 from maxmargin.cli import main
 from maxmargin.data import synthetic
 
@@ -18,7 +19,9 @@ def test_the_demo(tmp_path, monkeypatch, capsys):
     for name in ("Perceptron, l2", "MarginPerceptron, l2", "Winnow, l1", "HardMarginSVM, l2", "HardMarginSVM, l1"):
         assert name in shown
     assert "All five proofs were verified" in shown
-    assert shown.count("Verified in exact rational arithmetic") == 2
+    assert shown.count("Verified in exact rational arithmetic") == 3
+    assert "4. A soft margin, with proof: LinearSVM on 400 noisy points" in shown
+    assert re.search(r"relative gap [0-9.]+e-[0-9]+ of 1\.0e-06, in [0-9.]+ ms", shown)
     assert "Not separable: a point lies in the hulls of both classes" in shown
     assert str(tmp_path / "maxmargin-demo.png") in shown
     assert (tmp_path / "maxmargin-demo.png").read_bytes().startswith(b"\x89PNG")
@@ -43,6 +46,11 @@ def test_for_machines(tmp_path, capsys):
         certificate = Certificate.from_json(json.dumps(answer[name]["certificate"]))
         assert certificate.verdict.name == verdict
         assert certificate.verify(X, y, exact=True)
+    soft = answer["soft_margin"]
+    certificate = SoftMarginCertificate.from_json(json.dumps(soft["certificate"]))
+    assert soft["verified_exactly"] is True
+    assert certificate.relative_gap == soft["relative_gap"] <= 1e-6
+    assert certificate.verify(*synthetic.overlapping(400), exact=True)
 
 
 @pytest.mark.parametrize("name", ["no/such/folder/street.png", "street.unknown"])

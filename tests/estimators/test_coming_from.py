@@ -7,12 +7,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
-from maxmargin import LinearSVM, from_scikit_learn
+from maxmargin import KernelSVM, LinearSVM, from_scikit_learn
 from maxmargin.data.synthetic import flowers, overlapping
 
 
 def objective(w, b, X, y, C, power):
     return 0.5 * w @ w + C * np.sum(np.maximum(0.0, 1.0 - y * (X @ w + b)) ** power)
+
+
+def linear(A, B):
+    return A @ B.T
 
 
 @pytest.mark.parametrize("weights", [None, "balanced", {1: 3.0}])
@@ -22,6 +26,19 @@ def test_SVC_has_the_same_plane(weights):
     ours = from_scikit_learn(theirs).set_params(tol=1e-10).fit(X, y)
     assert np.allclose(ours.coef_, theirs.coef_, rtol=1e-4)
     assert np.array_equal(ours.predict(X), theirs.predict(X))
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [SVC(C=3.0), SVC(kernel="poly", coef0=1.0, degree=2, gamma="auto", class_weight="balanced"), SVC(kernel=linear)],
+    ids=["rbf", "poly", "function"],
+)
+def test_SVC_with_a_kernel_has_the_same_plane(theirs):
+    X, y = overlapping(100, seed=1)
+    ours = from_scikit_learn(theirs).set_params(tol=1e-9).fit(X, y)
+    assert isinstance(ours, KernelSVM)
+    theirs.set_params(tol=1e-9).fit(X, y)
+    assert np.allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
 
 
 def test_SVC_of_three_classes_has_the_same_planes():
@@ -76,8 +93,7 @@ def test_what_is_carried_over():
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (SVC(), "kernel='rbf' has no equal"),
-        (SVC(kernel=np.dot), "has no equal here: planes only"),
+        (SVC(kernel="sigmoid"), "kernel='sigmoid' has no equal here"),
         (SVC(kernel="linear", probability=True), "CalibratedClassifierCV"),
         (LinearSVC(penalty="l1", dual=False), "penalty='l1' has no equal"),
         (LinearSVC(multi_class="crammer_singer"), "one problem over all classes"),

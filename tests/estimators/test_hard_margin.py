@@ -304,3 +304,19 @@ def test_a_class_without_weight_is_no_class(strategy):
     svm = HardMarginSVM(multi_class=strategy, on_inseparable="return").fit(X, y, sample_weight=weights)
     assert list(svm.classes_) == ["a", "b", "d"]
     assert svm.certificate_.verify(X, y, sample_weight=weights, exact=True)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("norm", ["l2", "l1"])
+@pytest.mark.parametrize("bias", [True, False], ids=["bias", "origin"])
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_columns_in_units_of_their_own_are_decided(noise, bias, norm, form):
+    """In equal units it is easy; in these, the columns that decide are below the rounding of the others."""
+    random = np.random.default_rng(20)
+    X = random.normal(size=(100, 4))
+    y = np.where(X @ np.ones(4) + noise * random.normal(size=100) > 0.0, 1, -1)
+    easy = separability(X, y, norm=norm, fit_intercept=bias)
+    X = form(X * [1e-6, 1e6, 1.0, 1e-3])
+    certificate = separability(X, y, norm=norm, fit_intercept=bias)
+    assert certificate.is_separable is easy.is_separable is (noise == 0.0)
+    assert certificate.verify(X, y, exact=True)

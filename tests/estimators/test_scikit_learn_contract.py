@@ -9,17 +9,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin import HardMarginSVM, LinearSVM, LinearSVMCV, MarginPerceptron, Perceptron, Winnow
+from maxmargin import HardMarginSVM, KernelSVM, LinearSVM, LinearSVMCV, MarginPerceptron, Perceptron, Winnow
 
 ESTIMATORS = [
     HardMarginSVM(on_inseparable="return"),
     HardMarginSVM(on_inseparable="return", multi_class="ovo", fit_intercept=False),
     HardMarginSVM("l1", on_inseparable="return"),
-    # Weights and repeated rows are compared to seven digits of w: a gap of their square.
-    LinearSVM(tol=1e-12),
-    LinearSVM(tol=1e-12, loss="squared_hinge"),
-    LinearSVM(tol=1e-12, multi_class="ovo"),
-    LinearSVMCV([0.1, 10.0], tol=1e-12, cv=2),
+    KernelSVM(),
+    KernelSVM(multi_class="ovr", kernel="poly", degree=2, coef0=1.0),
+    LinearSVM(),
+    LinearSVM(loss="squared_hinge"),
+    LinearSVM(multi_class="ovo"),
+    LinearSVMCV([0.1, 10.0], cv=2),
     Perceptron(),
     Perceptron(multi_class="ovo", order="shuffled", average=True),
     MarginPerceptron(max_updates=100_000),

@@ -5,10 +5,10 @@ import oracles
 import pytest
 import scipy.sparse as sparse
 
+from maxmargin.data.threads import Threads, block_edges
 from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, best_bias, slack, total_loss
 from maxmargin.solvers.central_path import RowsInPlay, put_on_path
 from maxmargin.solvers.interior_point import interior_point
-from maxmargin.solvers.row_blocks import Threads, block_edges
 from maxmargin.solvers.sieve import draw, merge_rows, sample_sizes, sieve
 
 

@@ -1,13 +1,15 @@
 """Newton on the squared hinge: three ways to one direction, an exact search, a gap that is an identity, a sample."""
 
+import dataclasses
+
 import numpy as np
 import oracles
 import pytest
 import scipy.sparse as sparse
 
+from maxmargin.data.threads import Threads
 from maxmargin.problems.soft_margin import Loss, SoftMargin
 from maxmargin.solvers.newton_systems import FewColumns, FewRows, ManyOfBoth, system_for
-from maxmargin.solvers.row_blocks import Threads
 from maxmargin.solvers.row_passes import RowPasses
 from maxmargin.solvers.semismooth_newton import Line, semismooth_newton
 
@@ -112,12 +114,16 @@ def test_its_own_gap_is_the_gap(shape, form, bias):
     assert last <= 15
 
 
-def test_a_plane_to_start_from_saves_the_steps():
+def test_weights_to_start_from_save_the_steps():
     problem = problem_of(300, 5)
     cold = settled(semismooth_newton(problem, tol=1e-10))
-    warm = settled(semismooth_newton(problem, tol=1e-10, start_plane=(cold.w, cold.b)))
+    warm = settled(semismooth_newton(problem, tol=1e-8, start=cold.a))
     assert cold.updates > 1
     assert warm.updates == 0
+    dearer = dataclasses.replace(problem, costs=1.5 * problem.costs)
+    afresh = settled(semismooth_newton(dearer, tol=1e-10))
+    assert settled(semismooth_newton(dearer, tol=1e-10, start=cold.a)).updates < afresh.updates
+    assert settled(semismooth_newton(problem, tol=1e-10, start=np.zeros(300))).updates == cold.updates
 
 
 def settled(solver):

@@ -58,6 +58,7 @@ class Certificate(Proof):
 
     verdicts: ClassVar[type[StrEnum]] = Verdict
     numbers: ClassVar[tuple[str, ...]] = ("b", "margin_lower", "margin_upper", "primal", "dual", "tol")
+    question: ClassVar[str] = "is_separable"
 
     verdict: Verdict
     norm: str
@@ -79,11 +80,6 @@ class Certificate(Proof):
     theorems: tuple[TheoremBound, ...] = ()
 
     @property
-    def gap(self) -> float:
-        """primal - dual, both recomputed; NaN where the primal has no feasible point and the dual no bound."""
-        return self.primal - self.dual
-
-    @property
     def relative_gap(self) -> float:
         """(margin_upper - margin_lower) / margin_upper: how much wider a street could at most be."""
         return relative_gap(self.margin_lower, self.margin_upper)
@@ -96,16 +92,6 @@ class Certificate(Proof):
         if self.verdict in (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE):
             return False
         return None
-
-    @property
-    def n_support(self) -> int:
-        """How many rows carry weight."""
-        return int(np.count_nonzero(self.weights))
-
-    def __bool__(self) -> bool:
-        raise TypeError(
-            "a certificate is neither true nor false: ask .is_separable, or .verify(X, y), which can stand in an if"
-        )
 
     def verify(self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None) -> Verification:
         """Check every number against the raw data, with code that shares nothing with the solvers.

@@ -45,15 +45,20 @@ LIGHTEST = 2.0**-900  # of the heavier class: below, the quotient of the two wou
 
 
 class PrimalValue(NamedTuple):
-    """P(w, b) is within `error` of `value`, and the slack of each row within `slack_error` of what is computed.
+    """P(w, b) is within `error` of `value`, and what a row misses, 1 - y_i (w.x_i + b), within `slack_error`.
 
     Where float64 overflows, both are infinite.
     """
 
     value: float
     error: float
-    slack: Vector
+    missing: Vector
     slack_error: float
+
+    @property
+    def slack(self) -> Vector:
+        """xi_i = max(0, what row i misses)."""
+        return np.maximum(0.0, self.missing)
 
     @property
     def upper(self) -> float:
@@ -195,7 +200,10 @@ def primal_value(
     largest = largest_magnitude(X) if largest is None else largest
     terms = terms_per_row(X) + 4
     # Each slack is within gamma (|w|.|x_i| + |b| + 1) of the real one; first with |w|_1 max|x| for all of them.
-    missing, bound = 1.0 - signs * (values + b), length(w, "l1") * largest + abs(b) + 1.0
+    bound = length(w, "l1") * largest + abs(b) + 1.0
+    missing = values + b
+    missing *= signs
+    np.subtract(1.0, missing, out=missing)
     found = primal_from(problem, w, missing, 1.01 * rounding(terms) * bound)
     if not negligible(found, matters):
         sizes = sizes_of(X, np.abs(w)) + abs(b) + 1.0
@@ -209,23 +217,27 @@ def primal_value(
 
 def primal_from(problem: SoftMargin, w: Vector, missing: Vector, off: Any) -> PrimalValue:
     """P where 1 - y_i (w.x_i + b) is within `off` of `missing`; rows that are surely beyond their edge pay nothing."""
-    slack = np.maximum(0.0, missing)
-    (square, in_square), (loss, in_loss) = total(w * w), loss_of(problem, slack)
-    moved, half = float(loss_of(problem, np.maximum(0.0, missing + off))[0]), 0.5 * float(square)
+    (square, in_square), (loss, in_loss) = total(w * w), loss_of(problem, missing)
+    moved, half = float(loss_of(problem, missing, off)[0]), 0.5 * float(square)
     value, relative = half + float(loss), 2.0 * rounding(max(in_square, in_loss) + 8)
-    error = (moved - float(loss)) + relative * (moved + half) + LEAST * (len(slack) + len(w))
+    error = (moved - float(loss)) + relative * (moved + half) + LEAST * (len(missing) + len(w))
     if not math.isfinite(value + error) or not np.all(np.isfinite(missing)):
-        return PrimalValue(math.inf, math.inf, slack, math.inf)
-    return PrimalValue(value, error, slack, float(np.max(off)))
+        return PrimalValue(math.inf, math.inf, missing, math.inf)
+    return PrimalValue(value, error, missing, float(np.max(off)))
 
 
 def error_of(found: PrimalValue | DualValue) -> float:
     return found.error
 
 
-def loss_of(problem: SoftMargin, slack: Vector) -> tuple[Any, int]:
-    """sum_i C_i loss(xi_i), and its additions."""
-    return total(problem.costs * (slack if problem.loss is Loss.HINGE else slack * slack))
+def loss_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> tuple[Any, int]:
+    """sum_i C_i loss(max(0, missing_i + off_i)), and its additions; in place, because there may be many rows."""
+    losses = missing + off
+    np.maximum(0.0, losses, out=losses)
+    if problem.loss is Loss.SQUARED_HINGE:
+        losses *= losses
+    losses *= problem.costs
+    return total(losses)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -256,7 +268,8 @@ def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters
         gain, scales = float(2.0 * lighter), (lighter / positive, lighter / negative)
     if not 0.0 < gain < math.inf:
         return no_dual_value(d, 0.0 if gain == 0.0 else math.inf)
-    scaled = weights * np.where(plus, *scales)
+    scaled = np.where(plus, *scales)
+    scaled *= weights
     summed, passed = combination(X, signs * scaled)
     bend = 0.0
     if problem.loss is Loss.SQUARED_HINGE:

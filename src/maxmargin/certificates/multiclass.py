@@ -8,11 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.certificates.verification import Verification
+import numpy as np
 
-Part = Certificate | SoftMarginCertificate
+from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.kernel_margin import KernelCertificate
+from maxmargin.certificates.kernel_separation import KernelSeparationCertificate
+from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.certificates.verification import Verification, strange_label
+
+Part = Certificate | SoftMarginCertificate | KernelCertificate | KernelSeparationCertificate
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +40,7 @@ class MulticlassCertificate:
     @property
     def is_separable(self) -> bool | None:
         """True if every part is, False if one is proven not to be, None otherwise."""
-        answers = [part.is_separable if isinstance(part, Certificate) else None for part in self.parts]
+        answers = [None if isinstance(part, SoftMarginCertificate) else part.is_separable for part in self.parts]
         return False if False in answers else None if None in answers else True
 
     @property
@@ -50,9 +54,22 @@ class MulticlassCertificate:
         gaps = [part.relative_gap for part in self.parts]
         return math.nan if any(map(math.isnan, gaps)) else max(gaps)
 
-    def verify(self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None) -> Verification:
-        """Check every part; the reasons name the part."""
-        answers = [part.verify(X, y, exact=exact, sample_weight=sample_weight) for part in self.parts]
+    def verify(
+        self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None, kernel: Any = None
+    ) -> Verification:
+        """Check every part; the reasons name the part. A kernel that is a function must be given again."""
+        labels = dict.fromkeys(label for part in self.parts for label in (part.positive, part.negative))
+        labels.pop(None, None)  # the rest
+        stranger = strange_label(np.asarray(y), tuple(labels), sample_weight)
+        if stranger is not None:
+            return Verification(False, exact, (stranger,))
+        how = {"exact": exact, "sample_weight": sample_weight}
+        answers = [
+            part.verify(X, y, **how, kernel=kernel)
+            if isinstance(part, KernelCertificate | KernelSeparationCertificate)
+            else part.verify(X, y, **how)
+            for part in self.parts
+        ]
         holds = all(answers)
         reasons = tuple(
             f"{name_of(part)}: {reason}"
@@ -89,7 +106,9 @@ class MulticlassCertificate:
 
 
 def kind_of(fields: dict[str, Any]) -> type[Part]:
-    """Which certificate these fields are: only a soft margin has a loss."""
+    """Which certificate these fields are: only those in the space of a kernel have one, only a soft margin a loss."""
+    if "kernel" in fields:
+        return KernelCertificate if "C" in fields else KernelSeparationCertificate
     return SoftMarginCertificate if "loss" in fields else Certificate
 
 

@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from maxmargin.data.matrix import Vector
+
 
 @dataclass(frozen=True)
 class Violation:
@@ -39,6 +41,7 @@ class KKT:
     Soft margin, xi_i = max(0, 1 - y_i (w.x_i + b)): stationarity relative to |w|; the primal holds by the choice of xi;
     the dual is |sum a_i y_i| / sum a; slackness is the largest share of one row in the gap, relative to the objective,
     and together with the stationarity these shares are the gap; bias as above, over the rows with 0 < a_i < C_i.
+    A margin in the space of a kernel, soft or hard, likewise: w and the weights' own w differ by a factor only.
     """
 
     stationarity: Violation
@@ -67,6 +70,26 @@ class Proof(ABC):
 
     verdicts: ClassVar[type[StrEnum]]
     numbers: ClassVar[tuple[str, ...]]  # the fields that are one float each
+    question: ClassVar[str]  # the property to ask instead of `if certificate`
+
+    primal: float
+    dual: float
+    weights: Vector
+
+    @property
+    def gap(self) -> float:
+        """primal - dual, both recomputed from the data; NaN where neither side is finite."""
+        return self.primal - self.dual
+
+    @property
+    def n_support(self) -> int:
+        """How many rows carry weight."""
+        return int(np.count_nonzero(self.weights))
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"a certificate is neither true nor false: ask .{self.question}, or .verify(X, y), which can stand in an if"
+        )
 
     @abstractmethod
     def report(self) -> str:
@@ -95,7 +118,8 @@ class Proof(ABC):
         try:
             for name in cls.numbers:
                 values[name] = float(values[name])
-            values["w"] = np.asarray(values["w"], dtype=np.float64)
+            if "w" in values:
+                values["w"] = np.asarray(values["w"], dtype=np.float64)
             values["weights"] = np.asarray(values["weights"], dtype=np.float64)
             values["rows"] = np.array([operator.index(row) for row in values["rows"]], dtype=np.intp)
             if values["kkt"] is not None:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from maxmargin.certificates.certificate import Certificate, Verdict
+from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
 from maxmargin.certificates.proof import KKT
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 
@@ -40,11 +41,45 @@ def soft_report(certificate: SoftMarginCertificate) -> str:
     return "\n".join(lines)
 
 
-def problem(certificate: Certificate | SoftMarginCertificate) -> str:
+def kernel_report(certificate: KernelCertificate) -> str:
+    """The verdict, the bounds, the support or the witness, the conditions of a margin in the space of a kernel."""
+    c = certificate
+    lines = [c.verdict.value, problem(c), kernel_question(c)]
+    if c.verdict is KernelVerdict.NOT_SEPARABLE:
+        lines.append("  best margin: 0, no plane has a positive one")
+        shown = heaviest_rows(c)[0].rsplit(": ", 1)[1] if c.n_support else "none"
+        return "\n".join([*lines, f"  witness: {c.n_support} rows whose hulls meet: {shown}"])
+    if c.is_hard:
+        lines.append(f"  best margin: between {c.margin_lower:.12g} and {c.margin_upper:.12g}")
+    lines += [
+        f"  least objective: between {c.dual:.12g} and {c.primal:.12g}",
+        f"  relative gap {c.relative_gap:.1e}, asked for {c.tol:.1e}",
+        *heaviest_rows(c),
+    ]
+    if c.kernel in ("function", "precomputed"):
+        lines.append("  on the condition that the kernel is positive semidefinite, which was not checked")
+    if c.kkt is not None:
+        lines += conditions(c.kkt, c.is_optimal, "the optimum")
+    return "\n".join(lines)
+
+
+def kernel_question(c: KernelCertificate) -> str:
+    kernels = {
+        "poly": f"poly kernel ({c.gamma:g} x.x' + {c.coef0:g})^{c.degree}",
+        "rbf": f"rbf kernel exp(-{c.gamma:g} |x - x'|^2)",
+        "function": "a function as the kernel",
+    }
+    weighted = " with class weights" if c.class_weight else ""
+    margin = "hard margin" if c.is_hard else f"hinge, C = {c.C:g}{weighted}"
+    return f"  {kernels.get(c.kernel, f'{c.kernel} kernel')}, {margin}"
+
+
+def problem(certificate: Certificate | SoftMarginCertificate | KernelCertificate) -> str:
     sides = (
         f"{certificate.positive!r} against {'the rest' if certificate.negative is None else repr(certificate.negative)}"
     )
-    plane = "with a bias" if certificate.fit_intercept else "through the origin"
+    through_the_origin = not isinstance(certificate, KernelCertificate) and not certificate.fit_intercept
+    plane = "through the origin" if through_the_origin else "with a bias"
     return f"  problem: {sides}, {certificate.n_rows:,} rows x {certificate.n_columns:,} columns, {plane}"
 
 
@@ -76,7 +111,7 @@ def rows(certificate: Certificate) -> list[str]:
     return lines
 
 
-def heaviest_rows(certificate: Certificate | SoftMarginCertificate) -> list[str]:
+def heaviest_rows(certificate: Certificate | SoftMarginCertificate | KernelCertificate) -> list[str]:
     if certificate.n_support == 0:
         return []
     heaviest = certificate.rows[np.argsort(-certificate.weights, kind="stable")[:ROWS_SHOWN]]

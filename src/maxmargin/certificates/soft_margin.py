@@ -60,6 +60,7 @@ class SoftMarginCertificate(Proof):
 
     verdicts: ClassVar[type[StrEnum]] = SoftVerdict
     numbers: ClassVar[tuple[str, ...]] = ("C", "b", "primal", "dual", "tol")
+    question: ClassVar[str] = "is_optimal"
 
     verdict: SoftVerdict
     loss: str
@@ -80,11 +81,6 @@ class SoftMarginCertificate(Proof):
     kkt: KKT | None = None
 
     @property
-    def gap(self) -> float:
-        """primal - dual, both recomputed from the data."""
-        return self.primal - self.dual
-
-    @property
     def relative_gap(self) -> float:
         """(primal - dual) / primal: how much lower an objective could at most be."""
         return soft_gap(self.primal, self.dual)
@@ -93,16 +89,6 @@ class SoftMarginCertificate(Proof):
     def is_optimal(self) -> bool:
         """Whether the gap that was asked for is proven."""
         return self.verdict is SoftVerdict.OPTIMAL
-
-    @property
-    def n_support(self) -> int:
-        """How many rows carry weight."""
-        return int(np.count_nonzero(self.weights))
-
-    def __bool__(self) -> bool:
-        raise TypeError(
-            "a certificate is neither true nor false: ask .is_optimal, or .verify(X, y), which can stand in an if"
-        )
 
     def verify(self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None) -> Verification:
         """Check every number against the raw data, with code that shares nothing with the solvers.

@@ -29,6 +29,7 @@ from maxmargin.certificates.certify import Claim, conditions, slackness, weakly_
 from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_distance, objective, plane_margin
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector, is_sparse, refuse_what_is_not_finite
+from maxmargin.problems.multiclass import plain
 
 Rows = NDArray[np.intp]
 
@@ -105,11 +106,29 @@ def problem_of(
         X = X[kept]
     signs = np.where(plus[kept], 1.0, -1.0)
     if X.shape != (certificate.n_rows, certificate.n_columns):
-        raise ValueError(
+        size = (
             f"the certificate is about {certificate.n_rows} rows x {certificate.n_columns} columns, "
             f"these data have {X.shape[0]} x {X.shape[1]}"
         )
+        # Between two of many classes other labels are as they should be, but here a row is missing.
+        known = (certificate.positive, certificate.negative)
+        stranger = None if certificate.negative is None else strange_label(y, known)
+        raise ValueError(size if stranger is None else f"{stranger}: {size}")
     return X, signs, kept
+
+
+def strange_label(y: NDArray[Any], known: tuple[Any, ...], sample_weight: Any = None) -> str | None:
+    """A clause about the first row whose label is not known, if there is one; rows without weight may have any."""
+    strange = np.ones(y.shape, dtype=bool)
+    for label in known:
+        strange &= np.asarray(y != label)
+    weights = np.ones(y.shape) if sample_weight is None else np.asarray(sample_weight)
+    if weights.shape == y.shape:
+        strange &= weights > 0.0
+    if y.ndim != 1 or not np.any(strange):
+        return None
+    row = int(np.argmax(strange))
+    return f"row {row} has the label {plain(y[row])!r}, which is none of {', '.join(map(repr, known))}"
 
 
 def refusals_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
     from maxmargin import Verification
 
 ROWS, WIDTH, ANGLE, SEED = 60, 1.0, 35.0, 10
+NOISY_ROWS, PRICE, GAP = 400, 1.0, 1e-6
 APART, AMONG_OTHERS = "aster", "crocus"  # species of the bundled flowers
 
 
 class Run(NamedTuple):
-    """One algorithm on the made data: its fit, its proof checked, and the seconds without and with compiling."""
+    """One algorithm on made data: its fit, its proof checked, and the seconds without and with compiling."""
 
     name: str
     estimator: Any
@@ -40,13 +42,16 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="The results, for machines.")] = False,
 ) -> int:
     """Watch every algorithm at work, see a proof of each kind, and get a picture of the street."""
+    from maxmargin import LinearSVM
     from maxmargin.data import bundled, synthetic
 
     if not output.parent.is_dir():
         raise UserError(f"the picture cannot go to {output}: there is no folder {output.parent}")
     made = synthetic.street(ROWS, WIDTH, ANGLE, SEED)
-    runs = [run(name, estimator, made) for name, estimator in algorithms().items()]
-    compiling = sum(run.first_seconds - run.seconds for run in runs)
+    runs = [run(name, estimator, *made[:2]) for name, estimator in algorithms().items()]
+    noisy = synthetic.overlapping(NOISY_ROWS)
+    soft = run("LinearSVM", LinearSVM(PRICE, tol=GAP), *noisy)
+    compiling = sum(run.first_seconds - run.seconds for run in [*runs, soft])
     if compiling > 1.0:
         messages.print(f"Compiled in {compiling:.1f} s. The loops are kept on disk: the next run starts at once.\n")
     flowers = datafile.read(str(bundled.path_of("flowers.csv")), Format.CSV, "species", header=True)
@@ -54,12 +59,15 @@ def demo(
     separable, not_separable = prove(flowers, APART), prove(flowers, AMONG_OTHERS)
     if not as_json:
         tell(runs, made[2].margin, flowers, separable, not_separable)
+        tell_soft(soft, *noisy)
     picture = draw(output, runs, made)
     if as_json:
-        say_json(summary(runs, made[2].margin, flowers, separable, not_separable, picture))
+        answer = summary(runs, made[2].margin, flowers, separable, not_separable, picture)
+        say_json({**answer, "soft_margin": soft_summary(soft)})
     elif picture is not None:
         say(f"The picture of the street: {picture}")
-    verified = all(run.verification for run in runs) and separable.verification and not_separable.verification
+    verifications = [proof.verification for proof in (separable, not_separable)]
+    verified = all([run.verification for run in (*runs, soft)] + verifications)
     return ExitCode.FINE if verified else ExitCode.UNPROVEN
 
 
@@ -75,9 +83,8 @@ def algorithms() -> dict[str, Any]:
     }
 
 
-def run(name: str, estimator: Any, made: Any) -> Run:
+def run(name: str, estimator: Any, X: Any, y: Any) -> Run:
     """Fit twice: the first time may compile, the second one shows the algorithm."""
-    X, y, _ = made
     with messages.status(f"{name}: the first time, its loops are compiled"):
         begun = time.perf_counter()
         estimator.fit(X, y)
@@ -133,7 +140,29 @@ def tell(runs: list[Run], margin: float, flowers: DataFile, separable: Proof, no
     tell_proof(flowers, separable)
     say(f"\n3. Not separable, with proof: {AMONG_OTHERS!r} against the other flowers", "bold")
     tell_proof(flowers, not_separable)
-    say()
+
+
+def tell_soft(soft: Run, X: Any, y: Any) -> None:
+    """The soft margin where no plane separates: what it found, and how far it can be from the best."""
+    certificate, (inside, mistakes) = soft.estimator.certificate_, soft.estimator.violations(X, y)
+    say(f"\n4. A soft margin, with proof: LinearSVM on {NOISY_ROWS} noisy points, which no plane separates", "bold")
+    say(f"  street {soft.estimator.street_:.4g}, {len(inside)} rows inside it, {len(mistakes)} on the wrong side")
+    say(
+        f"  least objective: between {certificate.dual:.9g} and {certificate.primal:.9g}, "
+        f"relative gap {certificate.relative_gap:.1e} of {certificate.tol:.1e}, in {1000.0 * soft.seconds:.1f} ms"
+    )
+    say(f"  {soft.verification}\n")
+
+
+def soft_summary(soft: Run) -> dict[str, Any]:
+    certificate = soft.estimator.certificate_
+    return {
+        "certificate": json.loads(certificate.to_json()),
+        "relative_gap": certificate.relative_gap,
+        "seconds": soft.seconds,
+        "seconds_with_compiling": soft.first_seconds,
+        "verified_exactly": soft.verification.holds,
+    }
 
 
 def table_of(runs: list[Run]) -> Table:

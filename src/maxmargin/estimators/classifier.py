@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.labels import Labels, check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
@@ -33,7 +34,7 @@ class Table(NamedTuple):
 
 
 class MarginClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
-    """A linear classifier whose every fit ends with a certificate."""
+    """A classifier whose every fit ends with a certificate."""
 
     max_time: float | None
     multi_class: str
@@ -59,8 +60,9 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Answer each two-class problem within one time limit."""
         strategy, clock = Strategy(self.multi_class), Clock(self.max_time, self.verbose)
         problems = two_class_problems(table.X, table.labels, strategy, table.weights, table.largest)
-        answers = [answer(two, clock) for two in problems]
-        self._store(table.X, table.labels.classes, strategy, answers)
+        with clock.hears_ctrl_c():
+            answers = [answer(two, clock) for two in problems]
+            self._store(table.X, table.labels.classes, strategy, answers)
         if clock.interrupted:  # fitted as far as it got, with its true gap; but a search or pipeline must stop
             raise KeyboardInterrupt
         return self
@@ -70,25 +72,31 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self.classes_ = classes
         self._strategy = strategy
         certificates: list[Any] = [answer.certificate for answer in answers]
-        self.coef_ = np.array([self._shown_plane(certificate)[0] for certificate in certificates])
-        self.intercept_ = np.array([self._shown_plane(certificate)[1] for certificate in certificates])
+        self._store_planes(X, answers)
         self.certificate_: Any = (
             certificates[0] if len(certificates) == 1 else MulticlassCertificate(tuple(certificates))
         )
         self.status_: Status | list[Status] = single([answer.status for answer in answers])
         self.n_updates_ = single([answer.solution.updates for answer in answers])
         self.n_iter_ = max(1, *(answer.solution.sweeps for answer in answers))
-        margins = [self._margin(certificate) for certificate in certificates]
+        margins = [self._margin(answer) for answer in answers]
         self.margin_ = single(margins)
         self.street_ = single([2.0 * margin for margin in margins])
+
+    def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
+        """What predictions are made of."""
+        planes = [self._shown_plane(answer.certificate) for answer in answers]
+        self.coef_ = np.array([w for w, _ in planes])
+        self.intercept_ = np.array([b for _, b in planes])
 
     def _shown_plane(self, certificate: Any) -> tuple[NDArray[np.float64], float]:
         """The plane as `coef_` and `intercept_` show it."""
         return certificate.w, certificate.b
 
-    def _margin(self, certificate: Any) -> float:
+    def _margin(self, answer: Answer) -> float:
         """The distance from the plane to an edge of its street."""
-        return float(certificate.margin_lower)
+        assert isinstance(answer.certificate, Certificate)
+        return answer.certificate.margin_lower
 
     def _store_support(self, answers: list[Answer], duals: list[Vector]) -> None:
         """support_, n_support_, dual_coef_ from the weights of each certificate's rows, signed by their class."""
@@ -101,7 +109,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """w.x + b: one number per row for two classes, otherwise one per row and class."""
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "classes_")
         scores = self._plane_values(X)
         n_classes = len(self.classes_)
         if n_classes == 2:

@@ -1,26 +1,28 @@
-"""Coming from scikit-learn: its linear support vector machines as ours."""
+"""Coming from scikit-learn: its support vector machines as ours."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from maxmargin.estimators.kernel import KernelSVM
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.problems.scalings import C_from
 
 LOSSES = ("hinge", "squared_hinge")
 
 
-def from_scikit_learn(estimator: Any, n_rows: int | None = None) -> LinearSVM:
-    """The `LinearSVM` that asks the same question as a LinearSVC, SVC(kernel="linear") or SGDClassifier.
+def from_scikit_learn(estimator: Any, n_rows: int | None = None) -> LinearSVM | KernelSVM:
+    """The `LinearSVM` that asks the same question as a LinearSVC, SVC(kernel="linear") or SGDClassifier; of an SVC with
+    another kernel, the `KernelSVM`.
 
     Only the parameters are read, so that the estimator may be fitted or not; the answer is not fitted. `n_rows` is
     the number of rows that will be fitted: SGDClassifier minimises a mean and needs it, C = 1 / (alpha n_rows).
 
-    What cannot be said here is refused: other kernels, losses and penalties, `multi_class="crammer_singer"`,
+    What cannot be said here is refused: the sigmoid kernel, other losses and penalties, `multi_class="crammer_singer"`,
     `probability=True`. What differs in silence:
 
     - **tol** and **max_iter** are not carried over. Theirs stop an algorithm; our `tol` is the relative duality gap
-      that is proven, 1e-4 unless you set it, and there is no limit on the iterations.
+      that is proven, 1e-4 (KernelSVM: 1e-3) unless you set it, and there is no limit on the iterations.
     - **LinearSVC regularises its bias** (divided by `intercept_scaling`); ours is free, as in SVC and SGDClassifier.
       The larger its intercept_scaling, the nearer the two.
     - **SVC** fits one plane for each pair of classes; so does the answer, by `multi_class="ovo"`. Where votes are
@@ -28,7 +30,7 @@ def from_scikit_learn(estimator: Any, n_rows: int | None = None) -> LinearSVM:
     - **SGDClassifier** stops near the best plane for its `alpha`; ours is that plane. Learning rates, averaging,
       early stopping and seeds have no meaning here.
 
-    C, loss, class_weight, fit_intercept and verbose mean the same.
+    C, loss, class_weight, fit_intercept, verbose, and kernel, gamma, coef0 and degree mean the same.
 
     >>> from sklearn.linear_model import SGDClassifier
     >>> from sklearn.svm import SVC, LinearSVC
@@ -37,6 +39,8 @@ def from_scikit_learn(estimator: Any, n_rows: int | None = None) -> LinearSVM:
     LinearSVM(C=0.1, loss='squared_hinge')
     >>> from_scikit_learn(SVC(kernel="linear", class_weight="balanced"))
     LinearSVM(class_weight='balanced', multi_class='ovo')
+    >>> from_scikit_learn(SVC(C=10, kernel="poly", coef0=1))
+    KernelSVM(C=10, coef0=1, kernel='poly')
     >>> from_scikit_learn(SGDClassifier(alpha=0.01), n_rows=1000)
     LinearSVM(C=0.1)
     """
@@ -47,7 +51,8 @@ def from_scikit_learn(estimator: Any, n_rows: int | None = None) -> LinearSVM:
     for kind, reader in readers.items():
         if isinstance(estimator, kind):
             given = estimator.get_params()
-            return LinearSVM(**reader(given, n_rows), class_weight=given["class_weight"], verbose=int(given["verbose"]))
+            asked = reader(given, n_rows) | {"class_weight": given["class_weight"], "verbose": int(given["verbose"])}
+            return KernelSVM(**asked) if "kernel" in asked else LinearSVM(**asked)
     what = estimator.__name__ + " (the class; give an instance)" if isinstance(estimator, type) else repr(estimator)
     raise ValueError(
         f"{what} has no equal here: LinearSVC, SVC and SGDClassifier have. Of a pipeline or a search, give the last "
@@ -65,17 +70,19 @@ def from_linear_svc(given: dict[str, Any], n_rows: int | None) -> dict[str, Any]
 
 
 def from_svc(given: dict[str, Any], n_rows: int | None) -> dict[str, Any]:
-    if given["kernel"] != "linear":
+    if given["kernel"] == "sigmoid":
         raise ValueError(
-            f"kernel={given['kernel']!r} has no equal here: planes only. Features of the kernel first, for example by "
-            "sklearn.kernel_approximation.Nystroem, then a LinearSVM, comes near to it."
+            "kernel='sigmoid' has no equal here: it is not positive semidefinite, so that there is no space in which "
+            "it would measure a margin; 'rbf' and 'poly' are"
         )
     if given.get("probability") is True:
         raise ValueError(
-            "probability=True has no equal here; sklearn.calibration.CalibratedClassifierCV(LinearSVM(...)) gives "
+            "probability=True has no equal here; sklearn.calibration.CalibratedClassifierCV(svm, ensemble=False) gives "
             "probabilities"
         )
-    return {"C": given["C"], "multi_class": "ovo"}
+    if given["kernel"] == "linear":
+        return {"C": given["C"], "multi_class": "ovo"}
+    return {name: given[name] for name in ("C", "kernel", "gamma", "coef0", "degree")}
 
 
 def from_sgd(given: dict[str, Any], n_rows: int | None) -> dict[str, Any]:

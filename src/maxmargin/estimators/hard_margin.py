@@ -9,14 +9,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.certificate import Certificate, Verdict
+from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.measure import length
 from maxmargin.data.matrix import Matrix, Vector, row_squares
 from maxmargin.estimators.classifier import MarginClassifier, choice, positive
 from maxmargin.problems.multiclass import Strategy, TwoClasses
 from maxmargin.problems.separation import Norm, Separation, Solution
 from maxmargin.solve.clock import Answer, Clock, Status
-from maxmargin.solve.separation import drive, judge, separation_of
+from maxmargin.solve.separation import decide, drive, judge, separation_of
 
 
 class OnInseparable(StrEnum):
@@ -30,11 +31,11 @@ class NotSeparableError(ValueError):
     """No plane was found that separates the classes: none exists, and `certificate` carries the witness; or it is
     undecided at this precision (`certificate.verdict` says which), and it carries the bounds."""
 
-    def __init__(self, certificate: Certificate) -> None:
+    def __init__(self, certificate: Certificate | KernelCertificate) -> None:
         self.certificate = certificate
         super().__init__(
             f"{certificate.report()}\nTo look at the witness: error.certificate.rows are rows of X. "
-            'To have a plane all the same: HardMarginSVM(on_inseparable="return"), or a soft margin.'
+            'To have a plane all the same: a soft margin (a finite C), or HardMarginSVM(on_inseparable="return").'
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -133,11 +134,18 @@ class HardMarginSVM(MarginClassifier):
         problem, scale = separation_of(two, norm, self.fit_intercept)
         solver = functools.partial(widest_street, solver=self.solver, tol=self.tol)
         solution, status = drive(problem, solver, clock)
-        plane = None
-        if solution.details.get("meets") and OnInseparable(self.on_inseparable) is OnInseparable.RETURN:
-            plane = self._plane_where_none_separates(problem, solution, two.weights)
         stopped = status in (Status.TIME, Status.INTERRUPTED)
-        certificate = judge(two, norm, self.fit_intercept, solution, scale, tol=self.tol, stopped=stopped, plane=plane)
+
+        def certified(solution: Solution) -> Certificate:
+            plane = None
+            if solution.details.get("meets") and OnInseparable(self.on_inseparable) is OnInseparable.RETURN:
+                plane = self._plane_where_none_separates(problem, solution, two.weights)
+            return judge(two, norm, self.fit_intercept, solution, scale, tol=self.tol, stopped=stopped, plane=plane)
+
+        certificate = certified(solution)
+        if certificate.verdict is Verdict.UNDECIDED:
+            other = decide(problem, solution, clock)
+            certificate = min(certificate, certified(other), key=lambda one: one.verdict is Verdict.UNDECIDED)
         refused = not (certificate.is_separable or stopped)
         if refused and OnInseparable(self.on_inseparable) is OnInseparable.RAISE:
             raise NotSeparableError(certificate)

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.estimators.classifier import MarginClassifier, Table, choice, positive, single
+from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
 from maxmargin.problems.separation import Solution
@@ -65,7 +65,10 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
     max_time : float, default=None
         Seconds. What has been found by then is kept, with its true gap.
     warm_start : bool, default=False
-        Start from the dual variables of the last fit, if it had as many rows.
+        Start from the dual variables of the last fit, if it had as many rows. Coordinate descent goes on from them
+        and Newton from their plane. The path of an interior point begins in the middle of all dual variables and gains
+        nothing from a start, so that "interior_point" and "sieve" begin afresh. Whatever the solver does, the start
+        is measured first: if it is good enough, nothing is solved, and what is shown is never worse.
     verbose : int, default=0
         1 shows progress on stderr once a second, 2 every step.
 
@@ -143,7 +146,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
 
     def _fit_soft(self, X: Any, y: Any, sample_weight: Any, a0: Any, context: Any) -> None:
         table = self._read(X, y, sample_weight)
-        class_weight = self._class_weight(table)
+        class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
         starts = self._starts(table, a0)
         listener = None if context is None else Listener(self, context, X, y, table.labels.classes)
@@ -193,26 +196,6 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
                 )
                 self.class_weight_ = np.ones(len(hard.classes_))
 
-    def _class_weight(self, table: Table) -> tuple[tuple[Any, float], ...]:
-        """Pairs (label, weight); none if every weight is 1."""
-        if self.class_weight is None:
-            return ()
-        classes, codes = table.labels
-        counting = codes >= 0
-        weights = compute_class_weight(
-            self.class_weight,
-            classes=classes,
-            y=classes[codes[counting]],
-            sample_weight=None if table.weights is None else table.weights[counting],
-        )
-        if not np.all((weights > 0.0) & (weights < math.inf)):
-            wrong = int(np.argmin((weights > 0.0) & (weights < math.inf)))
-            raise ValueError(
-                f"class_weight must be positive and finite; class {plain(classes[wrong])!r} has {weights[wrong]}. "
-                "To leave a class out, leave its rows out."
-            )
-        return tuple((plain(label), float(weight)) for label, weight in zip(classes, weights, strict=True))
-
     def _starts(self, table: Table, a0: Any) -> list[Start] | None:
         """Where to start from, for each two-class problem, over all rows of the table."""
         n_rows, n_classes = table.X.shape[0], len(table.labels.classes)
@@ -239,14 +222,14 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         self,
         two: TwoClasses,
         clock: Clock,
-        class_weight: tuple[tuple[Any, float], ...] = (),
+        class_weight: ClassWeight = (),
         start: Vector | None = None,
         plane: Vector | None = None,
         listener: Listener | None = None,
     ) -> Answer:
         from maxmargin.solvers.soft_street import soft_street
 
-        costs = np.full(two.X.shape[0], float(self.C)) if two.weights is None else prices(float(self.C), two)
+        costs = prices(float(self.C), two)
         problem, scale = soft_margin_of(two, costs, Loss(self.loss), self.fit_intercept)
         if listener is not None:
             listener.scale, clock.listener = scale, listener
@@ -260,8 +243,9 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
             status = Status.STALLED
         return Answer(two, solution, certificate, status, a)
 
-    def _margin(self, certificate: SoftMarginCertificate) -> float:
-        steepness = length(certificate.w, "l2")
+    def _margin(self, answer: Answer) -> float:
+        assert isinstance(answer.certificate, SoftMarginCertificate)
+        steepness = length(answer.certificate.w, "l2")
         return 1.0 / steepness if steepness > 0.0 else math.inf
 
     def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
@@ -336,29 +320,6 @@ class Listener:
             "classes_": self.classes,
             "_strategy": Strategy(self.estimator.multi_class),
         }
-
-
-def prices(C: float, two: TwoClasses) -> Vector:
-    """C times the weight of each row, which float64 must be able to hold."""
-    assert two.weights is not None
-    with np.errstate(over="ignore"):
-        costs = C * two.weights
-    wrong = ~((costs > 0.0) & (costs < math.inf))
-    if np.any(wrong):
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"C times the weight of row {two.rows[row]} is {C:g} * {two.weights[row]:g}, which float64 cannot hold"
-        )
-    return costs
-
-
-def weights_of_rows(table: Table, class_weight: tuple[tuple[Any, float], ...]) -> Vector | None:
-    """The weight of each row: its class's times its own; None if all are 1."""
-    if not class_weight:
-        return table.weights
-    of_class = np.array([weight for _, weight in class_weight])
-    weights = of_class[np.maximum(table.labels.codes, 0)]
-    return weights if table.weights is None else weights * table.weights
 
 
 def plane_signs(certificate: Any, y: NDArray[Any]) -> Vector:

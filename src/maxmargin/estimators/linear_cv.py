@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.data.labels import check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
 from maxmargin.estimators.classifier import Table
+from maxmargin.estimators.costs import class_weights
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.path import check_Cs
 
@@ -102,7 +103,7 @@ class LinearSVMCV(LinearSVM):
         weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
         class_weight = self.class_weight
         if class_weight is not None:
-            class_weight = dict(machine._class_weight(Table(X, encode_labels(y, weights), weights, largest)))
+            class_weight = dict(class_weights(class_weight, Table(X, encode_labels(y, weights), weights, largest)))
         machine.set_params(class_weight=class_weight, warm_start=True)
         folds = list(check_cv(self.cv, y, classifier=True).split(X, y))
         scores = np.array([self._fold_scores(machine, Cs, X, y, weights, fold) for fold in folds])

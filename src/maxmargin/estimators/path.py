@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,9 @@ from maxmargin.certificates.duality import combination, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector, check_table, in_safe_range, row_squares
 from maxmargin.estimators.classifier import positive
+from maxmargin.estimators.costs import class_weights, prices, weights_of_rows
 from maxmargin.estimators.hard_margin import HardMarginSVM, NotSeparableError, canonical_dual
-from maxmargin.estimators.linear import LinearSVM, prices, weights_of_rows
+from maxmargin.estimators.linear import LinearSVM
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
 from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import Loss
@@ -209,7 +210,7 @@ def path(
     if len(table.labels.classes) != 2:
         raise ValueError(f"a path is for two classes; y has {len(table.labels.classes)}: choose two, or one and a rest")
     clock = Clock(max_time, verbose)
-    weight_of_classes = svm._class_weight(table)
+    weight_of_classes = class_weights(class_weight, table)
     table = table._replace(weights=weights_of_rows(table, weight_of_classes))
     [two] = two_class_problems(table.X, table.labels, Strategy.ONE_VERSUS_REST, table.weights, table.largest)
     end = hard_end(two, fit_intercept, max_time, verbose, hard_margin)
@@ -281,7 +282,7 @@ def hard_end(
     try:
         answer = hard._answer(two, clock)
     except NotSeparableError as error:
-        return HardEnd(error.certificate)
+        return HardEnd(cast(Certificate, error.certificate))
     if clock.interrupted:
         raise KeyboardInterrupt
     certificate = answer.certificate

@@ -24,13 +24,11 @@ class Norm(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Separation:
-    """Rows X with signs +1 and -1; `fit_intercept` says whether the plane may leave the origin."""
+class SignedRows:
+    """Rows X with signs +1 and -1."""
 
     X: Matrix
     signs: Vector
-    norm: Norm
-    fit_intercept: bool
 
     @property
     def n_rows(self) -> int:
@@ -39,6 +37,14 @@ class Separation:
     @property
     def n_columns(self) -> int:
         return int(self.X.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Separation(SignedRows):
+    """`fit_intercept` says whether the plane may leave the origin."""
+
+    norm: Norm
+    fit_intercept: bool
 
 
 @dataclass(frozen=True, eq=False)

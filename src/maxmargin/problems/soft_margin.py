@@ -21,8 +21,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.problems.separation import Solution
+from maxmargin.data.matrix import Vector
+from maxmargin.problems.separation import SignedRows, Solution
 
 MOST_TRIALS = 100
 
@@ -35,22 +35,12 @@ class Loss(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class SoftMargin:
-    """Rows X with signs +1 and -1 and their costs C_i > 0."""
+class SoftMargin(SignedRows):
+    """The costs are C_i > 0."""
 
-    X: Matrix
-    signs: Vector
     costs: Vector
     loss: Loss
     fit_intercept: bool
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.X.shape[0])
-
-    @property
-    def n_columns(self) -> int:
-        return int(self.X.shape[1])
 
     @property
     def upper(self) -> Vector:

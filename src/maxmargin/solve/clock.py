@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
 from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.multiclass import TwoClasses
@@ -50,6 +55,29 @@ class Clock:
         """Why it is over."""
         return Status.INTERRUPTED if self.interrupted else Status.STOPPED if self.stopped else Status.TIME
 
+    @contextmanager
+    def hears_ctrl_c(self) -> Iterator[None]:
+        """Within it, the first Ctrl-C only says that it is over: the search ends at its next breath, what it found is
+        certified, and whoever owns the clock raises the KeyboardInterrupt. The second one is raised where it comes.
+
+        Only the main thread can listen, and it does not take the place of somebody else who does.
+        """
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            yield
+            return
+
+        def hear(number: int, frame: Any) -> None:
+            if self.interrupted:
+                signal.default_int_handler(number, frame)
+            self.interrupted = True
+
+        signal.signal(signal.SIGINT, hear)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
     def show(self, solution: Solution) -> None:
         now = time.perf_counter()
         if self.listener is not None and self.listener(solution):
@@ -70,6 +98,6 @@ class Answer:
 
     two: TwoClasses
     solution: Solution
-    certificate: Certificate | SoftMarginCertificate
+    certificate: Certificate | SoftMarginCertificate | KernelCertificate
     status: Status
     a: Vector | None = None

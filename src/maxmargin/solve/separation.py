@@ -17,7 +17,7 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.certify import Claim, certify
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.matrix import Vector, in_safe_range
+from maxmargin.data.matrix import Vector, in_safe_range, is_sparse
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.separation import Norm, Separation, Solution
 from maxmargin.solve.clock import Clock, Status
@@ -100,6 +100,36 @@ def in_rows_of_the_user(certificate: AnyCertificate, two: TwoClasses) -> AnyCert
         }
         kkt = dataclasses.replace(kkt, **moved)
     return dataclasses.replace(certificate, rows=two.rows[certificate.rows], kkt=kkt)
+
+
+def in_equal_units(problem: Separation) -> tuple[Separation, Vector]:
+    """The same rows with every column divided by the power of two next to its largest entry; and 1 / these powers.
+
+    Whether a plane exists is the same question, and a witness is the same witness; the widest street is another.
+    """
+    sizes = np.asarray(abs(problem.X).max(axis=0).todense() if is_sparse(problem.X) else np.abs(problem.X).max(axis=0))
+    units = np.exp2(-np.frexp(sizes.ravel().astype(np.float64))[1])
+    X = problem.X.astype(np.float64)
+    if is_sparse(X):
+        X.data *= units[X.indices]
+    else:
+        X *= units
+    return Separation(X, problem.signs, Norm.L2, problem.fit_intercept), units
+
+
+def decide(problem: Separation, solution: Solution, clock: Clock) -> Solution:
+    """Where rounding leaves open whether a plane exists: the plane, or the witness, of the rows in equal units.
+
+    The weights of the first solution still bound the margin from above.
+    """
+    from maxmargin.solvers.widest_street import widest_street
+
+    equal, units = in_equal_units(problem)
+    other, _ = drive(equal, widest_street, clock)
+    if other.details.get("meets"):
+        return dataclasses.replace(solution, a=other.a, details=other.details)
+    largest = float(units.max())
+    return dataclasses.replace(solution, w=other.w * (units / largest), b=other.b / largest)
 
 
 def witness(problem: Separation, clock: Clock) -> Solution | None:

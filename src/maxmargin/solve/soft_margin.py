@@ -8,7 +8,7 @@ no pass over the data is made twice. The certificate is made of the judge's numb
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,7 +28,9 @@ from maxmargin.solve.clock import Clock, Status
 from maxmargin.solve.separation import in_rows_of_the_user
 
 BEYOND_ROUNDING = 1e-12  # so much beyond its edge, a row does not pay for what rounding might do to it
-ALMOST = (1e-2, 1e-4)  # of u_i: weights so near to an end of their box are tried at that end
+ALMOST = (1e-2, 1e-4, 1e-6, 1e-8)  # of u_i: weights so near to an end of their box are tried at that end
+HOPELESS = 0.5  # a gap from which nothing is kept
+WORTH_TIDYING = 0.01  # of the rows: for fewer, one more pass over the table is too much
 
 
 class Plane(NamedTuple):
@@ -40,6 +42,19 @@ class Plane(NamedTuple):
     primal: PrimalValue
 
 
+class AnyJudge(Protocol):
+    """Who hears proposals and knows what is proven so far, of planes or in the space of a kernel."""
+
+    tol: float
+
+    @property
+    def problem(self) -> SoftMargin: ...
+    @property
+    def gap(self) -> float: ...
+    def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement: ...
+    def tidy(self) -> None: ...
+
+
 class Judge:
     """Hears proposals; knows the best plane and the best dual point so far."""
 
@@ -48,7 +63,8 @@ class Judge:
         n, d = problem.X.shape
         self.a = np.zeros(n)
         self.dual = no_dual_value(d)
-        self.plane = self.measured(np.zeros(d), best_bias(problem, np.zeros(n)), np.zeros(n))
+        nothing = np.broadcast_to(np.zeros(1), n)
+        self.plane = self.measured(np.zeros(d), best_bias(problem, nothing), nothing)
         self.heard = 0
 
     def look_at(self, w: Vector, values: Vector) -> Plane:
@@ -61,7 +77,7 @@ class Judge:
 
     def steeper(self, plane: Plane) -> Plane:
         """The plane so steep that no row pays, where one is and it promises to be better; or else the same."""
-        if float(plane.primal.slack.max()) >= 1.0:  # a row on the wrong side
+        if float(plane.primal.missing.max()) >= 1.0:  # a row on the wrong side
             return plane
         half, middle = half_gap(self.problem, plane.values)
         if not half > 0.0:
@@ -131,7 +147,7 @@ class Judge:
             functional = problem.signs * (self.plane.values + self.plane.b)
             low = (self.a > 0.0) & (self.a <= share * scale) & (functional > 1.0)
             high = (self.a < upper) & (self.a >= (1.0 - share) * upper) & (functional < 1.0)
-            if not (np.any(low) or np.any(high)):
+            if not np.count_nonzero(low | high) > WORTH_TIDYING * len(upper):
                 return
             moved = np.where(low, 0.0, np.where(high, upper, self.a))
             dual = dual_value(problem, moved, largest=self.largest, matters=self.tol)
@@ -153,13 +169,14 @@ def half_gap(problem: SoftMargin, values: Vector) -> tuple[float, float]:
     return 0.5 * (lowest - highest), -0.5 * (lowest + highest)
 
 
-def prove(solver: SoftMarginSolver, judge: Judge, clock: Clock, max_iter: int | None) -> tuple[Solution, Status]:
+def prove(solver: SoftMarginSolver, judge: AnyJudge, clock: Clock, max_iter: int | None) -> tuple[Solution, Status]:
     """Solver and judge in turn, until the gap is proven or somebody says stop."""
     n, d = judge.problem.X.shape
     solution = Solution(np.zeros(d), 0.0, np.zeros(n), False, 0, 0, {})
     answer: Judgement | None = None
     status = Status.STALLED
     judged = True  # there is nothing yet
+    given_up: list[Solution] = []  # what an algorithm had when it handed over to the next, if that was something
     if judge.gap <= judge.tol:  # the start was good enough
         return solution, Status.PROVEN
     try:
@@ -167,8 +184,9 @@ def prove(solver: SoftMarginSolver, judge: Judge, clock: Clock, max_iter: int | 
             last = solution
             with np.errstate(all="ignore"):  # whatever overflows on the way, what is proposed is judged
                 solution = solver.send(answer)
-            if not judged and solution.details.get("solver") != last.details.get("solver"):
-                judge.hear(last)  # one algorithm gave up and handed over: what it had may still be the best
+            handed_over = solution.details.get("solver") != last.details.get("solver")
+            if handed_over and not judged and last.details.get("gap", math.inf) < HOPELESS:
+                given_up.append(last)
             judged, answer = False, None
             if solution.settled:
                 answer = judge.hear(solution, thorough=False)
@@ -192,6 +210,8 @@ def prove(solver: SoftMarginSolver, judge: Judge, clock: Clock, max_iter: int | 
     finally:
         solver.close()
     if not judged and judge.hear(solution).gap <= judge.tol:
+        status = Status.PROVEN
+    if status is not Status.PROVEN and any(judge.hear(other).gap <= judge.tol for other in given_up):
         status = Status.PROVEN
     if status is Status.PROVEN:
         judge.tidy()

@@ -208,7 +208,10 @@ class Descent:
         rows, squares = rows_of(X), np.empty(n)
         squares_of_rows(rows, squares)
         rho = max(least_rho, SHARE_OF_CURVATURE * float(squares.mean())) if least_rho > 0.0 else 0.0
-        self.dual = Dual(rows, signs, upper, diagonal, squares + diagonal + rho, rho)
+        curvature = squares
+        curvature += diagonal
+        curvature += rho
+        self.dual = Dual(rows, signs, upper, diagonal, curvature, rho)
         self.point = Point(np.zeros(n), np.zeros(d), np.zeros(2))
         self.limits, self.tally = np.empty(2), Tally(np.empty(2), np.zeros(2))
         self.random = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
@@ -328,6 +331,8 @@ def coordinate_descent(
                 descent.look_at_everything()
             else:
                 descent.recall(judgement.values)
+            continue
+        if not pace.may_step:
             continue
         active, free = len(descent.active), descent.free()
         if (iterations := pace.face_iterations(active, len(free))) > 0:

@@ -16,6 +16,9 @@ Rows that are far beyond their edge (p -> 0) or far behind it (p -> 1) are dropp
 p = 1 is linear in (w, b), and all of them together are one vector. What is left of p or 1 - p is carried along as one
 vector more, which fades with mu, so that nothing jumps. Rows that turn out to be needed come back.
 
+Where rounding ends the path too early, it is followed once more in coordinates in which rounding does less harm
+(`placement.py`).
+
 Cost: n d^2 / 2 + 4 n d multiplications a step, 10 to 50 steps for most data, and hardly any dependence on C.
 References: [mehrotra1992], [gondzio1996], [ferris2002] (one Newton system in the columns), [jung2008] (rows dropped).
 Differs: p = a / C makes the path the same for merged rows and for their copies; q = 1 - p is a variable; a single step
@@ -28,10 +31,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from maxmargin.data.threads import Threads
 from maxmargin.problems.soft_margin import SoftMargin, SoftMarginSolver
 from maxmargin.solvers.merged_rows import MergedRows, merge_rows
+from maxmargin.solvers.placement import from_a_better_place
 from maxmargin.solvers.play import Play, Standing
-from maxmargin.solvers.row_blocks import Threads
 from maxmargin.solvers.schur import Factor
 
 MOST_STEPS = 500
@@ -39,6 +43,7 @@ MOST_CORRECTIONS = 3
 SECOND_ORDER_LIMIT = 10.0  # the second-order terms of the corrector, in units of mu
 NEAR, FAR = 0.1, 10.0  # products within these multiples of the target need no correction
 BOUNDARY, CLOSEST = 0.99, 0.9999  # of the way to the nearest p, q, s, xi = 0; in a long step near the end
+NO_FARTHER = 0.1  # of the gap that is asked for: the gap on the path that the last steps aim at
 NEGLIGIBLE = 1e-4  # of the gap that is asked for
 BEYOND_ROUNDING = 1e-20  # a gap, relative to the objective, of which nothing is left in its digits
 STALLED = 20  # steps without a smaller gap, residual or mu
@@ -48,6 +53,11 @@ def interior_point(problem: SoftMargin, *, tol: float) -> SoftMarginSolver:
     """Follow the path of all rows; a breath each step, and a proposal when the gap seems to be at most tol."""
     with Threads() as threads:
         yield from follow_all_rows(problem, merge_rows(problem), threads, tol)
+        yield from from_a_better_place(
+            problem,
+            np.zeros(problem.n_columns),
+            lambda placed, w: follow_all_rows(placed, merge_rows(placed), threads, tol),
+        )
 
 
 def follow_all_rows(problem: SoftMargin, merged: MergedRows, threads: Threads, tol: float) -> SoftMarginSolver:
@@ -63,7 +73,7 @@ def follow_all_rows(problem: SoftMargin, merged: MergedRows, threads: Threads, t
 
 @dataclass
 class Progress:
-    """The best that was seen, and how many steps ago anything got better."""
+    """Where something last got better, and how many steps ago: a little in each step adds up."""
 
     gap: float = np.inf
     residual: float = np.inf
@@ -81,9 +91,10 @@ class Progress:
             or residual < 0.9 * self.residual
             or (matters and standing.mu < 0.95 * self.mu)
         )
-        self.since = 0 if better else self.since + 1
-        self.gap, self.mu = min(self.gap, standing.gap), min(self.mu, standing.mu)
-        self.residual, self.rows = min(self.residual, residual), len(play.units)
+        self.since, self.rows = 0 if better else self.since + 1, len(play.units)
+        if better:
+            self.gap, self.mu = min(self.gap, standing.gap), min(self.mu, standing.mu)
+            self.residual = min(self.residual, residual)
 
 
 def follow_path(play: Play, tol: float, patience: int = MOST_STEPS) -> SoftMarginSolver:
@@ -113,11 +124,16 @@ def follow_path(play: Play, tol: float, patience: int = MOST_STEPS) -> SoftMargi
         factor = Factor(standing.matrix)
         if not factor.good:
             return
-        step = find_step(play, standing, factor)
+        least = NO_FARTHER * ask_below * standing.primal / (2.0 * play.total_cost)
+        step = find_step(play, standing, factor, least)
 
 
-def find_step(play: Play, standing: Standing, factor: Factor) -> float:
-    """Predictor, corrector and corrections of centrality; the plane moves, the rows with the next pass."""
+def find_step(play: Play, standing: Standing, factor: Factor, least: float) -> float:
+    """Predictor, corrector and corrections of centrality; the plane moves, the rows with the next pass.
+
+    The target is not below `least`, the mu that the gap asks for: dp_i is t_i ~ 1 / mu times a difference, so that
+    farther down the rounding errors of w = sum_i a_i y_i x_i would make the gap grow again.
+    """
     carried = play.tau * (play.carried[0] - play.carried[1])
     residual, mu = standing.residual, standing.mu
     plane = factor.solve(play.right_hand_side(residual + standing.predictor - carried))
@@ -126,6 +142,7 @@ def find_step(play: Play, standing: Standing, factor: Factor) -> float:
     change = dual_step * sums[2] + primal_step * sums[3] + dual_step * primal_step * sums[4]
     within_reach = max(0.0, 1.0 + change / (2.0 * play.total_cost * mu))
     sigma = max(min(1.0, within_reach) ** 3, 0.3 if play.step < 0.1 else 1e-6)
+    sigma = max(sigma, min(1.0, least / mu))
     target = sigma * mu
     wanted = residual + right[0] + target * right[1] + (sigma - 1.0) * carried
     plane = factor.solve(play.right_hand_side(wanted))

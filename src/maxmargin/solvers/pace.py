@@ -83,9 +83,14 @@ class Pace:
         """The factor by which one sweep lowers the gap, of late."""
         return min(0.999, math.pow(max(TINY, self.gaps[-1] / max(self.gaps[-5], TINY)), 0.25))
 
+    @property
+    def may_step(self) -> bool:
+        """Whether it is time to think of a face step."""
+        return self.swept >= self.next_step and self.stepped_at < 0 and self.gaps[-1] > self.tol
+
     def face_iterations(self, active: int, free: int) -> int:
         """How many iterations a face step may make now; 0: none."""
-        if self.swept < self.next_step or self.stepped_at >= 0 or free < 2 or self.gaps[-1] <= self.tol:
+        if not self.may_step or free < 2:
             return 0
         left = math.log(self.tol / self.gaps[-1]) / math.log(self.decay)
         k = FACE_IS_FOUND if free >= NEARLY_ALL * active else FACE_IS_NOT_FOUND

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector, is_sparse
 from maxmargin.data.rows import rows_of
+from maxmargin.data.threads import Threads, block_edges
 from maxmargin.problems.separation import Solution
 from maxmargin.solvers import central_path
 from maxmargin.solvers.central_path import AT_COST, AT_ZERO, EXTRAS, FAR, IN_PLAY, WRONG, Direction, RowsInPlay
 from maxmargin.solvers.merged_rows import MergedRows
-from maxmargin.solvers.row_blocks import Threads, block_edges
 from maxmargin.solvers.schur import CHUNK, padded
 
 SAMPLE = 1000  # rows whose mean is the centre m: any point among the rows will do

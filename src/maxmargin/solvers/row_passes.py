@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from maxmargin._numba import njit
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.rows import add, dot, rows_of
-from maxmargin.solvers.row_blocks import Threads, block_edges
+from maxmargin.data.threads import Threads, block_edges
 from maxmargin.solvers.schur import CHUNK, add_outer_products, padded
 
 Chosen = NDArray[np.intp]

@@ -13,6 +13,8 @@ and rises, and its zero is found by Newton's rule with a bracket. Once J is fina
 A large table is first solved on a sample of its rows, with their costs raised in proportion: the first steps, in which
 nearly all rows pay and most of them change sides, are made on a few thousand rows.
 
+Where rounding stops it, it begins again in coordinates in which rounding does less harm (`placement.py`).
+
 Cost: a step reads all rows once and J once, and solves a system. References: [mangasarian2002], [keerthi2005].
 Differs: the unregularised b by its own exact search; the sample; a stop by the duality gap.
 """
@@ -26,10 +28,11 @@ import numpy as np
 
 from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector
+from maxmargin.data.threads import Threads, block_edges
 from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, SoftMarginSolver
 from maxmargin.solvers.newton_systems import system_for
-from maxmargin.solvers.row_blocks import Threads, block_edges
+from maxmargin.solvers.placement import can_be_placed, from_a_better_place
 from maxmargin.solvers.row_passes import RowPasses, inner
 from maxmargin.solvers.scan import scan
 
@@ -39,6 +42,8 @@ LINE_PRECISION = 1e-3  # of the slope at the start of a line
 ROUNDING = 1e-15  # of the sum of the magnitudes
 MOST_TRIALS = 60
 MOST_STEPS = 1_000
+FIRST_STEPS = 100  # after so many, rounding may be in the way even if there is some progress
+FARTHEST = 1e300
 PATIENCE = 3  # steps that gain nothing, before it is rounding that is in the way
 SAMPLE = 2_000
 SAMPLE_PER_COLUMN = 10
@@ -70,15 +75,25 @@ def move_block(r: Any, e: Any, costs: Any, t: float, a: Any, start: int, stop: i
 
 
 def semismooth_newton(
-    problem: SoftMargin, *, tol: float, start_plane: Plane | None = None, seed: int = 0
+    problem: SoftMargin, *, tol: float, start: Vector | None = None, seed: int = 0
 ) -> SoftMarginSolver:
-    """Breathes within and between the steps; asks to be judged when its own gap is at most tol."""
+    """Breathes within and between the steps; asks to be judged when its own gap is at most tol.
+
+    `start` are dual variables to start from, at their own plane w(a).
+    """
     if problem.loss is not Loss.SQUARED_HINGE:
         raise ValueError("Semismooth Newton needs the squared hinge: the hinge has no slope at its edge.")
     with Threads() as threads:
-        if start_plane is None:
-            start_plane = yield from plane_of_sample(problem, threads, seed)
-        yield from descent(problem, threads, tol, start_plane)
+        if start is not None and np.any(start):
+            everyone = np.arange(problem.n_rows)
+            plane = RowPasses(problem.X, threads).combine(everyone, problem.signs * start), 0.0
+        else:
+            plane = yield from plane_of_sample(problem, threads, seed)
+        most = FIRST_STEPS if can_be_placed(problem) else MOST_STEPS
+        w = yield from descent(problem, threads, tol, plane, most)
+        yield from from_a_better_place(
+            problem, w, lambda placed, w: descent(placed, threads, tol, (w, 0.0), MOST_STEPS)
+        )
 
 
 def plane_of_sample(problem: SoftMargin, threads: Threads, seed: int) -> Generator[Solution, Judgement | None, Plane]:
@@ -103,7 +118,7 @@ def plane_of_sample(problem: SoftMargin, threads: Threads, seed: int) -> Generat
     sample = SoftMargin(problem.X[rows], problem.signs[rows], costs, problem.loss, problem.fit_intercept)
     a = np.zeros(n)
     steps, primal = 0, np.inf
-    for solution in descent(sample, threads, SAMPLE_TOL, (np.zeros(d), 0.0)):
+    for solution in descent(sample, threads, SAMPLE_TOL, (np.zeros(d), 0.0), MOST_STEPS):
         a[rows] = solution.a
         if solution.updates > steps:
             steps, primal, last = solution.updates, solution.details["primal"], primal
@@ -113,8 +128,10 @@ def plane_of_sample(problem: SoftMargin, threads: Threads, seed: int) -> Generat
     return solution.w, solution.b
 
 
-def descent(problem: SoftMargin, threads: Threads, tol: float, start: Plane) -> SoftMarginSolver:
-    """Newton steps from a plane, until nobody asks for more or rounding is in the way."""
+def descent(
+    problem: SoftMargin, threads: Threads, tol: float, start: Plane, most_steps: int
+) -> Generator[Solution, Judgement | None, Vector]:
+    """Newton steps from a plane, until nobody asks for more or rounding is in the way; returns the last w."""
     signs = problem.signs
     passes, line = RowPasses(problem.X, threads), Line(problem.costs, threads)
     system = system_for(problem, passes)
@@ -131,6 +148,11 @@ def descent(problem: SoftMargin, threads: Threads, tol: float, start: Plane) -> 
             shift = line.lowest(r, signs, 0.0, 0.0, 0.0, 0.0)
             loss = line.move(r, signs, shift, a)
             b += shift
+            if loss == 0.0:  # nobody pays at the best b: of all these, the one in the middle
+                nearest = [float(np.max(r, where=signs == sign, initial=-FARTHEST)) for sign in (1.0, -1.0)]
+                shift = 0.5 * (nearest[0] - nearest[1])
+                line.move(r, signs, shift, a)
+                b += shift
         J = np.flatnonzero(a)
         paid = a[J]
         paid *= signs[J]
@@ -140,11 +162,12 @@ def descent(problem: SoftMargin, threads: Threads, tol: float, start: Plane) -> 
         details["gap"], details["primal"] = gap / primal if primal > 0.0 else 0.0, primal
         fruitless = 0 if gap < 0.9 * least or primal < lowest * (1.0 - 1e-12) else fruitless + 1
         least, lowest = min(least, gap), min(lowest, primal)
-        over = steps == MOST_STEPS or fruitless == PATIENCE
+        lost = not np.isfinite(primal)  # a system that could not be solved
+        over = lost or steps == most_steps or fruitless == PATIENCE
 
         judgement = yield Solution(w, b, a, over or gap <= tol * primal, steps, 2 * steps, details)
         if over:
-            return
+            return np.zeros_like(w) if lost else w
         if judgement is not None:  # the roundings of many steps have added up in r: not so in X w
             b = judgement.b
             r = shortfall(problem, judgement.values, b)

@@ -22,19 +22,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector
+from maxmargin.data.threads import Threads
 from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import SoftMargin, SoftMarginSolver
 from maxmargin.solvers.interior_point import follow_all_rows, follow_path
 from maxmargin.solvers.merged_rows import MergedRows, merge_rows
 from maxmargin.solvers.play import Play
-from maxmargin.solvers.row_blocks import Threads
 
 SMALLEST_SAMPLE = 5_000
 ROWS_PER_COLUMN = 50  # in the smallest sample: with fewer, its plane separates the sample and says nothing
 WORTH_SAMPLING = 5  # times the smallest sample
 WORTH_TWO_SAMPLES = 20
 FEW_OF_A_CLASS = 500  # rows, which a sample takes at least
-SAMPLE_GAP = 1e-3  # to which a sample is solved
+SAMPLE_GAP = 1e-3  # to which a sample is solved, whatever is asked of the whole: a rough plane misleads
 DEVIATIONS = 4.0  # of the margins: the width
 FIRST_SHARE = 0.5  # of the rows in play, as long as no deviation is known
 PATIENCE = 20  # steps for a gap of 1/2, or the samples have misled
@@ -67,7 +67,7 @@ def sieve(problem: SoftMargin, *, tol: float) -> SoftMarginSolver:
                 play.start_cold()
             else:
                 start_near(play, w, b, deviation)
-            for solution in follow_path(play, max(tol, SAMPLE_GAP)):
+            for solution in follow_path(play, SAMPLE_GAP):
                 if solution.settled:
                     break
                 details = {**solution.details, "gap": 1.0}

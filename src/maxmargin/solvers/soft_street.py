@@ -3,17 +3,24 @@
     hinge, a few thousand numbers    the path of centres                                  interior_point
     hinge, up to a few thousand      some sweeps of coordinate descent; if they do not    dual_coordinate_descent,
     columns                          get there soon, the path, whose cost is known        interior_point
-    the same with hundreds of        the same; the path of a sample, then that of the     dual_coordinate_descent,
-    thousands of rows                rows near its street                                 sieve
+    the same with so many rows       the same; the path of a sample, then that of the     dual_coordinate_descent,
+    that samples pay                 rows near its street                                 sieve
     hinge, more columns              one dual variable at a time, then faces              dual_coordinate_descent
     squared hinge, few columns       Newton on the rows that pay                          semismooth_newton
     or few rows
     squared hinge, many of both      one dual variable at a time                          dual_coordinate_descent
 
 Coordinate descent is unbeatable where C |x|^2 is small or the rows are long and sparse, and hopeless on
-ill-conditioned columns at a large C; which of the two it is shows in how its gap falls. The interior point costs about
-as many steps on any data. So the first begins, its gap is extrapolated, and it hands over when the second would
-be cheaper. A solver that ends without a proof hands over as well: nobody fails to converge.
+ill-conditioned columns at a large C; which of the two it is shows in how its gap falls, often in the first sweep: from
+1 to 1/2 in the one case, to 0.99 in the other. The interior point costs about as many steps on any data. So the first
+begins, after each sweep its gap is extrapolated, and it hands over when the second would be cheaper:
+
+    needed = (p - p') log(gap / tol) / log(gap' / gap)  >  doubt * patience
+
+p passes over the rows have been made, p' is a quarter of it, where the gap was gap'; `patience` are the passes that the
+second would cost. `doubt` falls from 2 to 1 while a third of them is spent: at first the extrapolation is unfair to
+sweeps, which gain speed as rows settle.
+A solver that ends without a proof hands over as well: nobody fails to converge.
 The modules are imported when they are used: the compiler with them.
 """
 
@@ -28,14 +35,14 @@ from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, SoftMarg
 SOLVERS = ("auto", "interior_point", "sieve", "coordinate_descent", "newton", "cvxpy")
 SMALL = 5000  # numbers: milliseconds by any way, and the path of centres ends far below most tolerances
 FEW_COLUMNS = 3000  # up to here the matrix of the interior point is small beside most tables
-MANY_ROWS = 100_000  # from here on the sieve can pay
-STEPS = 20  # of the interior point, on most data
+STEPS, STEPS_PER_DIGIT = 12, 3  # of the interior point, on most data; digits of tol
 PASSES = 6  # of each step over the rows, beside its matrix
 ROW = 10  # numbers: what a row costs beside its own numbers
-SIEVED = 0.25  # of the interior point's work is left to the sieve
+SIEVED = 0.5  # of the interior point's work is left to the sieve
 SPEED = 0.5  # its rows come in order and on every core, those of coordinate descent at random and on one
-DOUBT, DECIDED = 3.0, 0.3  # how much worse it must look before that share of the work is spent
-TRIAL = 0.1  # of the interior point's work may be spent before coordinate descent is first looked at
+LOOK_BACK = 0.25  # of the passes: the gap fell since then
+DOUBT = 2.0  # how much worse coordinate descent must look at first
+DECIDED = 0.3  # of the patience: from there on it need not look any worse than the other
 
 
 def soft_street(
@@ -45,39 +52,39 @@ def soft_street(
     if solver != "auto":
         yield from labelled(named(solver, problem, tol, start), solver)
         return
-    for name, patience in plan(problem):
+    for name, patience in plan(problem, tol):
         yield from labelled(named(name, problem, tol, start), name, patience, tol)
 
 
 def labelled(solver: SoftMarginSolver, name: str, patience: float = math.inf, tol: float = 0.0) -> SoftMarginSolver:
     """The same solutions, with the name of the algorithm in their details; until its progress extrapolates badly.
 
-    `patience` is the work, in passes over the rows, that another algorithm would need. A gap that has fallen by a
-    factor f in some passes is taken to fall by f again in as many. At first that is unfair to sweeps, which gain speed
-    as rows settle, so it must look much worse to be believed.
+    `patience` is the work, in passes over the rows, that another algorithm would need.
     """
     answer: Judgement | None = None
-    first_passes, first_gap = 0.0, math.inf
+    seen = [(0.0, 1.0)]  # passes and gap: nothing is known of an optimum at first but that it is not negative
     try:
         while True:
             solution = solver.send(answer)
             solution.details["solver"] = name
             answer = yield solution
             passes, gap = solution.details.get("passes", 0.0), solution.details.get("gap", math.inf)
-            if not (passes > TRIAL * patience and tol < gap < math.inf):
-                continue
-            if first_gap == math.inf:
-                first_passes, first_gap = passes, gap
-            elif passes >= 1.5 * first_passes:
-                fallen = math.log(first_gap / gap) if gap < first_gap else 0.0
-                needed = math.inf if fallen <= 0.0 else (passes - first_passes) * math.log(gap / tol) / fallen
-                if needed > (patience if passes > DECIDED * patience else DOUBT * patience):
+            if patience < math.inf and passes > seen[-1][0] and tol < gap < math.inf:
+                seen.append((passes, gap))
+                decided = min(1.0, passes / (DECIDED * patience))
+                if passes_needed(seen, tol) > (DOUBT + decided * (1.0 - DOUBT)) * patience:
                     return
-                first_passes, first_gap = passes, gap
     except StopIteration:
         return
     finally:
         solver.close()
+
+
+def passes_needed(seen: list[tuple[float, float]], tol: float) -> float:
+    """How many more, if the gap goes on to fall as it did over the last three quarters of the passes."""
+    passes, gap = seen[-1]
+    before, gap_before = max(entry for entry in seen if entry[0] <= LOOK_BACK * passes)
+    return (passes - before) * math.log(gap / tol) / math.log(gap_before / gap) if gap < gap_before else math.inf
 
 
 def named(name: str, problem: SoftMargin, tol: float, start: Vector | None) -> SoftMarginSolver:
@@ -91,7 +98,7 @@ def named(name: str, problem: SoftMargin, tol: float, start: Vector | None) -> S
             raise ValueError('solver="newton" is for loss="squared_hinge": the hinge has no second derivative')
         from maxmargin.solvers.semismooth_newton import semismooth_newton
 
-        return semismooth_newton(problem, tol=tol)
+        return semismooth_newton(problem, tol=tol, start=start)
     if name == "cvxpy":
         from maxmargin.solvers.reference import soft_reference
 
@@ -109,7 +116,7 @@ def named(name: str, problem: SoftMargin, tol: float, start: Vector | None) -> S
     raise ValueError(f"solver={name!r} is not known; the solvers are {', '.join(SOLVERS)}")
 
 
-def plan(problem: SoftMargin) -> Iterator[tuple[str, float]]:
+def plan(problem: SoftMargin, tol: float) -> Iterator[tuple[str, float]]:
     """The algorithms to try, in order, each with its patience: the passes over the rows that the next would need."""
     if problem.loss is Loss.SQUARED_HINGE:
         from maxmargin.solvers.newton_systems import has_few_columns, has_few_rows
@@ -123,17 +130,18 @@ def plan(problem: SoftMargin) -> Iterator[tuple[str, float]]:
     if problem.n_columns <= FEW_COLUMNS:
         from maxmargin.solvers.sieve import worth_sieving
 
-        sieved = problem.n_rows >= MANY_ROWS and worth_sieving(problem.n_rows, problem.n_columns)
-        yield "coordinate_descent", path_passes(problem) * (SIEVED if sieved else 1.0)
+        sieved = worth_sieving(problem.n_rows, problem.n_columns)
+        yield "coordinate_descent", path_passes(problem, tol) * (SIEVED if sieved else 1.0)
         if sieved:
             yield "sieve", math.inf
         yield "interior_point", math.inf
     yield "coordinate_descent", math.inf
 
 
-def path_passes(problem: SoftMargin) -> float:
+def path_passes(problem: SoftMargin, tol: float) -> float:
     """What the interior point costs, in sweeps of coordinate descent over all rows."""
     n, d, sparse = problem.n_rows, problem.n_columns, is_sparse(problem.X)
     per_row = problem.X.data.size / n if sparse else float(d)
     multiplications = (0.25 if sparse else 0.04) * per_row * per_row + d**3 / (3.0 * n)
-    return SPEED * STEPS * (PASSES * per_row + ROW + multiplications) / (per_row + ROW)
+    steps = STEPS + STEPS_PER_DIGIT * max(0.0, -math.log10(tol))
+    return SPEED * steps * (PASSES * per_row + ROW + multiplications) / (per_row + ROW)

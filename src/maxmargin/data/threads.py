@@ -1,16 +1,21 @@
-"""Run a compiled pass over blocks of rows, on every core, with sums that do not depend on how many there are.
+"""Run a pass over blocks of rows on every core, with sums that do not depend on how many there are.
 
 The edges of the blocks follow from the size of the data alone. Each block adds to sums of its own, and whoever needs
-the total adds them up in their order: one thread or many, the same bits.
+the total adds them up in their order: one thread or many, the same bits. BLAS is held to one thread meanwhile: a
+product inside a block must not wait for a core that another block has.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from types import TracebackType
+
+from threadpoolctl import ThreadpoolController
 
 MOST_BLOCKS = 8
 WORTH_A_BLOCK = 100_000  # numbers to read: a smaller block is done before a thread has woken up
@@ -44,8 +49,30 @@ class Threads:
         for done in [self.pool.submit(run_block, *call) for call in calls]:
             done.result()
 
+    @staticmethod
+    @contextlib.contextmanager
+    def shared(threads: Threads | None) -> Iterator[Threads]:
+        """These threads, or new ones for as long as they are needed."""
+        if threads is not None:
+            yield threads
+            return
+        with Threads() as own:
+            yield own
+
 
 def block_edges(rows: int, numbers: int) -> list[int]:
     """Where the blocks of that many rows begin and end, if reading them all is reading that many numbers."""
     blocks = max(1, min(MOST_BLOCKS, numbers // WORTH_A_BLOCK, rows))
     return [rows * block // blocks for block in range(blocks + 1)]
+
+
+@cache
+def controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextlib.contextmanager
+def one_thread_for_blas() -> Iterator[None]:
+    """Let the blocks be what runs side by side, and not the products inside them."""
+    with controller().limit(limits=1, user_api="blas"):
+        yield

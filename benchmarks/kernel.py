@@ -1,0 +1,185 @@
+"""The soft margin with the rbf kernel: maxmargin against the solvers that people use.
+
+    python benchmarks/kernel.py --data DIR --fresh --out benchmarks/results/kernel.md
+
+writes the tables, and the picture beside them (.png). Without --data only the made set is run.
+
+Everybody runs in a process of its own, warmed up by a few rows, and the best of three or more runs counts if a run
+takes less than 10 s. The process of a peer takes one C of a set after the other, and is replaced where one of them
+fails. Time is `fit` alone. Everybody is held to the same --threads cores, and uses as many threads as it knows to.
+
+Everybody is judged by the same few lines of NumPy (kernel_judge.py), which take the weights of the support rows and
+compute the true relative duality gap from them. A time means nothing without the gap that was reached: so ours are
+read off a ladder of tolerances, at the gap of each peer (kernel_ours.py). The bars are in kernel_race.py, and the exit
+code is 1 where one of them is missed.
+
+The peers are SVC of scikit-learn, the official LIBSVM, scikit-learn-intelex and ThunderSVM. The last two may live in an
+environment of their own:
+
+    python -m venv PEERS && PEERS/bin/pip install scikit-learn-intelex thundersvm-cpu
+    python benchmarks/kernel.py --peer-python PEERS/bin/python ...
+
+With --cache FILE the peers are run only where the file does not know them; --fresh runs them all, and --again SECONDS
+those that took less.
+"""
+
+import argparse
+import functools
+import json
+import math
+import os
+import sys
+from pathlib import Path
+
+import kernel_sets
+import scipy.sparse as sp
+from isolation import measure_jobs
+from kernel_cache import KernelCache, KernelRun, run_of
+from kernel_interpreter import interpreter
+from kernel_ours import climb
+from kernel_peers import peers_with, prepare
+from kernel_picture import draw
+from kernel_race import ENOUGH, Race, Terms, bars
+from kernel_table import peer_cell, setting, whole_report
+from linear import without_infinities
+from linear_table import power, seconds, times
+
+COSTS = (1.0, 10.0, 100.0)
+
+
+def races_of(set_name: str, cache: KernelCache, terms: Terms, options: argparse.Namespace, *, with_ours: bool):
+    """The races of one set, one for each C."""
+    X, _ = kernel_sets.load(set_name, options.data)
+    (n, d), kind = X.shape, "sparse" if sp.issparse(X) else "dense"
+    del X  # the processes that measure load it themselves
+    runs = {name: find_or_run(name, set_name, cache, options) for name in options.peers}
+    for C in options.C:
+        peers = {name: run_at[C] for name, run_at in runs.items() if C in run_at}
+        rungs = climb(set_name, options.data, C, terms.time_limit, terms.cache_size) if with_ours else []
+        yield Race(set_name, C, n, d, kind, terms, peers, rungs)
+
+
+def find_or_run(name: str, set_name: str, cache: KernelCache, options: argparse.Namespace) -> dict[float, KernelRun]:
+    """What a peer does on a set, by C. Runs with more threads than one are other runs."""
+    peer = peers_with(options.threads)[name]
+    kept_as = name if peer.threads == 1 else f"{name} x{peer.threads}"
+    known = {C: cache.find(set_name, C, kept_as, options.peer_limit) for C in options.C}
+    runs = {C: run for C, run in known.items() if run is not None}
+    missing = [C for C in known if C not in runs]
+    if missing and not options.ours_only:
+        with interpreter(options.peer_python if peer.needs_own_python else None):
+            measured = measure_jobs(
+                prepare, missing, name, options.threads, set_name, options.data, time_limit=options.peer_limit
+            )
+        for C, one in zip(missing, measured, strict=True):
+            runs[C] = run_of(one, options.peer_limit)
+            cache.keep(set_name, C, kept_as, runs[C])
+    return runs
+
+
+def short_line(race: Race) -> str:
+    """One race while it is fresh."""
+    peers = ", ".join(f"{name} {peer_cell(race, name)}" for name in race.peers)
+    if not race.rungs:
+        return f"{race.name}: {peers}"
+    fastest = race.fastest
+    ours = f"ours proven 1e-3 {seconds(race.ours_proven(ENOUGH))}, known to {power(race.best_gap)}"
+    speed = f", {times(race.speed_up(fastest))} times {fastest}" if fastest else ""
+    missed = f", MISSED {race.missed}" if race.missed else ""
+    return f"{race.name}: {ours}{speed}{missed}; {peers}"
+
+
+def as_json(race: Race) -> dict:
+    """The race as numbers, with what follows from them."""
+    fields = race._asdict() | {
+        "terms": race.terms._asdict(),
+        "peers": {name: run._asdict() | {"gap": run.gap} for name, run in race.peers.items()},
+        "rungs": [rung._asdict() | {"gap": rung.gap, "proven": rung.proven} for rung in race.rungs],
+        "optimum": race.best_primal,
+        "missed": race.missed,
+    }
+    return without_infinities(fields)
+
+
+def publish(races: list[Race], terms: Terms, options: argparse.Namespace) -> None:
+    if options.out:
+        options.out.write_text("\n".join(whole_report(races, terms, options.peer_python)) + "\n")
+        draw(races, options.out.with_suffix(".png"), setting(races, terms, options.peer_python))
+    if options.json:
+        options.json.write_text(json.dumps([as_json(race) for race in races], indent=1, allow_nan=False) + "\n")
+
+
+def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    names = functools.partial(str.split, sep=",")
+    cores = len(os.sched_getaffinity(0))
+    add = parser.add_argument
+    add("--data", type=Path, metavar="DIR", help="folder of the real sets; without it, the made one only")
+    add("--sets", type=names, metavar="NAME,...", help="sets to run (default: all but the tiny ones)")
+    add("--C", type=names, metavar="C,...", help=f"costs to run (default: {','.join(f'{C:g}' for C in COSTS)})")
+    add("--peers", type=names, metavar="NAME,...", help="none, or some of them (default: all)")
+    add("--peer-python", type=Path, metavar="FILE", help="the Python that has intelex and thundersvm (default: this)")
+    add("--ours-only", action="store_true", help="run no peer: take from the cache what it has")
+    add("--cache", type=Path, metavar="FILE", help="JSON file of what the peers did")
+    add("--fresh", action="store_true", help="run every peer, whatever the cache has")
+    add("--again", type=float, default=0.0, metavar="SECONDS", help="run those again that the cache has below this")
+    add("--time-limit", type=float, default=600.0, metavar="SECONDS", help="of one fit of ours (default: 600)")
+    add("--peer-limit", type=float, default=120.0, metavar="SECONDS", help="of one fit of a peer (default: 120)")
+    add("--cache-size", type=float, default=1000.0, metavar="MB", help="for kernel values, of ours (default: 1000)")
+    add("--threads", type=int, default=cores, help="of ours and of the peers that can (default: all cores)")
+    add("--out", type=Path, metavar="FILE", help="write the tables here as they grow, and the picture beside them")
+    add("--json", type=Path, metavar="FILE", help="write the numbers here")
+    options = parser.parse_args(arguments)
+    usual = (*(kernel_sets.REAL if options.data else ()), *kernel_sets.MADE)
+    known = (*(kernel_sets.TINY if options.data else ()), *usual)
+    peers = peers_with(options.threads)
+    options.sets = options.sets or list(usual)
+    options.C = [float(C) for C in options.C or COSTS]
+    options.peers = [] if options.peers == ["none"] else options.peers or list(peers)
+    for name in {*options.sets} - {*known}:
+        parser.error(f"{name} is not among the sets: {', '.join(known)} (real ones need --data)")
+    for name in {*options.peers} - {*peers}:
+        parser.error(f"{name} is not among the peers: {', '.join(peers)}")
+    if not 1 <= options.threads <= cores:
+        parser.error(f"--threads {options.threads}: there are {cores} cores, and everybody gets one for each thread")
+    if options.fresh + options.ours_only + (options.again > 0.0) > 1:
+        parser.error("--fresh runs every peer, --again some of them, --ours-only none: only one of these can be asked")
+    if options.again > 0.0 and options.cache is None:
+        parser.error("--again needs to know what the peers took: say where that is with --cache FILE")
+    return options
+
+
+def ours_is_installed() -> bool:
+    try:
+        from maxmargin import KernelSVM  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def hold_to(threads: int) -> None:
+    """So many cores for this process and all that it starts, whatever they make of the number of threads."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[variable] = str(threads)
+
+
+def main() -> int:
+    options = parse_arguments()
+    hold_to(options.threads)
+    again = math.inf if options.fresh else options.again
+    terms = Terms(options.threads, options.time_limit, options.peer_limit, options.cache_size, again)
+    cache = KernelCache(options.cache, again=again)
+    with_ours = ours_is_installed()
+    races = []
+    for set_name in options.sets:
+        for race in races_of(set_name, cache, terms, options, with_ours=with_ours):
+            races.append(race)
+            print(short_line(race), flush=True)
+            publish(races, terms, options)
+    print(*whole_report(races, terms, options.peer_python), sep="\n")
+    return 0 if all(bar.holds for bar in bars(races)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

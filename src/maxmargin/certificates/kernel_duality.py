@@ -1,0 +1,219 @@
+"""Both sides of the margin in the space of a kernel, from the raw data, with every rounding error accounted for.
+
+    plane     w(a') = sum_j a'_j y_j phi(x_j),     w.phi(x_i) = sum_j a'_j y_j k(x_i, x_j)
+              |w|^2 = sum_i a'_i y_i w.phi(x_i)
+    primal    P(w, b) = 1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.phi(x_i) + b))     an upper bound of the optimum
+    dual      D(t a') = t sum_i a'_i - t^2 / 2 |w(a')|^2                           a lower bound of it
+
+a' is made of any weights 0 <= a_i <= C_i: the class of the larger sum is scaled down until sum_i a'_i y_i = 0, which
+keeps the box; then t is the best factor, at most 1 where the box is finite. So a are doubles, and a' and t a' are the
+real numbers that they stand for. For the hard margin, C_i = inf, the plane is scaled until its nearest row, which has
+y (w.phi(x) + b) = m, has 1: P = 1/2 |w|^2 / m^2.
+
+One pass over the kernel serves both sides. It runs in BLAS, which adds in any order: the sum of a block of k terms is
+within gamma_k of the sum of its terms' magnitudes [higham2002]. Each value comes with an error that bounds how far it
+is from the real number; `upper` and `lower` are four errors away, so that whoever measures again confirms them.
+
+That D is below P takes a kernel that is positive semidefinite. linear, poly with coef0 >= 0 and rbf are; a function
+and a table are taken to be, and refused where |w|^2 turns out negative.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.certificates.duality import LEAST, LIGHTEST, OUTWARDS, rounding, total
+from maxmargin.data.matrix import Vector
+from maxmargin.data.threads import Threads
+from maxmargin.problems.kernel_margin import KernelMargin
+from maxmargin.problems.kernels import FAINT, Kernel, KernelName, Points, rows_of
+from maxmargin.problems.soft_margin import best_bias
+
+BLURRED = 0.05  # a relative error of kernel values above this: float64 knows nothing
+
+
+class KernelMeasure(NamedTuple):
+    """What weights a of the rows are worth.
+
+    values      w.phi(x_i) of every row, for w = w(a') and without the bias
+    b           the bias: the best one, if none was given (hard margin: the middle of the two classes)
+    slack       max(0, 1 - y_i (w.phi(x_i) + b)), of the plane as it is
+    square      |w|^2
+    primal      P(w, b) is within primal_error of it; infinite where float64 overflows, or where the hard margin's plane
+                does not surely separate
+    dual        D(t a') is within dual_error of it. Where a proves nothing it is 0, which a = 0 proves; the error is
+                infinite if that is float64's fault
+    factors     t a' as factors of a: of the rows with y = +1, of the rows with y = -1
+    scales      a' likewise
+    off         bounds of the errors of the values
+    square_error   of the square
+    """
+
+    values: Vector
+    b: float
+    slack: Vector
+    square: float
+    primal: float
+    primal_error: float
+    dual: float
+    dual_error: float
+    factors: tuple[float, float]
+    scales: tuple[float, float]
+    off: Vector
+    square_error: float
+
+    @property
+    def upper(self) -> float:
+        """Surely at least P(w, b), and confirmed by whoever measures again."""
+        return self.primal + OUTWARDS * self.primal_error
+
+    @property
+    def lower(self) -> float:
+        """Surely at most D, and confirmed by whoever measures again: never below what a = 0 proves."""
+        return max(0.0, self.dual - OUTWARDS * self.dual_error)
+
+
+class Direction(NamedTuple):
+    """w(a'): its values and its square with their errors, sum_i a'_i, and how far the a'_i are off, relatively."""
+
+    values: Vector
+    off: Vector
+    square: float
+    square_error: float
+    gain: float
+    share: float
+    scales: tuple[float, float]
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def measure(
+    problem: KernelMargin, a: Vector, *, b: float | None = None, threads: Threads | None = None
+) -> KernelMeasure:
+    """P and D of the plane and the feasible point that the weights a make; those of a = 0 if a is not in its box."""
+    inside = bool(np.all(a >= 0.0) and np.all(a <= problem.upper) and np.all(np.isfinite(a)))
+    w = direction(problem, a if inside else np.zeros(len(a)), threads)
+    if w.square < -w.square_error:
+        raise ValueError(
+            f"the kernel is not positive semidefinite: |w|^2 = {w.square:.6g} for a combination w of the rows, "
+            "and no length is negative. A margin is defined for positive semidefinite kernels only."
+        )
+    known = bool(np.all(np.isfinite(w.values)))
+    if b is None:
+        b = (middle(problem, w.values) if problem.is_hard else best_bias(problem, w.values)) if known else 0.0
+    functional = problem.signs * (w.values + b)
+    off = w.off + rounding(4) * (np.abs(w.values) + abs(b) + 1.0)
+    primal = hard_primal(w, functional, off) if problem.is_hard else soft_primal(problem, w, 1.0 - functional, off)
+    dual, dual_error, t = dual_of(w, problem.is_hard)
+    slack = np.maximum(0.0, 1.0 - functional)
+    factors = (t * w.scales[0], t * w.scales[1])
+    return KernelMeasure(
+        w.values, b, slack, w.square, *primal, dual, dual_error, factors, w.scales, w.off, w.square_error
+    )
+
+
+def direction(problem: KernelMargin, a: Vector, threads: Threads | None) -> Direction:
+    """w(a'). Without weight in both classes, or where float64 cannot balance them, w = 0."""
+    plus, n = problem.signs > 0, problem.n_rows
+    (positive, additions), (negative, _) = total(np.where(plus, a, 0.0)), total(np.where(plus, 0.0, a))
+    lighter, heavier = min(positive, negative), max(positive, negative)
+    if not LIGHTEST * heavier < lighter < math.inf or not heavier < math.inf:
+        lost = 0.0 if lighter == 0.0 else math.inf
+        return Direction(np.zeros(n), np.zeros(n), 0.0, lost, 0.0, 0.0, (0.0, 0.0))
+    scales = (float(lighter / positive), float(lighter / negative))
+    support = np.flatnonzero(a)
+    scaled = a[support] * np.where(plus[support], *scales)
+    coefficients = np.zeros((len(support), 2))
+    coefficients[np.arange(len(support)), np.where(plus[support], 0, 1)] = scaled
+    points = problem.points
+    sums, sizes, error = combined(problem.kernel, points, rows_of(points, support), coefficients, threads)
+    values = sums[:, 0] - sums[:, 1]
+    share = 1.01 * rounding(3 * additions + 8)  # of every a'
+    off = error + share * sizes + rounding(1) * np.abs(values)
+    signed = scaled * problem.signs[support] * values[support]
+    square, in_square = total(signed)
+    magnitude = float(total(np.abs(signed))[0])
+    square_error = float(total(scaled * off[support])[0]) + (share + rounding(in_square + 2)) * magnitude
+    vanished = LEAST * (len(support) + float(total(np.abs(values))[0]))
+    square_error = 1.01 * square_error + vanished
+    if not (math.isfinite(square) and math.isfinite(square_error)):
+        square_error = math.inf
+    return Direction(values, off, float(square), square_error, float(2.0 * lighter), share, scales)
+
+
+def combined(
+    kernel: Kernel, A: Points, B: Points, coefficients: NDArray[np.float64], threads: Threads | None
+) -> tuple[NDArray[np.float64], Vector, Vector]:
+    """sum_j c_j k(x_i, x_j) for each column c >= 0; at least sum_j c_j |k(x_i, x_j)| over all columns; and the error.
+
+    The error bounds that of the columns' sums, of every one and of all together. With r, s and K as in
+    `Kernel.rounding` and S_i = sum_j c_j K(x_i, x_j) it is 1.1 ((r_i + gamma) S_i + s_i sum_j c_j), where r_i < 5 %.
+    """
+    n, terms = A.X.shape[0], len(B.places)
+    weights = coefficients.sum(axis=1) + FAINT
+    if kernel.name in (KernelName.FUNCTION, KernelName.PRECOMPUTED):
+        sizes = np.zeros(n)
+        sums = kernel.combine(A, B, coefficients, threads, sizes)
+    else:
+        sums = kernel.combine(A, B, coefficients, threads)
+        if kernel.name is KernelName.RBF:
+            sizes = sums.sum(axis=1) + FAINT * terms
+        else:
+            sizes = kernel.reach(A) * float(total(weights * kernel.reach(B))[0])
+    relative, absolute = kernel.rounding(A, B)
+    blocks = (A.X.shape[1] if kernel.name is KernelName.PRECOMPUTED else terms) // kernel.block[1] + 1
+    relative = relative + rounding(min(terms, kernel.block[1]) + blocks + 8)
+    heavy = float(total(weights)[0])
+    error = 1.1 * (relative * sizes + absolute * heavy) + 2.0 * LEAST * terms
+    known = (relative <= BLURRED) & np.isfinite(error)
+    return sums, 1.1 * (sizes + absolute * heavy), np.where(known, error, math.inf)
+
+
+def middle(problem: KernelMargin, values: Vector) -> float:
+    """The bias that puts the plane in the middle between the two classes."""
+    plus = problem.signs > 0
+    lowest = float(np.min(values, where=plus, initial=np.inf))
+    highest = float(np.max(values, where=~plus, initial=-np.inf))
+    return -0.5 * (lowest + highest) if math.isfinite(lowest + highest) else 0.0
+
+
+def soft_primal(problem: KernelMargin, w: Direction, missing: Vector, off: Vector) -> tuple[float, float]:
+    """P and its error, where 1 - y_i (w.phi(x_i) + b) is within `off` of `missing`."""
+    loss, in_loss = total(problem.costs * np.maximum(0.0, missing))
+    moved = float(total(problem.costs * np.maximum(0.0, missing + off))[0])
+    half = 0.5 * w.square
+    value, relative = half + float(loss), 2.0 * rounding(in_loss + 8)
+    error = (moved - float(loss)) + 0.51 * w.square_error + relative * (moved + abs(half)) + LEAST * len(off)
+    return (value, error) if math.isfinite(value + error) else (math.inf, math.inf)
+
+
+def hard_primal(w: Direction, functional: Vector, off: Vector) -> tuple[float, float]:
+    """1/2 |w|^2 / m^2 and its error, for m = min_i y_i (w.phi(x_i) + b) up to `off`."""
+    m, least = float(functional.min()), float((functional - off).min())
+    most = float((functional + off).min())
+    if not (least > 0.0 and math.isfinite(most) and math.isfinite(w.square + w.square_error)):
+        return math.inf, math.inf
+    value = 0.5 * (w.square / m) / m
+    above = 0.5 * ((w.square + w.square_error) / least) / least
+    below = 0.5 * (max(0.0, w.square - w.square_error) / most) / most
+    error = max(above - value, value - below) * 1.01 + 2.0 * rounding(8) * above + LEAST
+    return (value, error) if math.isfinite(value + error) else (math.inf, math.inf)
+
+
+def dual_of(w: Direction, is_hard: bool) -> tuple[float, float, float]:
+    """D(t a'), its error, and t."""
+    if w.gain == 0.0:
+        return 0.0, w.square_error, 0.0
+    if is_hard and not w.square > 2.0 * w.square_error:  # D grows without limit as |w| vanishes
+        return 0.0, math.inf, 0.0
+    t = w.gain / w.square if w.square > 0.0 else 1.0
+    t = t if is_hard else min(1.0, t)
+    value = t * (w.gain - 0.5 * t * w.square)
+    error = t * (2.0 * w.share * w.gain + 0.51 * t * w.square_error)
+    error += 2.0 * rounding(8) * t * (w.gain + t * abs(w.square)) + 4.0 * LEAST * (1.0 + t)
+    if not error <= 0.5 * value < math.inf:  # float64 can hardly tell it from 0
+        return 0.0, math.inf, 0.0
+    return value, error, t

@@ -1,0 +1,296 @@
+"""The certificate of a plane that separates in the space of a kernel: any weights of the rows, and what they prove.
+
+    plane     w = sum_j a_j y_j phi(x_j),   w.phi(x_i) = sum_j a_j y_j k(x_i, x_j),   |w|^2 = sum_i a_i y_i w.phi(x_i)
+    lower     the best margin of any plane is at least min_i y_i w.phi(x_i) / |w|
+    upper     and at most |w| / sum_i a_i: w / sum_i a_i is a point of the hull of the y_i phi(x_i)
+    Novikov   a perceptron makes at most R^2 / g^2 mistakes, R^2 = max_i k(x_i, x_i), g the margin of any plane
+
+With a bias all of it is about the lifted rows (phi(x), 1), whose kernel is k + 1: their margin counts the bias as a
+part of w, and the plane needs no other number.
+
+Every sum comes with an error that bounds how far it is from the real number (`kernel_duality`); what is stated is four
+errors away, so that whoever measures again confirms it. For kernels with rational values (linear, poly, precomputed)
+the same is decided in integers where float64 is in doubt, or where it is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.certificates import exact_kernel
+from maxmargin.certificates.certificate import Verdict, relative_gap
+from maxmargin.certificates.duality import LEAST, OUTWARDS, rounding, total
+from maxmargin.certificates.exact_linear_algebra import power_of_two
+from maxmargin.certificates.exact_soft_margin import integers_of
+from maxmargin.certificates.kernel_duality import combined
+from maxmargin.certificates.kernel_verification import kernel_malformations
+from maxmargin.certificates.measure import objective
+from maxmargin.certificates.proof import Proof, TheoremBound
+from maxmargin.certificates.report import ROWS_SHOWN
+from maxmargin.certificates.verification import Rows, Verification, agree, problem_of
+from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.problems.kernel_margin import KernelMargin
+from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, Points, rows_of
+from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.problems.soft_margin import Loss
+
+
+class KernelPlane(NamedTuple):
+    """y_i w.phi(x_i) with their errors; |w|^2 with its error; sum_i a_i."""
+
+    functional: Vector
+    off: Vector
+    square: float
+    square_error: float
+    weight: float
+
+    def lower(self, errors: float) -> float:
+        """The margin of the plane, so many errors down."""
+        least = float((self.functional - errors * self.off).min())
+        size = self.size(errors if least > 0.0 else -errors)
+        return least / size * (1.0 - rounding(8) * math.copysign(1.0, least)) if size > 0.0 else -math.inf
+
+    def upper(self, errors: float) -> float:
+        """What the weights prove, so many errors up."""
+        return self.size(errors) / self.weight * (1.0 + rounding(8)) if self.weight > 0.0 else math.inf
+
+    def size(self, errors: float) -> float:
+        return math.sqrt(max(0.0, self.square + errors * self.square_error))
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def measure(kernel: Kernel, points: Points, signs: Vector, a: Vector, fit_intercept: bool) -> KernelPlane:
+    """The plane that the weights a >= 0 make."""
+    support = np.flatnonzero(a)
+    plus, weights = signs[support] > 0, a[support]
+    coefficients = np.stack([np.where(plus, weights, 0.0), np.where(plus, 0.0, weights)], axis=1)
+    sums, sizes, error = combined(kernel, points, rows_of(points, support), coefficients, None)
+    (gain, additions), (balance, _) = total(weights), total(weights * signs[support])
+    lift, lifted = (float(balance), float(gain)) if fit_intercept else (0.0, 0.0)
+    values = sums[:, 0] - sums[:, 1] + lift
+    off = error + rounding(additions + 4) * (sizes + lifted)
+    signed = weights * signs[support] * values[support]
+    square, in_square = total(signed)
+    magnitude = float(total(np.abs(signed))[0])
+    square_error = 1.01 * float(total(weights * off[support])[0]) + rounding(in_square + 4) * magnitude
+    square_error += LEAST * (1.0 + len(support))
+    if not math.isfinite(float(square) + square_error):
+        square, square_error = 0.0, math.inf
+    if square < -square_error:
+        raise ValueError(
+            f"the kernel is not positive semidefinite: |w|^2 = {float(square):.6g} for a combination w of the rows"
+        )
+    known = np.isfinite(values) & np.isfinite(off)
+    off = np.where(known, off, math.inf)
+    return KernelPlane(signs * np.where(known, values, 0.0), off, float(square), square_error, float(gain))
+
+
+def radius_squared(kernel: Kernel, points: Points, fit_intercept: bool) -> float:
+    """At least R^2."""
+    diagonal, (relative, absolute) = kernel.diagonal(points), kernel.rounding(points, points)
+    return float(np.max(diagonal * (1.0 + 2.0 * relative + rounding(8)) + absolute)) + (1.0 if fit_intercept else 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSeparationCertificate(Proof):
+    """What is proven about separating one class from another (or from the rest) in the space of a kernel.
+
+    verdict                       what is proven, as a sentence
+    kernel, gamma, coef0, degree  which kernel: "linear", "poly", "rbf", "function" or "precomputed", and its numbers
+                                  (1, 0 and 1 where it has none)
+    fit_intercept                 whether the rows are lifted: k + 1 in place of k
+    positive, negative            the labels on the two sides; negative None means all other labels
+    n_rows, n_columns             the size of the problem
+    rows, weights                 the plane: rows of X with their a_i > 0
+    margin_lower, margin_upper    the best margin of any plane lies between them, rounding included
+    primal, dual                  the same as values of min 1/2 |w|^2 subject to y w.phi(x) >= 1
+    theorems                      the algorithm's guarantees beside what happened
+    """
+
+    verdicts: ClassVar[type[StrEnum]] = Verdict
+    numbers: ClassVar[tuple[str, ...]] = ("gamma", "coef0", "margin_lower", "margin_upper", "primal", "dual")
+    question: ClassVar[str] = "is_separable"
+
+    verdict: Verdict
+    kernel: str
+    gamma: float
+    coef0: float
+    degree: int
+    fit_intercept: bool
+    positive: Any
+    negative: Any
+    n_rows: int
+    n_columns: int
+    rows: NDArray[np.intp]
+    weights: Vector
+    margin_lower: float
+    margin_upper: float
+    primal: float
+    dual: float
+    kkt: None = None
+    theorems: tuple[TheoremBound, ...] = ()
+
+    @property
+    def relative_gap(self) -> float:
+        """(margin_upper - margin_lower) / margin_upper: how much larger a margin could at most be."""
+        return relative_gap(self.margin_lower, self.margin_upper)
+
+    @property
+    def is_separable(self) -> bool | None:
+        """True where it is proven, None where it is not."""
+        return True if self.verdict is Verdict.SEPARABLE else None
+
+    def verify(
+        self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None, kernel: Any = None
+    ) -> Verification:
+        """Check every number against the raw data, with code that shares nothing with the solvers.
+
+        exact=True decides in rational arithmetic: for the kernels linear, poly and precomputed. A kernel that is a
+        function must be given again; of a precomputed one, X is the table.
+        """
+        if exact and self.kernel in (KernelName.RBF, KernelName.FUNCTION):
+            raise ValueError(f"exact arithmetic needs a kernel with rational values, and {self.kernel} has none")
+        try:
+            table, signs, kept = problem_of(self, X, y, sample_weight)  # type: ignore[arg-type]
+            refusals = tuple(refusals_of(self, table, signs, kept, exact, kernel))
+        except (TypeError, ValueError) as error:
+            refusals = (str(error),)
+        if refusals:
+            return Verification(False, exact, refusals)
+        reason = f"the best margin lies between {self.margin_lower:.9g} and {self.margin_upper:.9g}"
+        return Verification(True, exact, (reason,))
+
+    def __repr__(self) -> str:
+        return (
+            f"KernelSeparationCertificate({self.verdict.name}, {self.kernel}, margin in [{self.margin_lower:.6g}, "
+            f"{self.margin_upper:.6g}], {self.n_support} of {self.n_rows} rows carry weight)"
+        )
+
+    def report(self) -> str:
+        """All of it, for a person."""
+        other = "the rest" if self.negative is None else repr(self.negative)
+        shown = ", ".join(map(str, self.rows[:ROWS_SHOWN])) + (", ..." if len(self.rows) > ROWS_SHOWN else "")
+        lines = [
+            self.verdict.value,
+            f"  {self.positive!r} against {other}: {self.n_rows:,} rows, {self.kernel} kernel"
+            f"{', rows lifted by a bias' if self.fit_intercept else ''}",
+            f"  best margin: between {self.margin_lower:.12g} and {self.margin_upper:.12g}",
+            f"  rows that carry weight: {self.n_support:,} of {self.n_rows:,}: {shown}",
+        ]
+        theorems = [f"  {one.name}: {one.measured:.6g} of at most {one.bound:.6g}" for one in self.theorems]
+        return "\n".join([*lines, *theorems])
+
+
+def kernel_separation(
+    two: TwoClasses, kernel: Kernel, points: Points, a: Vector, *, fit_intercept: bool, settled: bool, mistakes: int
+) -> KernelSeparationCertificate:
+    """What the mistakes a of the rows prove; `settled`: the algorithm believes that its plane separates."""
+    plane = measure(kernel, points, two.signs, a, fit_intercept)
+    lower, upper = plane.lower(OUTWARDS), plane.upper(OUTWARDS)
+    novikov = radius_squared(kernel, points, fit_intercept) / lower / lower if lower > 0.0 else math.inf
+    support = np.flatnonzero(a)
+    return KernelSeparationCertificate(
+        verdict=Verdict.SEPARABLE if lower > 0.0 else Verdict.UNDECIDED if settled else Verdict.STOPPED,
+        kernel=kernel.name.value,
+        gamma=float(kernel.gamma),
+        coef0=float(kernel.coef0),
+        degree=int(kernel.degree),
+        fit_intercept=fit_intercept,
+        positive=two.positive,
+        negative=two.negative,
+        n_rows=two.X.shape[0],
+        n_columns=two.X.shape[1],
+        rows=two.rows[support],
+        weights=a[support],
+        margin_lower=lower,
+        margin_upper=upper,
+        primal=objective(lower, "l2"),
+        dual=objective(upper, "l2"),
+        theorems=(TheoremBound("Novikov: mistakes <= R^2/g^2", novikov * (1.0 + rounding(8)), float(mistakes)),),
+    )
+
+
+def refusals_of(
+    c: KernelSeparationCertificate, X: Matrix, signs: Vector, kept: Rows, exact: bool, function: Any
+) -> Iterator[str]:
+    """Each reason why the certificate is not true, as a clause."""
+    if c.kernel not in KernelName._value2member_map_:
+        yield f"the kernel {c.kernel!r} is not known"
+        return
+    malformed = [*kernel_malformations(c, X, function), *malformations(c, kept)]  # type: ignore[arg-type]
+    if malformed:
+        yield malformed[0]
+        return
+    a = np.zeros(len(kept))
+    a[np.searchsorted(kept, c.rows)] = c.weights
+    floats = X.astype(np.float64, copy=False)
+    kernel = KernelChoice(function if c.kernel == "function" else c.kernel, c.gamma, c.coef0, c.degree).on(floats)
+    points = kernel.points(floats, kept)
+    plane = measure(kernel, points, signs, a, c.fit_intercept)
+    lower_holds, upper_holds = c.margin_lower <= plane.lower(1.0), c.margin_upper >= plane.upper(1.0)
+    if exact or (not (lower_holds and upper_holds) and kernel.name in exact_kernel.RATIONAL):
+        problem = KernelMargin(floats, signs, np.full(len(kept), math.inf), Loss.HINGE, True, kernel, points)
+        lower_holds, upper_holds = exactly(c, problem, a)
+    if not lower_holds:
+        row = int(kept[int(np.argmin(plane.functional))])
+        yield f"the plane's margin is {plane.lower(0.0):.12g} (row {row}), not {c.margin_lower:.12g}"
+    if not upper_holds:
+        yield f"the weighted rows prove an upper bound of {plane.upper(0.0):.12g}, not {c.margin_upper:.12g}"
+    if c.verdict is Verdict.SEPARABLE and not c.margin_lower > 0.0:
+        yield "no positive margin is claimed, so nothing is separated"
+    if c.verdict is not Verdict.SEPARABLE and c.margin_lower > 0.0:
+        yield "a positive margin is claimed with a verdict that denies it"
+    if not agree(c.primal, objective(c.margin_lower, "l2")) or not agree(c.dual, objective(c.margin_upper, "l2")):
+        yield "primal and dual are not the values that follow from the margins"
+
+
+def malformations(c: KernelSeparationCertificate, kept: Rows) -> Iterator[str]:
+    """What is not even a claim about this problem."""
+    if c.verdict not in (Verdict.SEPARABLE, Verdict.UNDECIDED, Verdict.STOPPED):
+        yield f"weights of the rows cannot prove the verdict {c.verdict!r}"
+    if c.rows.ndim != 1 or c.rows.shape != c.weights.shape or len(np.unique(c.rows)) != len(c.rows):
+        yield "rows and weights do not match, or a row comes twice"
+        return
+    missing = np.setdiff1d(c.rows, kept)
+    if len(missing):
+        yield f"row {missing[0]} is not part of this problem"
+    if not np.all((c.weights >= 0.0) & np.isfinite(c.weights)):
+        yield "a weight is negative or not finite: not a point of the hull"
+    if any(math.isnan(value) for value in (c.margin_lower, c.margin_upper, c.primal, c.dual)):
+        yield "a bound is NaN"
+    if any(math.isnan(theorem.bound) or math.isnan(theorem.measured) for theorem in c.theorems):
+        yield "the theorem's figures are NaN"
+
+
+def exactly(c: KernelSeparationCertificate, problem: KernelMargin, a: Vector) -> tuple[bool, bool]:
+    """Whether the lower and the upper bound hold, in integers."""
+    integers, unit = integers_of(a)
+    signed = np.where(problem.signs > 0, integers, -integers)
+    support = np.flatnonzero(integers != 0)
+    values, own = exact_kernel.sums_with(problem, support, signed[support])
+    least = min(own, 0)
+    values = (values << (own - least)) + ((int(sum(signed)) << -least) if c.fit_intercept else 0)
+    # w.phi(x_i) = values_i 2^(least + unit), and a_i = integers_i 2^unit
+    square = int(sum(signed * values)) * power_of_two(least + 2 * unit)
+    nearest = int(min(np.where(problem.signs > 0, values, -values))) * power_of_two(least + unit)
+    weight = int(sum(integers)) * power_of_two(unit)
+    lower = c.margin_lower == -math.inf or (
+        math.isfinite(c.margin_lower) and signed_square(nearest) >= signed_square(Fraction(c.margin_lower)) * square
+    )
+    upper = c.margin_upper == math.inf or (
+        c.margin_upper >= 0.0 and Fraction(c.margin_upper) ** 2 * weight * weight >= square
+    )
+    return bool(lower), bool(upper)
+
+
+def signed_square(value: Fraction) -> Fraction:
+    """A square that keeps the sign, and so the order."""
+    return value * value if value > 0 else -value * value

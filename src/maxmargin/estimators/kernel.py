@@ -1,0 +1,230 @@
+"""The soft and the hard margin in the space of a kernel."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.certificates.kernel_margin import KernelCertificate, kernel_certificate, no_plane_certificate
+from maxmargin.data.matrix import Matrix
+from maxmargin.data.threads import Threads, one_thread_for_blas
+from maxmargin.estimators.classifier import Table, positive
+from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
+from maxmargin.estimators.hard_margin import NotSeparableError
+from maxmargin.estimators.kernel_planes import KernelPlanes, whole_number
+from maxmargin.problems.kernel_margin import KernelMargin
+from maxmargin.problems.kernels import Kernel, Points, rows_of
+from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
+from maxmargin.problems.soft_margin import Loss
+from maxmargin.solve.clock import Answer, Clock
+from maxmargin.solve.soft_margin import prove
+
+if TYPE_CHECKING:
+    from maxmargin.solvers.kernel_rows import RowCache
+
+MEGABYTE = 2.0**20
+
+
+class KernelWork:
+    """What the two-class problems of a fit share: the rows as the kernel wants them, and a cache of its values."""
+
+    def __init__(self, kernel: Kernel, table: Table, threads: Threads, n_bytes: float) -> None:
+        from maxmargin.solvers.kernel_rows import RowCache, shared_rows
+
+        self.kernel, self.threads = kernel, threads
+        self.points = kernel.points(table.X)
+        self.rows, self.scale = shared_rows(kernel, self.points, threads)
+        self.n_bytes, self.make_cache = n_bytes, RowCache
+        self.whole: RowCache | None = None
+
+    def points_of(self, two: TwoClasses) -> Points:
+        return self.points if self.is_whole(two) else rows_of(self.points, two.rows)
+
+    def cache_of(self, two: TwoClasses) -> RowCache:
+        """One against the rest: the same cache for all problems. One against one: its rows of the same table."""
+        if not self.is_whole(two):
+            return self.make_cache(self.rows.restricted(two.rows), self.n_bytes)
+        if self.whole is None:
+            self.whole = self.make_cache(self.rows, self.n_bytes)
+        return self.whole
+
+    def is_whole(self, two: TwoClasses) -> bool:
+        return len(two.rows) == len(self.points.places)
+
+
+class KernelSVM(KernelPlanes):
+    """The widest street in the space of a kernel, with a price C for rows inside it or beyond it.
+
+    Every fit ends with a certificate: the objective is within `tol` of the optimum, measured in float64 on all rows.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of a unit of slack. `math.inf` is the hard margin: no row inside the street.
+    kernel : "rbf", "linear", "poly", "precomputed" or a function, default="rbf"
+        poly is (gamma x.x' + coef0)^degree, rbf is exp(-gamma |x - x'|^2). A function k(A, B) gives the kernel of every
+        row of A with every row of B, and must be positive semidefinite; with "precomputed", X is the matrix of its
+        values.
+    gamma : "scale", "auto" or float, default="scale"
+        scale is 1 / (columns * variance of X), auto is 1 / columns.
+    coef0, degree : float, default=0.0, and int, default=3
+        Of the polynomial.
+    tol : float, default=1e-3
+        The relative gap (primal - dual) / primal that is to be proven.
+    multi_class : "ovo" or "ovr", default="ovo"
+        One against one, as in scikit-learn's SVC, or one against the rest.
+    class_weight : dict or "balanced", default=None
+        C_i = C * weight of the class * sample weight.
+    cache_size : float, default=1000
+        Megabytes for rows of the kernel matrix; no more than this is kept of it.
+    approximation : int, default=None
+        Solve with a kernel of this rank instead, which is faster, and say how far that is from the optimum of the
+        true kernel: the certificate is about the true one.
+    max_iter : int, default=None
+        The most rounds for each two-class problem. None: until the gap is proven.
+    max_time : float, default=None
+        Seconds. What has been found by then is kept, with its true gap.
+    verbose : int, default=0
+        1 shows progress on stderr once a second, 2 every round.
+
+    Attributes
+    ----------
+    certificate_ : `KernelCertificate`, or `MulticlassCertificate` for more than two classes
+    support_ : the rows with a dual variable above zero, of any plane
+    support_vectors_ : these rows themselves; not with a precomputed kernel
+    dual_coef_ : a_i y_i of those rows, one line for each plane
+    n_support_ : how many rows support each plane (not each class, as in SVC)
+    bounded_ : where in dual_coef_ the dual variable is at its bound C_i
+    intercept_ : the bias of each plane
+    margin_, street_ : 1 / |w| in the space of the kernel, and 2 / |w|
+    class_weight_ : the weight of each class
+    status_ : why it ended
+    classes_, n_features_in_, n_updates_, n_iter_
+
+    Examples
+    --------
+    No line separates the corners of a square by their diagonals; a polynomial of degree 2 does.
+
+    >>> from maxmargin import KernelSVM
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["same", "other", "other", "same"]
+    >>> svm = KernelSVM(C=100, kernel="poly", gamma=1, coef0=1, degree=2, tol=1e-6).fit(X, y)
+    >>> svm.predict(X).tolist()
+    ['same', 'other', 'other', 'same']
+    >>> bool(svm.certificate_.verify(X, y, exact=True))
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        degree: int = 3,
+        tol: float = 1e-3,
+        multi_class: str = "ovo",
+        class_weight: Any = None,
+        cache_size: float = 1000.0,
+        approximation: int | None = None,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.tol = tol
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.cache_size = cache_size
+        self.approximation = approximation
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the plane. A row of weight k is k equal rows."""
+        self._check_parameters()
+        table = self._read(X, y, sample_weight)
+        class_weight = class_weights(self.class_weight, table)
+        table = table._replace(weights=weights_of_rows(table, class_weight))
+        kernel = self._kernel_on(table)
+        with Threads() as threads, one_thread_for_blas():
+            work = KernelWork(kernel, table, threads, 0.5 * self.cache_size * MEGABYTE)
+            self._solve(table, lambda two, clock: self._answer_with(two, clock, work, class_weight))
+        self._store_support_vectors(table.X, kernel)
+        return self
+
+    def _check_parameters(self) -> None:
+        self._check_kernel()
+        whole_number("max_iter", self.max_iter, optional=True)
+        whole_number("approximation", self.approximation, optional=True)
+        if not positive(self.C) and math.inf != self.C:
+            raise ValueError(f"C must be a positive number (or infinity for the hard margin), not {self.C!r}")
+        for name, number in (("tol", self.tol), ("cache_size", self.cache_size)):
+            if not positive(number):
+                raise ValueError(f"{name} must be a positive number, not {number!r}")
+        if self.approximation is not None and math.inf == self.C:
+            raise ValueError("an approximation has no hard margin: give a finite C, or approximation=None")
+
+    def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
+        raise NotImplementedError  # what the problems share is made in fit
+
+    def _answer_with(self, two: TwoClasses, clock: Clock, work: KernelWork, class_weight: ClassWeight) -> Answer:
+        from maxmargin.solve.kernel_margin import KernelJudge, approximate, hard_margin
+        from maxmargin.solvers.batch_smo import batch_smo
+
+        is_hard = math.inf == self.C
+        costs = np.full(len(two.rows), math.inf) if is_hard else prices(float(self.C), two)
+        problem = KernelMargin(two.X, two.signs, costs, Loss.HINGE, True, work.kernel, work.points_of(two))
+        judge = KernelJudge(problem, self.tol, work.threads)
+        if is_hard:
+            solution, status = hard_margin(problem, judge, clock)
+        elif self.approximation is not None:
+            solution, status = approximate(problem, self.approximation, judge, clock)
+        else:
+            solver = batch_smo(problem, work.cache_of(two), work.scale, tol=self.tol, few_bytes=work.n_bytes)
+            solution, status = prove(solver, judge, clock, self.max_iter)
+        asked = (float(self.C), class_weight, self.tol)
+        if judge.witness is not None:
+            certificate = no_plane_certificate(two, problem, judge.witness, *asked)
+        else:
+            certificate = kernel_certificate(two, problem, judge.a, judge.measured, *asked)
+        if is_hard and not certificate.is_separable and not clock.is_over:
+            raise NotSeparableError(certificate)
+        a = judge.a * np.where(two.signs > 0, *judge.measured.scales)
+        solution.details["length"] = math.sqrt(max(0.0, judge.measured.square))
+        return Answer(two, solution, certificate, status, a[np.searchsorted(two.rows, certificate.rows)])
+
+    def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
+        duals = []
+        for answer in answers:
+            assert answer.a is not None
+            duals.append(answer.two.signs[np.searchsorted(answer.two.rows, answer.certificate.rows)] * answer.a)
+        self._store_support(answers, duals)
+        self.intercept_ = np.array([answer.certificate.b for answer in answers])
+        self.bounded_ = np.zeros(self.dual_coef_.shape, dtype=bool)
+        for line, answer in zip(self.bounded_, answers, strict=True):
+            certificate, two = answer.certificate, answer.two
+            own = np.searchsorted(two.rows, certificate.rows)
+            costs = self.C * (1.0 if two.weights is None else two.weights[own])
+            line[np.searchsorted(self.support_, certificate.rows)] = certificate.weights >= costs
+
+    def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
+        super()._store(X, classes, strategy, answers)
+        assert isinstance(answers[0].certificate, KernelCertificate)
+        weights = dict(answers[0].certificate.class_weight)
+        self.class_weight_ = np.array([weights.get(plain(label), 1.0) for label in classes])
+
+    def _margin(self, answer: Answer) -> float:
+        steepness = answer.solution.details["length"]
+        return 1.0 / steepness if steepness > 0.0 else math.inf
+
+    def _plane_values(self, X: Any) -> NDArray[np.float64]:
+        return self._kernel_values(X)

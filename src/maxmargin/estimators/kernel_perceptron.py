@@ -1,0 +1,125 @@
+"""Learning by mistakes in the space of a kernel."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from maxmargin.data.matrix import Matrix
+from maxmargin.estimators.kernel_planes import KernelPlanes, whole_number
+from maxmargin.problems.kernels import Kernel
+from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.solve.clock import Answer, Clock
+from maxmargin.solve.kernel_separation import learn
+
+
+class KernelPerceptron(KernelPlanes):
+    """Rosenblatt's perceptron in the space of a kernel, with Novikov's bound beside the count and a proof at the end.
+
+        while some row has y w.phi(x) <= 0:   c_i += 1 for that row,        w = sum_j c_j y_j phi(x_j)
+
+    It ends when a whole sweep has no mistake. The certificate then proves, rounding included, that every row is on its
+    side, and bounds the best margin from both sides: the mistake counts are a dual point.
+
+    Parameters
+    ----------
+    kernel : "rbf", "linear", "poly", "precomputed" or a function, default="rbf"
+        As in `KernelSVM`, with `gamma`, `coef0` and `degree`.
+    fit_intercept : bool, default=True
+        A bias, learnt as one more coordinate of phi(x) that is 1 in every row: the kernel is k + 1.
+    max_iter : int, default=1000
+        The most sweeps. When they are spent the certificate says that it was stopped; with an rbf kernel this only
+        happens when the margin is small, or when equal rows have different labels.
+    shuffle : bool, default=False
+        Visit the rows in a new order in each sweep; else as they lie.
+    random_state : int, RandomState or None, default=0
+        The seed of the orders; None takes another one for each fit.
+    multi_class, max_time, verbose : as in `HardMarginSVM`
+
+    Attributes
+    ----------
+    certificate_ : `KernelSeparationCertificate`, or `MulticlassCertificate` for more than two classes
+    support_, support_vectors_ : the rows on which a mistake was made, of any plane
+    dual_coef_ : c_j y_j of those rows, one line for each plane
+    intercept_ : the bias of each plane
+    margin_, street_ : the proven margin in the space of the (lifted) rows, and twice that
+    n_support_, status_, classes_, n_features_in_, n_iter_ (sweeps), n_updates_ (mistakes)
+
+    Examples
+    --------
+    No line separates the corners of a square by their diagonals; a polynomial of degree 2 does.
+
+    >>> from maxmargin import KernelPerceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["same", "other", "other", "same"]
+    >>> model = KernelPerceptron(kernel="poly", gamma=1, coef0=1, degree=2).fit(X, y)
+    >>> model.predict(X).tolist()
+    ['same', 'other', 'other', 'same']
+    >>> bool(model.certificate_.verify(X, y, exact=True)), model.certificate_.theorems[0].holds
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        degree: int = 3,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        shuffle: bool = False,
+        random_state: Any = 0,
+        multi_class: str = "ovr",
+        max_time: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.max_time = max_time
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the rows until no row is a mistake.
+
+        There are no sample weights: the theorem speaks of a set of rows, and the order of visits matters.
+        """
+        self._check_kernel()
+        whole_number("max_iter", self.max_iter)
+        table = self._read(X, y)
+        kernel = self._kernel_on(table)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.shuffle else None
+        return self._solve(table, lambda two, clock: self._answer_with(two, clock, kernel, seed))
+
+    def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
+        raise NotImplementedError  # what the problems share is made in fit
+
+    def _answer_with(self, two: TwoClasses, clock: Clock, kernel: Kernel, seed: int | None) -> Answer:
+        answer = learn(two, kernel, clock, bool(self.fit_intercept), seed, int(self.max_iter))
+        answer.solution.details["kernel"] = kernel
+        return answer
+
+    def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
+        duals = []
+        for answer in answers:
+            certificate, two = answer.certificate, answer.two
+            duals.append(two.signs[np.searchsorted(two.rows, certificate.rows)] * certificate.weights)
+        self._store_support(answers, duals)
+        self.intercept_ = np.array([float(dual.sum()) if self.fit_intercept else 0.0 for dual in duals])
+        self._store_support_vectors(X, answers[0].solution.details["kernel"])
+
+    def _margin(self, answer: Answer) -> float:
+        certificate: Any = answer.certificate
+        return float(certificate.margin_lower)
+
+    def _plane_values(self, X: Any) -> NDArray[np.float64]:
+        return self._kernel_values(X)

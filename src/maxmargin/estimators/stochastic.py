@@ -1,0 +1,373 @@
+"""The soft margin one row at a time: stochastic subgradient steps, for long tables and for streams."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.certificates.measure import length
+from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.data.labels import Labels, check_weights, encode_labels
+from maxmargin.data.matrix import Matrix, check_table
+from maxmargin.data.threads import Threads, one_thread_for_blas
+from maxmargin.estimators.classifier import Table, choice, positive, single
+from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
+from maxmargin.estimators.kernel_planes import KernelPlanes, whole_number
+from maxmargin.problems.descent import Descent
+from maxmargin.problems.kernel_margin import KernelMargin
+from maxmargin.problems.kernels import Kernel, KernelName, rows_of
+from maxmargin.problems.multiclass import Strategy, TwoClasses, plain, two_class_problems
+from maxmargin.problems.separation import Solution
+from maxmargin.problems.soft_margin import Loss, SoftMargin
+from maxmargin.solve.clock import Answer, Clock
+from maxmargin.solve.soft_margin import soft_certificate
+from maxmargin.solve.stochastic import JudgeOfTheLast, follow, measured_against_the_best
+
+ABOUT_ROWS = ("support_", "dual_coef_", "n_support_", "support_vectors_", "status_")  # of the table of the last fit
+
+
+def learns_from_streams(estimator: StochasticSVM) -> bool:
+    """Whether there is a partial_fit; an AttributeError says why not."""
+    if estimator.kernel == KernelName.LINEAR:
+        return True
+    raise AttributeError(
+        'partial_fit is for kernel="linear": with another kernel every row that was ever learnt from must be kept. '
+        "For a stream, put a map such as sklearn.kernel_approximation.RBFSampler before this estimator."
+    )
+
+
+class StochasticSVM(KernelPlanes):
+    """The soft margin by stochastic subgradient steps: one row at a time, from a table or from a stream.
+
+        min 1/2 |w|^2 + C sum_i max(0, 1 - y_i (w.x_i + b)),                   lambda = 1 / (n C)
+        w <- w - eta_t (lambda w - [y (w.x + b) < 1] y x)                      at visit t, of a row (x, y)
+        b <- b + min(eta_t, 1) [y (w.x + b) < 1] y
+
+    After whole sweeps the violations that were counted are a dual point, so that the run proves its own gap. It
+    falls like 1 / t: `LinearSVM` is the way to more than two digits, and it is faster where the table fits into memory.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of the loss, a sum over the rows.
+    kernel : "linear", "rbf", "poly", "precomputed" or a function, default="linear"
+        As in `KernelSVM`, with `gamma`, `coef0` and `degree`. Anything but "linear" keeps the rows it learnt from.
+    step : "pegasos", float or function, default="pegasos"
+        eta_t: 1 / (lambda t), the same number at every visit, or a function of t = 1, 2, ...
+    project : bool, default=False
+        After each step move w back to the ball |w|^2 <= sum_i C_i, in which the best w lies.
+    average : bool, default=False
+        Give the mean of w and b over the visits, with weight t, in place of the last ones: much nearer to the optimum.
+    fit_intercept : bool, default=True
+        A bias, which is not regularised. A kernel always has one.
+    tol : float, default=1e-2
+        The relative gap at which to stop, once it is proven.
+    max_iter : int, default=100
+        The most sweeps over the rows.
+    shuffle : bool, default=True
+        Visit the rows in a new order in each sweep; else as they lie.
+    random_state : int, RandomState or None, default=0
+        The seed of the orders; None takes another one for each fit.
+    stream_rows : int, default=None
+        The n of lambda = 1 / (n C) for `partial_fit`: how many rows each two-class problem is taken to have. None:
+        those of the first call.
+    warm_start : bool, default=False
+        Go on where the last fit ended, at visit t + 1.
+    multi_class, class_weight, max_time, verbose : as in `LinearSVM`
+
+    Attributes
+    ----------
+    coef_, intercept_ : the planes; there is no coef_ with a kernel
+    certificate_ : `SoftMarginCertificate` of the plane as it is; with a kernel `KernelCertificate`, of the plane that
+        the dual point makes, which is then the one that is shown. Not after `partial_fit`: see `certify`
+    support_, dual_coef_, n_support_ : the rows with a dual variable above zero, and a_i y_i
+    margin_, street_, status_, classes_, n_features_in_, n_iter_ (sweeps), n_updates_ (violations)
+
+    Examples
+    --------
+    >>> from maxmargin import StochasticSVM
+    >>> X, y = [[0, 0], [0, 2], [3, 0], [5, 1]], ["left", "left", "right", "right"]
+    >>> svm = StochasticSVM(C=10, average=True, max_iter=2000).fit(X, y)
+    >>> svm.predict([[0.5, 0.5], [4, 0.5]]).tolist()
+    ['left', 'right']
+    >>> bool(svm.certificate_.verify(X, y, exact=True)), svm.certificate_.relative_gap < 0.05
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: Any = "linear",
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        degree: int = 3,
+        step: Any = "pegasos",
+        project: bool = False,
+        average: bool = False,
+        fit_intercept: bool = True,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        stream_rows: int | None = None,
+        multi_class: str = "ovr",
+        class_weight: Any = None,
+        warm_start: bool = False,
+        max_time: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.step = step
+        self.project = project
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.stream_rows = stream_rows
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.max_time = max_time
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Sweep over the rows until the gap is proven to be `tol`, or `max_iter` times.
+
+        A row of weight s is a row whose slack costs s times as much; it is visited as often as the others.
+        """
+        self._check_parameters()
+        table = self._read(X, y, sample_weight)
+        class_weight = class_weights(self.class_weight, table)
+        table = table._replace(weights=weights_of_rows(table, class_weight))
+        kernel = None if self.kernel == KernelName.LINEAR else self._kernel_on(table)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.shuffle else None
+        earlier = iter(self._runs if self._goes_on(table) else ())
+
+        def answer(two: TwoClasses, clock: Clock) -> Answer:
+            return self._answer_with(two, clock, kernel, seed, class_weight, next(earlier, None))
+
+        return self._solve(table, answer)
+
+    def _goes_on(self, table: Table) -> bool:
+        """Whether the last runs were of the same planes."""
+        same = hasattr(self, "classes_") and np.array_equal(self.classes_, table.labels.classes)
+        return bool(self.warm_start and same and self._strategy == self.multi_class)
+
+    def _check_parameters(self) -> None:
+        self._check_kernel()
+        if not positive(self.C):
+            raise ValueError(f"C must be a positive number, not {self.C!r}; LinearSVM finds the hard margin, C = inf")
+        if not (self.step == "pegasos" if isinstance(self.step, str) else callable(self.step) or positive(self.step)):
+            raise ValueError(f'step must be "pegasos", a positive number or a function of t, not {self.step!r}')
+        if not positive(self.tol):
+            raise ValueError(f"tol must be a positive number, not {self.tol!r}")
+        whole_number("max_iter", self.max_iter)
+        whole_number("stream_rows", self.stream_rows, optional=True)
+        if self.kernel != KernelName.LINEAR and not self.fit_intercept:
+            raise ValueError('fit_intercept=False is for kernel="linear": a plane in the space of a kernel has a bias')
+
+    def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
+        raise NotImplementedError  # what the problems share is made in fit
+
+    def _answer_with(
+        self,
+        two: TwoClasses,
+        clock: Clock,
+        kernel: Kernel | None,
+        seed: int | None,
+        class_weight: ClassWeight,
+        earlier: Descent | None,
+    ) -> Answer:
+        from maxmargin.solvers.stochastic_subgradient import stochastic_subgradient
+
+        problem = self._problem(two, kernel)
+        run = self._run(problem, problem.n_rows, earlier)
+        solver = stochastic_subgradient(problem, run, step=self.step, seed=seed, max_sweeps=int(self.max_iter))
+        if isinstance(problem, KernelMargin):
+            answer = self._kernel_answer(two, problem, solver, clock, class_weight)
+        else:
+            judge = JudgeOfTheLast(problem, self.tol, two.largest)
+            solution, status = follow(solver, judge, clock)
+            certificate, a = soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)
+            answer = Answer(two, solution, certificate, status, a)
+        answer.solution.details.update(run=run, kernel=kernel)
+        return answer
+
+    def _problem(self, two: TwoClasses, kernel: Kernel | None) -> SoftMargin:
+        costs, bias = prices(float(self.C), two), bool(self.fit_intercept)
+        if kernel is None:
+            return SoftMargin(two.X, two.signs, costs, Loss.HINGE, bias)
+        return KernelMargin(two.X, two.signs, costs, Loss.HINGE, bias, kernel, kernel.points(two.X, two.rows))
+
+    def _run(self, problem: SoftMargin, n_rows: int, earlier: Descent | None) -> Descent:
+        """A new run, or the earlier one as far as it fits these rows."""
+        n, d = problem.X.shape
+        has_kernel = isinstance(problem, KernelMargin)
+        run = Descent(
+            float(self.C), n_rows, has_kernel, bool(self.average), np.zeros(n if has_kernel else d), np.zeros(n)
+        ).taken_up(earlier)
+        if isinstance(problem, KernelMargin) and np.any(run.a):  # on the rows as they are now
+            own = np.flatnonzero(run.a)
+            coefficients = (run.a * problem.signs)[own, None]
+            run.v = problem.kernel.combine(problem.points, rows_of(problem.points, own), coefficients)[:, 0]
+        if self.project:
+            run.radius = math.sqrt(float(problem.costs.sum()) * (n_rows / max(1, n)))
+        return run
+
+    def _kernel_answer(
+        self,
+        two: TwoClasses,
+        problem: KernelMargin,
+        solver: Iterator[Solution],
+        clock: Clock,
+        class_weight: ClassWeight,
+    ) -> Answer:
+        """The plane that the dual point makes is the one that is shown."""
+        from maxmargin.certificates.kernel_margin import kernel_certificate
+        from maxmargin.solve.kernel_margin import KernelJudge
+
+        with Threads() as threads, one_thread_for_blas():
+            judge = KernelJudge(problem, self.tol, threads)
+            solution, status = follow(solver, judge, clock)
+        certificate = kernel_certificate(two, problem, judge.a, judge.measured, float(self.C), class_weight, self.tol)
+        weights = judge.a * np.where(two.signs > 0, *judge.measured.scales)
+        solution.details["length"] = math.sqrt(max(0.0, judge.measured.square))
+        return Answer(two, solution, certificate, status, weights[np.searchsorted(two.rows, certificate.rows)])
+
+    def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
+        super()._store(X, classes, strategy, answers)
+        self._runs = [answer.solution.details["run"] for answer in answers]
+
+    def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
+        duals = []
+        for answer in answers:
+            assert answer.a is not None
+            duals.append(answer.two.signs[np.searchsorted(answer.two.rows, answer.certificate.rows)] * answer.a)
+        self._store_support(answers, duals)
+        self._kernel = answers[0].solution.details["kernel"]
+        if self._kernel is None:
+            super()._store_planes(X, answers)
+            return
+        self.__dict__.pop("coef_", None)
+        self.intercept_ = np.array([answer.certificate.b for answer in answers])
+        self._store_support_vectors(X, self._kernel)
+
+    def _margin(self, answer: Answer) -> float:
+        certificate: Any = answer.certificate
+        steepness = answer.solution.details.get("length", 0.0) if self._kernel else length(certificate.w, "l2")
+        return 1.0 / steepness if steepness > 0.0 else math.inf
+
+    def _plane_values(self, X: Any) -> NDArray[np.float64]:
+        return super()._plane_values(X) if self._kernel is None else self._kernel_values(X)
+
+    @property
+    def certificate_(self) -> Any:
+        """What is proven of the planes on the table of the last fit."""
+        if "_certificate" not in self.__dict__:
+            why = (
+                "rows came by partial_fit, and a stream has no objective to prove anything about. certify(X, y) "
+                "measures the planes on rows that you choose"
+                if hasattr(self, "classes_")
+                else "nothing is fitted yet"
+            )
+            raise AttributeError(f"there is no certificate_: {why}.")
+        return self._certificate
+
+    @certificate_.setter
+    def certificate_(self, certificate: Any) -> None:
+        self._certificate = certificate
+
+    @available_if(learns_from_streams)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """One visit to each of these rows, as they lie, from where the last call (or fit) ended.
+
+        `classes` lists all labels that will ever come; it is needed in the first call.
+        """
+        from maxmargin.solvers.stochastic_subgradient import stochastic_subgradient
+
+        self._check_parameters()
+        if self.class_weight == "balanced":
+            raise ValueError('class_weight="balanced" counts the rows of a table, and a stream has none: give a dict')
+        strategy = choice("multi_class", self.multi_class, Strategy)
+        first = not hasattr(self, "classes_")
+        table = self._read_more(X, y, classes, sample_weight, first)
+        table = table._replace(weights=weights_of_rows(table, class_weights(self.class_weight, table)))
+        runs = []
+        for k, two in enumerate(two_class_problems(table.X, table.labels, strategy, table.weights)):
+            problem, earlier = self._problem(two, None), None if first else self._runs[k]
+            begun = earlier is not None and earlier.visits > 0
+            n_rows = self._runs[k].n_rows if begun else int(self.stream_rows or problem.n_rows or 1)
+            run = self._run(problem, n_rows, earlier)
+            for _ in stochastic_subgradient(problem, run, step=self.step, max_sweeps=1):
+                pass
+            run.a = np.zeros(0)
+            runs.append(run)
+        self._show(table.labels.classes, strategy, runs)
+        return self
+
+    def _read_more(self, X: Any, y: Any, classes: Any, sample_weight: Any, first: bool) -> Table:
+        """Rows whose labels are known already, or listed in the first call."""
+        X, y, largest = check_table(self, X, y, reset=first)
+        if first and classes is None:
+            raise ValueError("the first call of partial_fit needs classes=, all labels that will ever come")
+        known = encode_labels(np.asarray(classes)).classes if first else self.classes_
+        if classes is not None and not np.array_equal(np.unique(classes), known):
+            raise ValueError(f"classes={list(classes)} differ from those of the first call, {known.tolist()}")
+        codes = np.searchsorted(known, y).clip(0, len(known) - 1)
+        unseen = known[codes] != y
+        if np.any(unseen):
+            row = int(np.argmax(unseen))
+            raise ValueError(f"row {row} has the label {plain(y[row])!r}, which is not among classes={known.tolist()}")
+        weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
+        if weights is not None:
+            codes = np.where(weights > 0.0, codes, -1)
+        return Table(X, Labels(known, codes), weights, largest)
+
+    def _show(self, classes: NDArray[Any], strategy: Strategy, runs: list[Descent]) -> None:
+        """The planes of a stream, and nothing that speaks of the rows of a table."""
+        for name in (*ABOUT_ROWS, "_certificate"):
+            self.__dict__.pop(name, None)
+        self.classes_, self._strategy, self._runs, self._kernel = classes, strategy, runs, None
+        self.coef_ = np.array([run.w for run in runs])
+        self.intercept_ = np.array([run.b for run in runs])
+        self.n_iter_ = max(run.sweeps for run in runs)
+        self.n_updates_ = single([run.violations for run in runs])
+        steepness = [length(w, "l2") for w in self.coef_]
+        self.margin_ = single([1.0 / size if size > 0.0 else math.inf for size in steepness])
+        self.street_ = single([2.0 / size if size > 0.0 else math.inf for size in steepness])
+
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """What the planes are worth on these rows: the objective of each, beside a bound below which no plane comes.
+
+        The bound is that of `LinearSVM`, proven to `tol`, which costs one fit of it (within `max_time`).
+        """
+        check_is_fitted(self, "classes_")
+        if self._kernel is not None:
+            raise ValueError("with a kernel, certificate_ speaks of the rows of fit, from which the plane is made")
+        table = self._read_more(X, y, None, sample_weight, first=False)
+        absent = np.setdiff1d(np.arange(len(self.classes_)), table.labels.codes)
+        if len(absent):
+            raise ValueError(f"no row has the label {plain(self.classes_[absent[0]])!r}: certify needs all classes")
+        class_weight = class_weights(self.class_weight, table)
+        weights, clock = weights_of_rows(table, class_weight), Clock(self.max_time, self.verbose)
+        certificates = []
+        problems = two_class_problems(table.X, table.labels, self._strategy, weights, table.largest)
+        for two, w, b in zip(problems, self.coef_, self.intercept_, strict=True):
+            problem = self._problem(two, None)
+            judge = measured_against_the_best(two, problem, (w, float(b)), self.tol, clock)
+            certificates.append(soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)[0])
+        return certificates[0] if len(certificates) == 1 else MulticlassCertificate(tuple(certificates))

@@ -1,0 +1,90 @@
+"""A margin in the space of a kernel: solver and judge in turn, until the gap is proven.
+
+The judge measures a proposal on all rows in float64, from the raw data, and gives the values back to the solver, which
+works in float32: what its rounding did is gone when it goes on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from maxmargin.certificates.exact_kernel import witness
+from maxmargin.certificates.kernel_duality import KernelMeasure, measure
+from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
+from maxmargin.data.matrix import Vector
+from maxmargin.data.threads import Threads
+from maxmargin.problems.kernel_margin import KernelMargin
+from maxmargin.problems.separation import Norm, Separation, Solution
+from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin
+from maxmargin.solve.clock import Clock, Status
+from maxmargin.solve.separation import drive
+from maxmargin.solve.soft_margin import Judge, prove
+from maxmargin.solvers.low_rank import low_rank
+from maxmargin.solvers.soft_street import soft_street
+from maxmargin.solvers.widest_street import widest_street
+
+FINER = 0.1  # of the tolerance: to what the problem of low rank is solved
+HARD_RANK = 2000  # the most columns that stand for the kernel when its hard margin is sought
+
+
+class KernelJudge:
+    """Hears proposals; keeps the weights that prove the smallest gap."""
+
+    def __init__(self, problem: KernelMargin, tol: float, threads: Threads) -> None:
+        self.problem, self.tol, self.threads = problem, tol, threads
+        self.a = np.zeros(problem.n_rows)
+        self.measured: KernelMeasure = measure(problem, self.a, threads=threads)
+        self.witness: Vector | None = None
+
+    @property
+    def gap(self) -> float:
+        return soft_gap(self.measured.upper, self.measured.lower)
+
+    def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement:
+        """Measure the weights that are proposed; keep them if they prove more."""
+        a = np.clip(solution.a, 0.0, self.problem.costs)
+        measured = measure(self.problem, a, threads=self.threads)
+        gap = soft_gap(measured.upper, measured.lower)
+        if not self.gap < gap:
+            self.a, self.measured = a, measured
+        return Judgement(measured.upper, measured.lower, gap, measured.values, measured.b)
+
+    def canonical_weights(self) -> Vector:
+        """The weights of the same plane, scaled until its nearest row has y (w.phi(x) + b) = 1."""
+        nearest = float(np.min(self.problem.signs * (self.measured.values + self.measured.b)))
+        return self.a * np.where(self.problem.signs > 0, *self.measured.scales) / nearest
+
+    def tidy(self) -> None:
+        """Pairs of variables end at the ends of their boxes by themselves."""
+
+
+def hard_margin(problem: KernelMargin, judge: KernelJudge, clock: Clock) -> tuple[Solution, Status]:
+    """The widest street on the rows of G, K = G G': linear, so that the algorithms of the linear one can find it.
+
+    Where these find two points of the hulls that meet, the judge looks for a proof that they do.
+    """
+    G = low_rank(problem, HARD_RANK).columns
+    separation = Separation(G, problem.signs, Norm.L2, True)
+    solution, status = drive(separation, functools.partial(widest_street, tol=FINER * judge.tol), clock)
+    judge.hear(solution)
+    if judge.measured.primal < np.inf:
+        judge.hear(dataclasses.replace(solution, a=judge.canonical_weights()))
+    elif status is Status.SETTLED:
+        judge.witness = witness(problem)
+    if judge.witness is not None:
+        return solution, Status.WITNESS
+    return solution, Status.PROVEN if judge.gap <= judge.tol else status
+
+
+def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clock) -> tuple[Solution, Status]:
+    """The kernel G G' of that rank instead: a linear problem on the rows of G, whose dual variables the judge then
+    measures with the true kernel."""
+    linear = SoftMargin(low_rank(problem, rank).columns, problem.signs, problem.costs, Loss.HINGE, True)
+    inner = Judge(linear, FINER * judge.tol, None)
+    solution, status = prove(soft_street(linear, tol=FINER * judge.tol), inner, clock, None)
+    solution = dataclasses.replace(solution, a=feasible_weights(inner.dual, problem.signs, inner.a))
+    judge.hear(solution)
+    return solution, Status.PROVEN if judge.gap <= judge.tol else Status.SETTLED if status is Status.PROVEN else status

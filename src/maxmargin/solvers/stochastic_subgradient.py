@@ -1,0 +1,216 @@
+"""Stochastic subgradient descent on the soft margin: one row at a time.
+
+    primal    P(w, b) = 1/2 |w|^2 + C sum_i s_i max(0, 1 - y_i (w.x_i + b)),      s_i the weight of row i
+              P / (n C) = lambda/2 |w|^2 + 1/n sum_i s_i max(0, ...),             lambda = 1 / (n C)
+    step      visit t sees row i:    w <- w - eta_t (lambda w - s_i [y_i (w.x_i + b) < 1] y_i x_i)
+                                     b <- b + min(eta_t, 1) s_i [y_i (w.x_i + b) < 1] y_i
+    Pegasos   eta_t = 1 / (lambda t), so that w = 1 / (lambda t) times the sum of s_i y_i x_i over the violations so far
+    ball      the best w has |w|^2 <= sum_i a_i <= sum_i C_i; with `project` each step ends on that ball or inside it
+    dual      w = sum_i a_i y_i x_i. In Pegasos a_i = s_i n C (violations of row i) / t, and each sweep
+              visits a row once, so that 0 <= a_i <= C_i after whole sweeps: a dual point, and a proof of the gap
+
+Nothing pulls b back, and the first steps of Pegasos are n C long: so a row moves b by no more than 1, the distance from
+the plane to an edge of the street. The mean of w over the visits, later ones counting more (weight t), converges like
+the last w without the logarithm in its bound [lacoste2012].
+
+Shrinking w costs nothing: w = scale v, and only the scale shrinks. The mean costs nothing either: with
+M = sum_t t scale_t so far, sum_t t w_t = M v - u, where u collects M step x_i whenever v moves by step x_i.
+When the scale has become too small for v, or zero as in the first step of Pegasos, it is multiplied into v, and the sum
+so far into u. The same holds for the a_i.
+
+With a kernel v is the plane's values on all rows (`kernel_memory`), and w its coefficients a_i.
+
+Cost: a sweep reads every row once. The gap falls like 1 / (lambda T): good for a few digits.
+Reference: [shalev2011], Figure 1 with k = 1, and section 4 for kernels. Differs: rows come in shuffled sweeps; the bias
+is learnt by the same rule and is not regularised.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin._numba import njit, touch
+from maxmargin.data.matrix import Vector, is_sparse, row_squares
+from maxmargin.data.rows import rows_of
+from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
+from maxmargin.problems.kernel_margin import KernelMargin
+from maxmargin.problems.separation import Solution
+from maxmargin.problems.soft_margin import SoftMargin
+from maxmargin.solvers.kernel_memory import KernelMemory, expect, inner, is_ready, move
+
+NUMBERS_PER_CALL = 20_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers
+VISITS_PER_CALL = 4096  # at least, over several sweeps of a small table
+AHEAD = 2  # rows: the memory is asked for a row this long before it is visited, for its other numbers twice as long
+SMALLEST_SCALE = 1e-4  # below, too many digits would cancel in M v - u
+LONGEST_STEP_OF_B = 1.0
+
+Step = str | float | Callable[[int], float]
+
+
+class Table(NamedTuple):
+    """Rows (or their kernel), y_i, s_i, and |x_i|^2 if they are needed."""
+
+    rows: Any
+    signs: Any
+    weights: Any
+    squares: Any
+
+
+class Rule(NamedTuple):
+    """`lift` is 1 with a bias, 0 without; `radius` is infinite where nothing is projected."""
+
+    lam: float
+    lift: float
+    radius: float
+
+
+class Lagging(NamedTuple):
+    """v, a, and what their means need (empty where there is no mean)."""
+
+    v: Any
+    a: Any
+    v_lag: Any
+    a_lag: Any
+
+
+@njit
+def fold(values: Any, lag: Any, scale: float, mass: float) -> None:
+    """The scale into the values, the sum so far into the lag."""
+    for j in range(lag.shape[0]):
+        lag[j] -= mass * values[j]
+    for j in range(values.shape[0]):
+        values[j] *= scale
+
+
+@njit
+def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start: int, etas: Any) -> Any:
+    """Visit order[start:], with a step of length etas[k] at order[k], as long as the rows that are needed are ready.
+
+    Returns the next place in the order, the number of violations, and the new position.
+    """
+    rows, signs, weights, squares = table
+    lam, lift, radius = rule
+    v, a, v_lag, a_lag = plane
+    scale, mass, b, b_lag, square, visits, before = position
+    projected, violations, k = radius < np.inf, 0, start
+    while k < order.shape[0]:
+        i = order[k]
+        if k + 2 * AHEAD < order.shape[0]:
+            touch(signs, order[k + 2 * AHEAD])
+            touch(a, order[k + 2 * AHEAD])
+            expect(rows, order[k + AHEAD])
+        product = inner(rows, i, v)
+        violated = signs[i] * (scale * product + b) < 1.0
+        if violated and not is_ready(rows, i):
+            break
+        eta = etas[k]
+        scale *= 1.0 - eta * lam
+        if abs(scale) < SMALLEST_SCALE:
+            fold(v, v_lag, scale, mass)
+            fold(a, a_lag, scale, mass)
+            product *= scale
+            square *= scale * scale
+            scale, mass = 1.0, 0.0
+        if violated:
+            push = eta * weights[i]
+            step = push * signs[i] / scale
+            move(rows, i, step, v)
+            a[i] += push / scale
+            if v_lag.shape[0] > 0:
+                move(rows, i, step * mass, v_lag)
+            if a_lag.shape[0] > 0:
+                a_lag[i] += push / scale * mass
+            shift = lift * min(eta, LONGEST_STEP_OF_B) * weights[i] * signs[i]
+            b += shift
+            b_lag += shift * before
+            if projected:
+                square += step * (2.0 * product + step * squares[i])
+            violations += 1
+        if projected and scale * scale * square > radius * radius:
+            scale *= radius / (abs(scale) * np.sqrt(square))
+        visits += 1.0
+        mass += visits * scale
+        before += visits
+        k += 1
+    return k, violations, Position(scale, mass, b, b_lag, square, visits, before)
+
+
+def stochastic_subgradient(
+    problem: SoftMargin, run: Descent, *, step: Step = "pegasos", seed: int | None = None, max_sweeps: int = 2**62
+) -> Iterator[Solution]:
+    """Go on with the run for at most so many sweeps; a solution after each sweep, or after some of a small table.
+
+    Without a seed the rows are visited as they lie; with one, sweep number k has an order of its own, the same in
+    every run. No solution is settled. With a kernel it has no w: the `a` are all there is.
+    """
+    n = problem.n_rows
+    memory = KernelMemory(problem.kernel, problem.points) if isinstance(problem, KernelMargin) else None
+    squares = NO_NUMBERS
+    if run.radius < math.inf:
+        squares = row_squares(problem.X) if memory is None else memory.kernel.diagonal(memory.points)
+    table = Table(rows_of(problem.X) if memory is None else memory.rows, problem.signs, problem.costs / run.C, squares)
+    rule = Rule(run.lam, 1.0 if problem.fit_intercept else 0.0, run.radius)
+    if run.average and len(run.v_lag) + len(run.a_lag) == 0:
+        run.begin_mean()
+    per_row = n if memory is not None else problem.X.nnz / max(1, n) if is_sparse(problem.X) else problem.n_columns
+    visits_per_call = max(1, int(NUMBERS_PER_CALL / max(1, per_row)))
+    last = run.sweeps + max_sweeps
+    while n > 0 and run.sweeps < last:
+        sweeps = range(run.sweeps, min(last, run.sweeps + max(1, VISITS_PER_CALL // n)))
+        order = np.concatenate([order_of(n, seed, sweep) for sweep in sweeps])
+        for start in range(0, len(order), visits_per_call):
+            visiting = order[start : start + visits_per_call]
+            visit(table, rule, run, memory, visiting, step)
+            whole = start + len(visiting) == len(order)
+            run.sweeps += len(sweeps) if whole else 0
+            w = run.w if memory is None else NO_NUMBERS
+            yield Solution(w, run.b, run.dual, False, run.violations, run.sweeps, {})
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def visit(table: Table, rule: Rule, run: Descent, memory: KernelMemory | None, order: Any, step: Step) -> None:
+    """Visit these rows, and make the rows of the kernel that are missing on the way."""
+    etas = step_lengths(step, rule.lam, run.visits + 1, len(order))
+    plane, done = Lagging(run.v, run.a, run.v_lag, run.a_lag), 0
+    if rule.radius < math.inf:  # summed anew: what rounding did to it is gone
+        square = np.sum(run.v * run.v) if memory is None else np.sum(run.a * table.signs * run.v)
+        run.position = run.position._replace(square=max(0.0, float(square)))
+    while True:
+        done, violations, run.position = descend(table, rule, plane, run.position, order, done, etas)
+        run.violations += int(violations)
+        if done == len(order):
+            break
+        assert memory is not None
+        coming = order[done:]
+        values = table.signs[coming] * (run.position.scale * run.v[coming] + run.position.b)
+        memory.fetch(int(order[done]), coming[values < 1.0])
+    run.visits += len(order)
+    if not (np.all(np.isfinite(run.position.scale * run.v)) and math.isfinite(run.position.b)):
+        raise ValueError(
+            f"the steps are too long: after {run.visits} visits the weights are beyond what float64 can hold. Keep "
+            f"step * lambda below 1, with lambda = 1 / (rows * C) = {rule.lam:.3g} here, or scale the columns of X"
+        )
+
+
+def order_of(n: int, seed: int | None, sweep: int) -> NDArray[np.intp]:
+    """The rows in the order in which this sweep visits them."""
+    return np.arange(n) if seed is None else np.random.default_rng((seed, sweep)).permutation(n)
+
+
+def step_lengths(step: Step, lam: float, first: int, count: int) -> Vector:
+    """eta_t for t = first, first + 1, ..."""
+    if isinstance(step, str):  # "pegasos"
+        return np.asarray(1.0 / (lam * np.arange(first, first + count, dtype=np.float64)))
+    if not callable(step):
+        return np.full(count, float(step))
+    etas = np.array([float(step(t)) for t in range(first, first + count)])
+    wrong = ~((etas >= 0.0) & (etas < math.inf))
+    if np.any(wrong):
+        t = int(np.argmax(wrong))
+        raise ValueError(f"step({first + t}) is {etas[t]}: the length of a step must be a finite number, not negative")
+    return etas

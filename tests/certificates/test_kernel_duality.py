@@ -1,0 +1,294 @@
+"""Both sides of a margin in the space of a kernel: what float64 says, against fractions and long decimals.
+
+The oracle here is written down as the formulas are, pair by pair, and shares nothing with the library; the library's
+own exact arithmetic is held against it, and float64 against both. Rounding errors are to be covered by what is stated,
+on tables and numbers of any size.
+"""
+
+import decimal
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+
+from maxmargin.certificates import exact_kernel
+from maxmargin.certificates.kernel_duality import measure
+from maxmargin.problems.kernel_margin import KernelMargin
+from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName
+from maxmargin.problems.soft_margin import Loss
+
+decimal.getcontext().prec = 60
+decimal.getcontext().Emax, decimal.getcontext().Emin = 10**12, -(10**12)
+
+# ------------------------------------------------------------------------------------------------------- the oracle
+
+
+def dense(X):
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+def kernel_table(problem):
+    """k(x_i, x_j) of all pairs, in fractions; for rbf in fractions that agree with it to 50 digits."""
+    kernel, X = problem.kernel, [[Fraction(float(v)) for v in row] for row in dense(problem.X)]
+    if kernel.name is KernelName.PRECOMPUTED:
+        return [[row[place] for place in problem.points.places] for row in X]
+    gamma, coef0 = Fraction(kernel.gamma), Fraction(kernel.coef0)
+
+    def value(x, z):
+        if kernel.name is KernelName.RBF:
+            exponent = -gamma * sum((u - v) ** 2 for u, v in zip(x, z, strict=True))
+            long = decimal.Decimal(exponent.numerator) / decimal.Decimal(exponent.denominator)
+            return Fraction(long.exp()) if long > -10000 else Fraction(0)
+        inner = sum(u * v for u, v in zip(x, z, strict=True))
+        return inner if kernel.name is KernelName.LINEAR else (gamma * inner + coef0) ** kernel.degree
+
+    return [[value(x, z) for z in X] for x in X]
+
+
+def sides(problem, a, b):
+    """P and D, fractions (None: infinite), |w|^2 and the values w.phi(x_i)."""
+    K, signs = kernel_table(problem), [int(sign) for sign in problem.signs]
+    a = [Fraction(float(v)) for v in a]
+    sums = [sum(v for v, sign in zip(a, signs, strict=True) if sign == side) for side in (1, -1)]
+    scales = {1: min(sums) / sums[0], -1: min(sums) / sums[1]} if min(sums) else {1: Fraction(0), -1: Fraction(0)}
+    scaled = [v * scales[s] for v, s in zip(a, signs, strict=True)]
+    values = [sum(v * s * k for v, s, k in zip(scaled, signs, row, strict=True) if v) for row in K]
+    square = sum(v * s * f for v, s, f in zip(scaled, signs, values, strict=True))
+    if problem.kernel.name is KernelName.RBF and abs(square) <= sum(scaled) ** 2 / 10**40:
+        square = Fraction(0)  # too near to be told in so many digits
+    gain, functional = sum(scaled), [s * (f + Fraction(b)) for s, f in zip(signs, values, strict=True)]
+    if problem.is_hard:
+        m = min(functional)
+        dual = gain * gain / (2 * square) if square > 0 else (None if gain else Fraction(0))
+        return (square / (2 * m * m) if m > 0 else None), dual, square, values
+    loss = sum(Fraction(float(C)) * max(Fraction(0), 1 - f) for C, f in zip(problem.costs, functional, strict=True))
+    t = min(Fraction(1), gain / square) if square > 0 else Fraction(1)
+    return square / 2 + loss, t * gain - t * t * square / 2, square, values
+
+
+# ------------------------------------------------------------------------------------------------- nasty problems
+
+
+def some_problem(random, name):
+    """A small problem whose numbers are ordinary, or far apart, or far from zero, or at the ends of float64."""
+    n, d = int(random.integers(2, 7)), int(random.integers(1, 4))
+    kind = random.integers(6)
+    X = random.normal(size=(n, d)) if kind else random.integers(-2, 3, size=(n, d)).astype(float)
+    if kind == 1:
+        X *= 10.0 ** random.integers(-170, 170, size=(1, d) if random.integers(2) else (n, d))
+    if kind == 2:
+        X += 10.0 ** random.integers(0, 9)
+    if kind == 3:
+        X = X.astype(np.float32).astype(float) * 10.0 ** random.integers(-8, 9)
+    if kind == 4:
+        X[random.integers(n)] = X[0]
+    signs = np.where(np.arange(n) % 2, 1.0, -1.0)[random.permutation(n)]
+    size = float(np.abs(X).max()) or 1.0
+    gamma = float(random.choice([1.0, 0.1, 3.0, min(1e300, 1.0 / size / size) if size > 1e-140 else 1e280, 1e-10]))
+    coef0, degree = float(random.choice([0.0, 1.0, 0.3, 1e-5, 1e5])), int(random.integers(0, 5))
+    if name is KernelName.PRECOMPUTED:
+        with np.errstate(over="ignore", invalid="ignore"):
+            X = X @ X.T
+        X = np.where(np.isfinite(X), X, 1.0)
+    choice = KernelChoice(name.value, gamma, coef0, degree)
+    if random.integers(3) == 0 and name is not KernelName.PRECOMPUTED:
+        X = sparse.csr_array(np.where(random.random(X.shape) < 0.4, 0.0, X))
+    with np.errstate(over="ignore", invalid="ignore"):
+        kernel = choice.on(X)
+        points = kernel.points(X)
+    C = float(random.choice([1.0, 0.1, 1e3, 1e-200, 1e100, math.inf]))
+    costs = np.full(n, C) * (1.0 if random.integers(2) else random.integers(1, 4, size=n))
+    a = random.choice([0.0, 0.1, 0.3, 1.0, 1.0, 1e-17], size=n) * (1.0 / max(size, 1e-150) if math.isinf(C) else costs)
+    if random.integers(4) == 0:
+        a *= random.random(n)
+    return KernelMargin(X, signs, costs, Loss.HINGE, True, kernel, points), a
+
+
+def measure_of(problem, a):
+    """What is measured; None if the kernel is refused."""
+    try:
+        return measure(problem, a)
+    except ValueError:
+        return None
+
+
+def check(problem, a, exact):
+    """Whether the statement is any good; that it is true is asserted."""
+    found = measure_of(problem, a)
+    if found is None:  # a rounded table that is not positive semidefinite
+        assert problem.kernel.name is KernelName.PRECOMPUTED
+        assert sides(problem, a, 0.0)[2] < 0
+        return False
+    primal, dual, square, values = sides(problem, a, found.b)
+    slip = 1 if exact else 1 + Fraction(1, 10**45)
+    if exact:
+        assert exact_kernel.primal_value(problem, a, found.b) == primal
+        if square >= 0:
+            assert exact_kernel.dual_value(problem, a) == dual
+    if math.isfinite(found.primal):
+        assert primal is not None
+        assert abs(Fraction(found.primal) - primal) <= Fraction(found.primal_error) * slip
+        assert Fraction(found.upper) >= primal
+    if math.isfinite(found.dual_error):
+        assert dual is None or Fraction(found.lower) <= dual * slip
+        # D is measured at a factor t of the measure's own, where the best one is a little better
+        assert dual is None or abs(Fraction(found.dual) - dual) <= 2 * Fraction(found.dual_error) * slip
+    if math.isfinite(found.square_error):
+        assert abs(Fraction(found.square) - square) <= Fraction(found.square_error) * slip
+    for value, real, off in zip(found.values, values, found.off, strict=True):
+        assert not math.isfinite(off) or abs(Fraction(float(value)) - real) <= Fraction(float(off)) * slip
+    return bool(math.isfinite(found.primal) and found.primal_error <= 1e-6 * found.primal)
+
+
+@pytest.mark.parametrize("name", [KernelName.LINEAR, KernelName.POLY, KernelName.PRECOMPUTED])
+def test_bounds_hold_in_fractions(name):
+    random = np.random.default_rng(len(name))
+    good = [check(*some_problem(random, name), exact=True) for _ in range(600)]
+    assert np.mean(good) > 0.2  # and say something
+
+
+def test_bounds_of_rbf_hold_in_long_decimals():
+    random = np.random.default_rng(7)
+    good = [check(*some_problem(random, KernelName.RBF), exact=False) for _ in range(800)]
+    assert np.mean(good) > 0.2
+
+
+@pytest.mark.parametrize("name", list(KernelName))
+def test_bounds_hold_over_many_blocks(name):
+    """More rows than fit in a block; the oracle in long doubles."""
+    random = np.random.default_rng(3)
+    X = random.normal(size=(700, 5)) + 2.0
+    signs = np.where(X[:, 0] * X[:, 1] > 4.0, 1.0, -1.0)
+
+    def function(A, B):
+        return (1.0 + A @ B.T) ** 2
+
+    table = function(X, X) if name is KernelName.PRECOMPUTED else X
+    kernel = KernelChoice(function if name is KernelName.FUNCTION else name.value, 0.1, 1.0, 3).on(table)
+    problem = KernelMargin(table, signs, np.full(700, 2.0), Loss.HINGE, True, kernel, kernel.points(table))
+    a = np.where(random.random(700) < 0.9, random.random(700), 0.0)
+    found = measure(problem, a)
+    long = X.astype(np.longdouble)
+    inner = long @ long.T
+    K = {
+        KernelName.LINEAR: inner,
+        KernelName.POLY: (np.longdouble(kernel.gamma) * inner + 1) ** 3,
+        KernelName.RBF: np.exp(-np.longdouble(kernel.gamma) * ((long[:, None] - long[None]) ** 2).sum(axis=2)),
+        KernelName.FUNCTION: function(X, X),
+        KernelName.PRECOMPUTED: table.astype(np.longdouble),
+    }[name]
+    plus, minus = a[signs > 0].astype(np.longdouble).sum(), a[signs < 0].astype(np.longdouble).sum()
+    scaled = a * np.where(signs > 0, min(plus, minus) / plus, min(plus, minus) / minus)
+    values = K @ (scaled * signs)
+    off = np.maximum(found.off, 1e-13 * np.abs(K) @ scaled) if name is KernelName.FUNCTION else found.off
+    assert np.all(np.abs(found.values - values) <= off)
+    square = (scaled * signs) @ values
+    primal = square / 2 + 2.0 * np.maximum(0.0, 1 - signs * (values + found.b)).sum()
+    t = min(1.0, scaled.sum() / square)
+    dual = t * scaled.sum() - t * t * square / 2
+    assert abs(primal - found.primal) <= max(found.primal_error, 1e-12 * primal * (name is KernelName.FUNCTION))
+    assert abs(dual - found.dual) <= max(found.dual_error, 1e-12 * dual * (name is KernelName.FUNCTION))
+    assert found.primal_error < 1e-9 * found.primal
+    assert found.lower < found.upper
+
+
+# ------------------------------------------------------------------------------------------------ one by one
+
+
+def problem_of(X, signs, C=1.0, kernel="rbf", gamma=1.0, coef0=0.0, degree=1):
+    kernel = KernelChoice(kernel, gamma, coef0, degree).on(X)
+    signs = np.asarray(signs, dtype=float)
+    return KernelMargin(X, signs, np.full(len(signs), C), Loss.HINGE, True, kernel, kernel.points(X))
+
+
+SQUARE = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+
+
+def test_a_known_hard_margin():
+    """Two rows at distance r: |phi - phi'|^2 = 2 - 2 exp(-r^2), and the margin is half of its root."""
+    problem = problem_of(np.array([[0.0], [1.0]]), [1, -1], math.inf)
+    found = measure(problem, np.array([1.0, 1.0]))
+    margin = 0.5 * math.sqrt(2.0 - 2.0 * math.exp(-1.0))
+    assert found.primal == pytest.approx(0.5 / margin**2, rel=1e-14)
+    assert found.dual == pytest.approx(0.5 / margin**2, rel=1e-14)
+    assert found.lower <= 0.5 / margin**2 <= found.upper
+    assert found.upper - found.lower < 1e-12 * found.upper
+
+
+def test_the_diagonals_of_a_square():
+    problem = problem_of(SQUARE, [1, -1, -1, 1], math.inf, "poly", 1.0, 1.0, 2)
+    found = measure(problem, np.array([10.0, 8.0, 8.0, 6.0]) / 3.0)
+    assert found.lower <= found.upper < math.inf
+    linear = measure(problem_of(SQUARE, [1, -1, -1, 1], math.inf, "linear"), np.ones(4))
+    assert linear.upper == math.inf
+
+
+@pytest.mark.parametrize("a", [[2.0, 1.0], [-1.0, 1.0], [math.nan, 1.0], [1.0, math.inf], [0.0, 1.0], [0.0, 0.0]])
+def test_weights_that_are_no_dual_point_prove_what_zero_proves(a):
+    found = measure(problem_of(np.array([[0.0], [1.0]]), [1, -1]), np.array(a))
+    assert (found.dual, found.dual_error, found.factors) == (0.0, 0.0, (0.0, 0.0))
+    assert found.primal == 2.0
+    assert not found.values.any()
+
+
+def test_the_heavier_class_is_scaled_down():
+    problem = problem_of(np.array([[0.0], [1.0], [3.0]]), [1, -1, -1])
+    one, other = measure(problem, np.array([0.5, 0.5, 0.5])), measure(problem, np.array([0.5, 0.25, 0.25]))
+    assert one.scales == (1.0, 0.5)
+    assert np.allclose(one.values, other.values)
+    assert one.dual == pytest.approx(other.dual)
+
+
+def test_a_given_bias_is_taken():
+    problem = problem_of(np.array([[0.0], [1.0]]), [1, -1])
+    best, given = measure(problem, np.array([0.3, 0.3])), measure(problem, np.array([0.3, 0.3]), b=5.0)
+    assert given.b == 5.0
+    assert given.primal > best.primal
+    assert given.dual == best.dual
+
+
+def test_a_kernel_that_is_not_positive_semidefinite_is_refused():
+    table = np.array([[0.0, 1.0], [1.0, 0.0]])
+    with pytest.raises(ValueError, match=r"not positive semidefinite: \|w\|\^2 = -2 "):
+        measure(problem_of(table, [1, -1], kernel="precomputed"), np.ones(2))
+    with pytest.raises(ValueError, match="not positive semidefinite"):
+        measure(problem_of(np.eye(2), [1, -1], kernel=lambda A, B: -(A @ B.T)), np.ones(2))
+
+
+def test_numbers_beyond_float64_prove_nothing_and_say_nothing_false():
+    X = np.array([[1e200], [-1e200], [3e200]])
+    for name in ("linear", "poly", "rbf"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = measure(problem_of(X, [1, -1, 1], kernel=name, degree=2), np.ones(3))
+        assert found.upper == math.inf
+        assert found.lower == 0.0
+
+
+def test_sparse_and_dense_agree():
+    random = np.random.default_rng(0)
+    X = np.where(random.random((300, 40)) < 0.9, 0.0, random.normal(size=(300, 40)))
+    signs = np.where(random.random(300) < 0.5, 1.0, -1.0)
+    a = random.random(300)
+    for name in ("linear", "poly", "rbf"):
+        problems = (problem_of(T, signs, kernel=name, coef0=1.0, degree=2) for T in (X, sparse.csr_array(X)))
+        one, other = (measure(problem, a) for problem in problems)
+        assert np.all(np.abs(one.values - other.values) <= one.off + other.off)
+        assert one.lower <= other.upper
+        assert other.primal_error < 1e-9 * other.primal
+
+
+def test_rounding_bounds_single_values():
+    """Of every kernel value, at distances where rbf vanishes and where it does not."""
+    random = np.random.default_rng(1)
+    for _ in range(200):
+        X = random.normal(size=(6, 3)) * 10.0 ** random.integers(-3, 3, size=(6, 1))
+        gamma = float(10.0 ** random.integers(-3, 3))
+        kernel = Kernel(KernelName.RBF, gamma)
+        points = kernel.points(X)
+        relative, absolute = kernel.rounding(points, points)
+        problem = KernelMargin(X, np.ones(6), np.ones(6), Loss.HINGE, True, kernel, points)
+        real = np.array([[float(v) for v in row] for row in kernel_table(problem)])
+        for values in (kernel.values(points, points), kernel.combine(points, points, np.eye(6))):
+            assert np.all(np.abs(values - real) <= (relative[:, None] + 1e-16) * real + absolute[:, None])

@@ -1,0 +1,231 @@
+"""StochasticSVM: what it proves, streams, weights, kernels, and what it refuses."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_moons
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from maxmargin import KernelSVM, LinearSVM, StochasticSVM
+from maxmargin.solve.clock import Status
+
+NOT_THE_SAME_VISITS = "a repeated row is visited more often, in another order: the optimum is the same, the run is not"
+
+
+@parametrize_with_checks(
+    [StochasticSVM(), StochasticSVM(kernel="rbf", average=True, multi_class="ovo")],
+    expected_failed_checks=lambda estimator: {
+        f"check_sample_weight_equivalence_on_{form}_data": NOT_THE_SAME_VISITS for form in ("dense", "sparse")
+    },
+)
+def test_estimator(estimator, check):
+    check(estimator)
+
+
+def noisy_table(n=300, d=4, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    return X, np.where(X @ random.normal(size=d) + 0.5 * random.normal(size=n) > 0.2, "yes", "no")
+
+
+@pytest.mark.parametrize("options", [{}, {"average": True}, {"project": True}, {"fit_intercept": False}])
+def test_the_gap_is_proven_and_falls(options):
+    X, y = noisy_table()
+    gaps = []
+    for sweeps in (2, 20, 200):
+        svm = StochasticSVM(C=0.1, tol=1e-9, max_iter=sweeps, **options).fit(X, y)
+        assert svm.certificate_.verify(X, y, exact=sweeps == 200)
+        assert np.array_equal(svm.certificate_.w, svm.coef_[0])
+        assert svm.n_iter_ == sweeps
+        assert svm.status_ is Status.BUDGET
+        gaps.append(svm.certificate_.relative_gap)
+    assert gaps[0] > 2 * gaps[1] > 4 * gaps[2]
+    assert gaps[2] < 0.01
+
+
+def test_it_stops_when_the_gap_is_proven():
+    X, y = noisy_table()
+    svm = StochasticSVM(C=0.1, tol=0.05, average=True).fit(X, y)
+    assert svm.status_ is Status.PROVEN
+    assert svm.certificate_.is_optimal
+    assert svm.n_iter_ < 50
+    best = LinearSVM(C=0.1, tol=1e-8).fit(X, y).certificate_
+    assert svm.certificate_.dual <= best.primal <= svm.certificate_.primal <= best.primal * 1.05
+
+
+def test_the_same_seed_gives_the_same_plane():
+    X, y = noisy_table()
+    planes = [StochasticSVM(random_state=seed, max_iter=3).fit(X, y).coef_ for seed in (0, 0, 1, None)]
+    assert np.array_equal(planes[0], planes[1])
+    assert not np.array_equal(planes[0], planes[2])
+    assert np.array_equal(StochasticSVM(max_iter=3).fit(sparse.csr_array(X), y).coef_.round(9), planes[0].round(9))
+
+
+def test_a_heavier_row_costs_more():
+    X, y = noisy_table()
+    weights = np.random.default_rng(1).integers(0, 4, 300)
+    svm = StochasticSVM(C=0.1, average=True, max_iter=300, tol=0.01).fit(X, y, sample_weight=weights)
+    assert svm.certificate_.verify(X, y, sample_weight=weights)
+    best = LinearSVM(C=0.1, tol=1e-6).fit(X, y, sample_weight=weights).certificate_
+    assert svm.certificate_.primal == pytest.approx(best.primal, rel=0.01)
+    by_class = StochasticSVM(C=0.1, average=True, class_weight={"yes": 3.0, "no": 1.0}).fit(X, y)
+    by_row = StochasticSVM(C=0.1, average=True).fit(X, y, sample_weight=np.where(y == "yes", 3.0, 1.0))
+    assert np.array_equal(by_class.coef_, by_row.coef_)
+    assert StochasticSVM(class_weight="balanced", C=0.1).fit(X, y).certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize("strategy", ["ovr", "ovo"])
+def test_many_classes(strategy):
+    X, y = load_iris(return_X_y=True)
+    svm = StochasticSVM(multi_class=strategy, average=True, step=lambda t: 1 / math.sqrt(t)).fit(X, y)
+    assert svm.coef_.shape == (3, 4)
+    assert len(svm.certificate_) == 3
+    assert svm.certificate_.verify(X, y)
+    assert svm.score(X, y) > 0.93
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("project", [False, True])
+def test_a_stream_is_a_sweep_in_the_order_of_its_rows(average, project):
+    X, y = noisy_table()
+    weights = np.random.default_rng(2).uniform(0.5, 2.0, 300)
+    options = {"average": average, "project": project}
+    whole = StochasticSVM(**options, shuffle=False, max_iter=3, tol=1e-9).fit(X, y, sample_weight=weights)
+    stream = StochasticSVM(**options)
+    for _ in range(3):
+        stream.partial_fit(X, y, classes=["no", "yes"], sample_weight=weights)
+    assert np.array_equal(stream.coef_, whole.coef_)
+    assert np.array_equal(stream.intercept_, whole.intercept_)
+    assert stream.n_iter_ == 3
+
+
+def test_a_stream_of_batches_is_a_stream_of_rows():
+    X, y = noisy_table()
+    whole = StochasticSVM(shuffle=False, max_iter=1).fit(X, y)
+    stream = StochasticSVM(stream_rows=300)
+    for start in range(0, 300, 70):
+        stream.partial_fit(X[start : start + 70], y[start : start + 70], classes=["no", "yes"])
+    assert np.array_equal(stream.coef_, whole.coef_)
+
+
+def test_a_stream_has_no_certificate_but_can_be_certified():
+    X, y = noisy_table()
+    stream = StochasticSVM(C=0.1)
+    with pytest.raises(AttributeError, match="nothing is fitted yet"):
+        _ = stream.certificate_
+    stream.fit(X, y).partial_fit(X[:100], y[:100])
+    with pytest.raises(AttributeError, match=r"a stream has no objective.*certify\(X, y\)"):
+        _ = stream.certificate_
+    assert not hasattr(stream, "dual_coef_")
+    certificate = stream.certify(X, y)
+    assert certificate.verify(X, y, exact=True)
+    assert np.array_equal(certificate.w, stream.coef_[0])
+    best = LinearSVM(C=0.1, tol=1e-8).fit(X, y).certificate_
+    assert best.dual * 0.99 <= certificate.dual <= best.primal <= certificate.primal
+    with pytest.raises(ValueError, match="no row has the label 'yes'"):
+        stream.certify(X[y == "no"], y[y == "no"])
+
+
+def test_many_classes_in_a_stream():
+    X, y = load_iris(return_X_y=True)
+    stream = StochasticSVM(multi_class="ovo", class_weight={0: 1, 1: 2, 2: 1})
+    stream.partial_fit(X[:50], y[:50], classes=[0, 1, 2])  # the first class alone: no row of the last pair
+    assert stream.coef_.shape == (3, 4)
+    for sweep in range(30):
+        order = np.random.default_rng(sweep).permutation(150)
+        stream.partial_fit(X[order], y[order])
+    assert stream.score(X, y) > 0.85
+    assert stream.certify(X, y).verify(X, y)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_warm_start_goes_on_at_the_next_visit(kernel):
+    X, y = noisy_table(120)
+    whole = StochasticSVM(kernel=kernel, average=True, max_iter=8, tol=1e-9).fit(X, y)
+    parts = StochasticSVM(kernel=kernel, average=True, max_iter=5, tol=1e-9, warm_start=True).fit(X, y)
+    parts.set_params(max_iter=3).fit(X, y)
+    assert parts.n_iter_ == whole.n_iter_ == 8
+    assert np.allclose(parts.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("options", [{"kernel": "rbf"}, {"kernel": "poly", "coef0": 1.0, "degree": 2}])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_kernel_learns_what_no_line_can(options, form):
+    X, y = make_moons(200, noise=0.1, random_state=0)
+    svm = StochasticSVM(C=1.0, max_iter=200, tol=0.02, **options).fit(form(X), y)
+    assert svm.certificate_.verify(form(X), y)
+    assert svm.certificate_.relative_gap < 0.1
+    best = KernelSVM(C=1.0, tol=1e-6, **options).fit(form(X), y).certificate_
+    assert svm.certificate_.dual <= best.primal
+    assert best.dual <= svm.certificate_.primal <= best.primal * 1.1
+    assert not hasattr(svm, "coef_")
+    points = svm._kernel.points(form(X))
+    values = svm._kernel.values(points, svm._kernel.points(svm.support_vectors_, svm.support_))
+    assert np.allclose(values @ svm.dual_coef_[0] + svm.intercept_, svm.decision_function(form(X)))
+
+
+def test_xor_by_a_table_and_by_a_function():
+    X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]]), np.array([0, 1, 1, 0])
+
+    def squared(A, B):
+        return (A @ B.T + 1.0) ** 2
+
+    by_function = StochasticSVM(C=100, kernel=squared, max_iter=500).fit(X, y)
+    by_table = StochasticSVM(C=100, kernel="precomputed", max_iter=500).fit(squared(X, X), y)
+    assert by_function.predict(X).tolist() == y.tolist()
+    assert np.allclose(by_table.decision_function(squared(X, X)), by_function.decision_function(X))
+    assert by_function.certificate_.verify(X, y, kernel=squared)
+    assert by_table.certificate_.verify(squared(X, X), y, exact=True)
+
+
+def test_it_can_be_cloned_pickled_and_stopped():
+    X, y = noisy_table()
+    svm = StochasticSVM(C=0.3, average=True).fit(X, y)
+    copy = pickle.loads(pickle.dumps(svm))
+    assert np.array_equal(copy.decision_function(X), svm.decision_function(X))
+    assert copy.partial_fit(X, y).n_iter_ == svm.n_iter_ + 1
+    assert clone(svm).get_params() == svm.get_params()
+    quick = StochasticSVM(max_time=1e-9, max_iter=10**6, tol=1e-12).fit(X, y)
+    assert quick.status_ is Status.TIME
+    assert quick.certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"C": 0}, "C must be a positive number, not 0"),
+        ({"C": math.inf}, "LinearSVM finds the hard margin"),
+        ({"step": "newton"}, 'step must be "pegasos", a positive number or a function of t'),
+        ({"step": -1.0}, "step must be"),
+        ({"tol": 0}, "tol must be a positive number"),
+        ({"max_iter": 1.5}, "max_iter must be a positive whole number, not 1.5"),
+        ({"stream_rows": 0}, "stream_rows must be a positive whole number or None"),
+        ({"kernel": "sigmoid"}, "it is not positive semidefinite"),
+        ({"kernel": "rbf", "gamma": -1}, "gamma must be a positive number"),
+        ({"kernel": "rbf", "fit_intercept": False}, "a plane in the space of a kernel has a bias"),
+        ({"kernel": "precomputed"}, "a precomputed kernel is a square matrix"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(options, words):
+    with pytest.raises(ValueError, match=words):
+        StochasticSVM(**options).fit(*noisy_table())
+
+
+def test_what_a_stream_cannot_have_is_said_in_a_sentence():
+    X, y = noisy_table()
+    with pytest.raises(AttributeError, match="partial_fit"):
+        StochasticSVM(kernel="rbf").partial_fit(X, y, classes=["no", "yes"])
+    with pytest.raises(ValueError, match="give a dict"):
+        StochasticSVM(class_weight="balanced").partial_fit(X, y, classes=["no", "yes"])
+    with pytest.raises(ValueError, match="needs classes="):
+        StochasticSVM().partial_fit(X, y)
+    with pytest.raises(ValueError, match="row 0 has the label"):
+        StochasticSVM().partial_fit(X, y, classes=["a", "b"])
+    with pytest.raises(ValueError, match="differ from those of the first call"):
+        StochasticSVM().partial_fit(X, y, classes=["no", "yes"]).partial_fit(X, y, classes=["no", "maybe"])
+    with pytest.raises(ValueError, match="certificate_ speaks of the rows of fit"):
+        StochasticSVM(kernel="rbf").fit(X, y).certify(X, y)

@@ -1,0 +1,102 @@
+"""Batch SMO: every kernel and form of rows, to a tolerance that float32 alone does not reach; with little memory."""
+
+import kernel_cases
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from maxmargin.solvers import batch_smo as module
+
+each_kernel = pytest.mark.parametrize("name", kernel_cases.KERNELS)
+each_form = pytest.mark.parametrize("form", kernel_cases.FORMS)
+
+
+@each_kernel
+@each_form
+@pytest.mark.parametrize("C", [0.1, 100.0])
+def test_the_gap_closes(name, form, C):
+    X, signs = kernel_cases.rings()
+    problem = kernel_cases.problem_of(kernel_cases.FORMS[form](X), signs, C, **kernel_cases.KERNELS[name])
+    solution, judgement = kernel_cases.solved(problem)
+    assert judgement.gap <= 1e-6
+    assert np.all((solution.a >= 0.0) & (solution.a <= problem.costs))
+    assert float(np.sum(solution.a * signs)) == pytest.approx(0.0, abs=1e-9 * C)
+
+
+def test_the_same_plane_as_svc():
+    X, signs = kernel_cases.rings(n=200, seed=1)
+    problem = kernel_cases.problem_of(X, signs, 10.0)
+    solution, judgement = kernel_cases.solved(problem, 1e-8)
+    svc = SVC(C=10.0, tol=1e-9).fit(X, signs)
+    assert judgement.values + judgement.b == pytest.approx(svc.decision_function(X), abs=1e-4)
+    assert set(np.flatnonzero(solution.a > 1e-6)) == set(svc.support_)
+
+
+def test_small_working_sets_and_few_rows_in_play(monkeypatch):
+    """Many rounds, rows left out and carried along again, a cache of three rows: the same optimum."""
+    monkeypatch.setattr(module, "SIZE", 8)
+    X, signs = kernel_cases.rings(n=150, seed=2)
+    costs = np.random.default_rng(0).uniform(0.2, 5.0, 150)
+    problem = kernel_cases.problem_of(X, signs, costs)
+    solution, judgement = kernel_cases.solved(problem, 1e-7, cache_bytes=3 * 150 * 4)
+    assert solution.sweeps > 20
+    assert judgement.primal == pytest.approx(exact_optimum(problem), rel=1e-6)
+
+
+def exact_optimum(problem):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "SIZE", 512)
+        return kernel_cases.solved(problem, 1e-9)[1].primal
+
+
+def test_the_same_bits_each_time():
+    X, signs = kernel_cases.rings(n=300, seed=3)
+    problem = kernel_cases.problem_of(X, signs, 50.0)
+    first, second = (kernel_cases.solved(problem, 1e-6)[0] for _ in range(2))
+    assert np.array_equal(first.a, second.a)
+
+
+def test_a_start_is_used():
+    X, signs = kernel_cases.rings(n=300, seed=4)
+    problem = kernel_cases.problem_of(X, signs, 50.0)
+    cold, _ = kernel_cases.solved(problem, 1e-6)
+    warm, _ = kernel_cases.solved(problem, 1e-6, start=cold.a)
+    assert warm.updates < 0.5 * cold.updates
+
+
+def test_hard_margin():
+    X, signs = kernel_cases.rings(noise=0.05)
+    problem = kernel_cases.problem_of(X, signs, np.inf)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel_cases, "judged", hard_judgement)
+        solution, judgement = kernel_cases.solved(problem, 1e-6)
+    assert judgement.gap <= 1e-6
+    svc = SVC(C=1e10, tol=1e-9).fit(X, signs)
+    assert float(solution.a.sum()) == pytest.approx(float(np.abs(svc.dual_coef_).sum()), rel=1e-4)
+
+
+def hard_judgement(problem, a):
+    values = kernel_cases.gram(problem) @ (problem.signs * a)
+    b = -0.5 * (values[problem.signs > 0].min() + values[problem.signs < 0].max())
+    square, nearest = float(np.sum(problem.signs * a * values)), float(np.min(problem.signs * (values + b)))
+    primal, dual = 0.5 * square / nearest**2 if nearest > 0 else np.inf, float(a.sum()) - 0.5 * square
+    return kernel_cases.Judgement(primal, dual, (primal - dual) / primal, values, b)
+
+
+@pytest.mark.parametrize("name", ["linear", "square", "rbf"])
+def test_rows_far_from_zero(name):
+    X, signs = kernel_cases.rings()
+    problem = kernel_cases.problem_of(X + 300.0, signs, **kernel_cases.KERNELS[name])
+    assert kernel_cases.solved(problem, 1e-4)[1].gap <= 1e-4
+
+
+def test_what_float32_cannot_tell_ends(monkeypatch):
+    """No exact values come back: the rounds end all the same."""
+    monkeypatch.setattr(module, "PATIENCE", 5)
+    X, signs = kernel_cases.rings(n=200, seed=5, noise=1.0)
+    problem = kernel_cases.problem_of(X, signs, 1e4)
+    with kernel_cases.Threads() as threads:
+        rows, scale = kernel_cases.shared_rows(problem.kernel, problem.points, threads)
+        solver = module.batch_smo(problem, kernel_cases.RowCache(rows, 1e8), scale, tol=1e-15, few_bytes=1e8)
+        proposals = sum(solution.settled for solution in solver)
+    assert proposals == 1

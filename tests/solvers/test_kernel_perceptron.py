@@ -1,0 +1,52 @@
+"""The kernel perceptron: the same mistakes as the perceptron makes in the space of the kernel."""
+
+import numpy as np
+import pytest
+
+from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.solvers import kernel_memory
+from maxmargin.solvers.kernel_perceptron import kernel_perceptron
+
+
+def learnt(X, y, kernel, **options):
+    *_, solution = kernel_perceptron(kernel, kernel.points(X), y, **{"seed": None, "max_sweeps": 1000, **options})
+    return solution
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("slots", [None, 2])
+def test_it_is_the_rule(bias, slots, monkeypatch):
+    if slots is not None:
+        monkeypatch.setattr(kernel_memory, "BYTES", 0)
+        monkeypatch.setattr(kernel_memory, "AT_ONCE", slots)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.where((X**2).sum(axis=1) > 2.4, 1.0, -1.0)
+    K = (X @ X.T + 0.5) ** 2 + float(bias)
+    counts, mistakes, clean = np.zeros(60), 0, False
+    while not clean:
+        clean = True
+        for i in range(60):
+            if y[i] * np.sum(counts * y * K[i]) <= 0.0:
+                counts[i] += 1.0
+                mistakes, clean = mistakes + 1, False
+    solution = learnt(X, y, Kernel(KernelName.POLY, 1.0, 0.5, 2), fit_intercept=bias)
+    assert solution.settled
+    assert np.array_equal(solution.a, counts)
+    assert solution.updates == mistakes
+
+
+def test_it_ends_when_the_sweeps_are_spent():
+    X = np.array([[0.0], [0.0], [1.0]])
+    solution = learnt(X, np.array([1.0, -1.0, 1.0]), Kernel(KernelName.RBF), fit_intercept=True, max_sweeps=7)
+    assert not solution.settled
+    assert solution.sweeps == 7
+
+
+def test_orders_are_shuffled_by_the_seed():
+    X = np.random.default_rng(1).normal(size=(80, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0.0, 1.0, -1.0)
+    kernel = Kernel(KernelName.RBF, 4.0)
+    one, same, other = (learnt(X, y, kernel, fit_intercept=False, seed=seed) for seed in (1, 1, 2))
+    assert one.settled
+    assert np.array_equal(one.a, same.a)
+    assert not np.array_equal(one.a, other.a)
