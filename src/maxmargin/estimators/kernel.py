@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any, Self
 
@@ -184,13 +185,15 @@ class KernelSVM(KernelPlanes):
         costs = np.full(len(two.rows), math.inf) if is_hard else prices(float(self.C), two)
         problem = KernelMargin(two.X, two.signs, costs, Loss.HINGE, True, work.kernel, work.points_of(two))
         judge = KernelJudge(problem, self.tol, work.threads)
+        sweeps = functools.partial(
+            batch_smo, problem, work.cache_of(two), work.scale, tol=self.tol, few_bytes=work.n_bytes
+        )
         if is_hard:
-            solution, status = hard_margin(problem, judge, clock)
+            solution, status = hard_margin(problem, judge, clock, sweeps)
         elif self.approximation is not None:
             solution, status = approximate(problem, self.approximation, judge, clock)
         else:
-            solver = batch_smo(problem, work.cache_of(two), work.scale, tol=self.tol, few_bytes=work.n_bytes)
-            solution, status = prove(solver, judge, clock, self.max_iter)
+            solution, status = prove(sweeps(), judge, clock, self.max_iter)
         asked = (float(self.C), class_weight, self.tol)
         if judge.witness is not None:
             certificate = no_plane_certificate(two, problem, judge.witness, *asked)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from maxmargin.certificates.kernel_duality import KernelMeasure, measure
 from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads
-from maxmargin.problems.kernel_margin import KernelMargin
+from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
 from maxmargin.problems.separation import Norm, Separation, Solution
 from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin
 from maxmargin.solve.clock import Clock, Status
@@ -52,6 +53,10 @@ class KernelJudge:
             self.a, self.measured = a, measured
         return Judgement(measured.upper, measured.lower, gap, measured.values, measured.b)
 
+    def best_weights(self) -> Vector:
+        """The feasible weights that were measured."""
+        return self.a * np.where(self.problem.signs > 0, *self.measured.factors)
+
     def canonical_weights(self) -> Vector:
         """The weights of the same plane, scaled until its nearest row has y (w.phi(x) + b) = 1."""
         nearest = float(np.min(self.problem.signs * (self.measured.values + self.measured.b)))
@@ -61,21 +66,25 @@ class KernelJudge:
         """Pairs of variables end at the ends of their boxes by themselves."""
 
 
-def hard_margin(problem: KernelMargin, judge: KernelJudge, clock: Clock) -> tuple[Solution, Status]:
+def hard_margin(
+    problem: KernelMargin, judge: KernelJudge, clock: Clock, rounds: Callable[..., KernelSolver]
+) -> tuple[Solution, Status]:
     """The widest street on the rows of G, K = G G': linear, so that the algorithms of the linear one can find it.
 
-    Where these find two points of the hulls that meet, the judge looks for a proof that they do.
+    Where these find two points of the hulls that meet, the judge looks for a proof that they do. Where G cannot stand
+    for all of K, `rounds(start=...)` goes on from there.
     """
     G = low_rank(problem, HARD_RANK).columns
     separation = Separation(G, problem.signs, Norm.L2, True)
     solution, status = drive(separation, functools.partial(widest_street, tol=FINER * judge.tol), clock)
     judge.hear(solution)
+    if not judge.gap <= judge.tol and status is Status.SETTLED:
+        judge.witness = witness(problem) if solution.details.get("meets") else None
+        if judge.witness is not None:
+            return solution, Status.WITNESS
+        solution, status = prove(rounds(start=judge.best_weights()), judge, clock, None)
     if judge.measured.primal < np.inf:
         judge.hear(dataclasses.replace(solution, a=judge.canonical_weights()))
-    elif status is Status.SETTLED:
-        judge.witness = witness(problem)
-    if judge.witness is not None:
-        return solution, Status.WITNESS
     return solution, Status.PROVEN if judge.gap <= judge.tol else status
 
 

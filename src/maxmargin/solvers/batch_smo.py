@@ -41,13 +41,14 @@ FURTHER = 0.05  # of the gap: where the smaller table stops
 AIM = 0.7  # of the tolerance: float32 sees the gap a little too small
 PATIENCE = 50  # rounds in which something must have got better
 LITTLE = 1e-4  # of the gap: a dual objective that rose by less is at the end of what float32 can tell
+HOPELESS = 1e10  # a dual objective of the hard margin: if a plane exists, its margin is below 1e-5 of the radius
 COLUMNS = 4096  # of the cache that one thread adds up at a time
 
 
 class View(NamedTuple):
     """The slopes of all rows; where a y may rise and fall; the largest slope that may rise and the least that may fall.
 
-    `gap` is P - D, `primal` is P, both as far as float32 can tell.
+    `gap` is P - D, as far as float32 can tell; P is infinite while a hard margin has no plane that separates.
     """
 
     slopes: Vector
@@ -57,6 +58,7 @@ class View(NamedTuple):
     lowest: float
     gap: float
     primal: float
+    dual: float
 
     @property
     def violation(self) -> float:
@@ -71,11 +73,11 @@ class Progress:
 
     def has_ended(self, view: View, *, all_rows: bool) -> bool:
         """Asked once in each round, says yes after PATIENCE rounds without progress."""
-        dual = view.primal - view.gap
-        better = dual - self.marked > LITTLE * view.gap if all_rows else view.gap < 0.99 * self.smallest
+        little = LITTLE * min(view.gap, view.dual)
+        better = view.dual - self.marked > little if all_rows else view.gap < 0.99 * self.smallest
         self.round = 0 if better else self.round + 1
         if better:
-            self.marked, self.smallest = dual, view.gap
+            self.marked, self.smallest = view.dual, view.gap
         return self.round > PATIENCE
 
 
@@ -95,16 +97,17 @@ class Table:
         highest = float(np.max(slopes, where=rising, initial=-np.inf))
         lowest = float(np.min(slopes, where=falling, initial=np.inf))
         square = float(np.einsum("i,i,i->", signs, a, self.values))
+        dual = float(a.sum()) - 0.5 * square
         if costs[0] == np.inf:
             nearest = 1.0 - 0.5 * (highest - lowest)  # y (value + b) of the row that is nearest to the plane
             primal = 0.5 * square / nearest**2 if nearest > 0.0 else np.inf
-            gap = primal - (float(a.sum()) - 0.5 * square)
+            gap = primal - dual
         else:
             missing = signs * (slopes - 0.5 * (highest + lowest))
             slack = np.maximum(missing, 0.0)
             primal = 0.5 * square + float(np.einsum("i,i->", costs, slack))
             gap = float(np.einsum("i,i->", costs, slack) - np.einsum("i,i->", a, missing))
-        return View(slopes, rising, falling, highest, lowest, gap, primal)
+        return View(slopes, rising, falling, highest, lowest, gap, primal, dual)
 
     def step(self, view: View) -> int:
         """One round; returns the steps that its working set took."""
@@ -185,18 +188,20 @@ def batch_smo(
         support = np.flatnonzero(start)
         table.carry(support, table.signs[support] * table.a[support])
     rounds = steps = 0
-    aim, progress, proven = AIM * tol, Progress(), np.inf
+    aim, progress, proven = AIM * tol, Progress(), None
 
     def solution(view: View, settled: bool) -> Solution:
-        gap = view.gap / view.primal if view.primal > 0.0 else 0.0
+        gap = view.gap / view.primal if 0.0 < view.primal < np.inf else view.gap
         b = 0.5 * (view.highest + view.lowest)
         return Solution(np.zeros(0), b, table.a / scale, settled, steps, rounds, {"gap": gap})
 
     while True:
         view = table.look()
-        if view.gap <= aim * view.primal or view.violation <= 0.0 or progress.has_ended(view, all_rows=True):
+        is_there = view.gap <= aim * view.primal < np.inf or view.violation <= 0.0
+        is_hopeless = problem.is_hard and view.dual > HOPELESS
+        if is_there or is_hopeless or progress.has_ended(view, all_rows=True):
             answer = yield solution(view, True)
-            if answer is None or not answer.gap < 0.9 * proven:
+            if answer is None or (proven is not None and not answer.gap < 0.9 * proven):
                 return
             table.values[:], proven = answer.values, answer.gap
             aim, progress = 0.5 * aim, Progress()

@@ -1,0 +1,1 @@
+"""Models that can be kept: one safe file, and the formats of other programs."""
