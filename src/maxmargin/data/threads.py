@@ -25,7 +25,7 @@ class Threads:
     """One thread per core, started when there is first something to share."""
 
     def __init__(self) -> None:
-        self.number = os.cpu_count() or 1
+        self.number = cores()
         self.pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Threads:
@@ -58,6 +58,11 @@ class Threads:
             return
         with Threads() as own:
             yield own
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def block_edges(rows: int, numbers: int) -> list[int]:

@@ -1,12 +1,11 @@
 """What all estimators share: labels in, two-class problems, planes and certificates out.
 
-A subclass says how one two-class problem is answered (`_answer`); everything else is here.
+A subclass reads its table, says how one two-class problem is solved and certified, and hands that to `_solve`.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, NamedTuple, Self
@@ -33,19 +32,12 @@ class Table(NamedTuple):
     largest: float
 
 
-class MarginClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+class MarginClassifier(ClassifierMixin, BaseEstimator):
     """A classifier whose every fit ends with a certificate."""
 
     max_time: float | None
     multi_class: str
     verbose: int
-
-    @abstractmethod
-    def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
-        """Solve and certify one two-class problem."""
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        return self._solve(self._read(X, y, sample_weight), self._answer)
 
     def _read(self, X: Any, y: Any, sample_weight: Any = None) -> Table:
         """The checked input; a wrong parameter or a wrong cell raises a ValueError that names it."""

@@ -125,7 +125,7 @@ class HardMarginSVM(MarginClassifier):
             raise ValueError(f"solver={self.solver!r} is not known; it can be {', '.join(map(repr, SOLVERS))}")
         if not positive(self.tol):
             raise ValueError(f"tol must be a positive number, not {self.tol!r}")
-        return self._fit(X, y, sample_weight)
+        return self._solve(self._read(X, y, sample_weight), self._answer)
 
     def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
         from maxmargin.solvers.widest_street import widest_street

@@ -158,7 +158,7 @@ class KernelSVM(KernelPlanes):
         kernel = self._kernel_on(table)
         with Threads() as threads, one_thread_for_blas():
             work = KernelWork(kernel, table, threads, 0.5 * self.cache_size * MEGABYTE)
-            self._solve(table, lambda two, clock: self._answer_with(two, clock, work, class_weight))
+            self._solve(table, lambda two, clock: self._answer(two, clock, work, class_weight))
         self._store_support_vectors(table.X, kernel)
         return self
 
@@ -174,10 +174,7 @@ class KernelSVM(KernelPlanes):
         if self.approximation is not None and math.inf == self.C:
             raise ValueError("an approximation has no hard margin: give a finite C, or approximation=None")
 
-    def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
-        raise NotImplementedError  # what the problems share is made in fit
-
-    def _answer_with(self, two: TwoClasses, clock: Clock, work: KernelWork, class_weight: ClassWeight) -> Answer:
+    def _answer(self, two: TwoClasses, clock: Clock, work: KernelWork, class_weight: ClassWeight) -> Answer:
         from maxmargin.solve.kernel_margin import KernelJudge, approximate, hard_margin
         from maxmargin.solvers.batch_smo import batch_smo
 

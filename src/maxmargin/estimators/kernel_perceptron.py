@@ -98,12 +98,9 @@ class KernelPerceptron(KernelPlanes):
         table = self._read(X, y)
         kernel = self._kernel_on(table)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.shuffle else None
-        return self._solve(table, lambda two, clock: self._answer_with(two, clock, kernel, seed))
+        return self._solve(table, lambda two, clock: self._answer(two, clock, kernel, seed))
 
-    def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
-        raise NotImplementedError  # what the problems share is made in fit
-
-    def _answer_with(self, two: TwoClasses, clock: Clock, kernel: Kernel, seed: int | None) -> Answer:
+    def _answer(self, two: TwoClasses, clock: Clock, kernel: Kernel, seed: int | None) -> Answer:
         answer = learn(two, kernel, clock, bool(self.fit_intercept), seed, int(self.max_iter))
         answer.solution.details["kernel"] = kernel
         return answer

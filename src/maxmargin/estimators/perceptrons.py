@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from abc import abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, Self
@@ -27,7 +27,7 @@ REFEREE_AFTER = 20  # sweeps without success: then the hull solver is asked, onc
 UPDATES_ALLOWED = 2_000_000  # by default, and ten more for each row
 
 
-class MistakeDriven(MarginClassifier):
+class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
     """What the mistake-driven learners share: the budget, the referee, the trace, the choice of the plane."""
 
     norm_: Norm = Norm.L2
@@ -53,7 +53,7 @@ class MistakeDriven(MarginClassifier):
         self._check_parameters()
         self._traces: list[Trace] = []
         try:
-            self._fit(X, y)
+            self._solve(self._read(X, y), self._answer)
         finally:
             traces = self.__dict__.pop("_traces")
         self.__dict__.pop("trace_", None)

@@ -158,7 +158,7 @@ class StochasticSVM(KernelPlanes):
         earlier = iter(self._runs if self._goes_on(table) else ())
 
         def answer(two: TwoClasses, clock: Clock) -> Answer:
-            return self._answer_with(two, clock, kernel, seed, class_weight, next(earlier, None))
+            return self._answer(two, clock, kernel, seed, class_weight, next(earlier, None))
 
         return self._solve(table, answer)
 
@@ -180,10 +180,7 @@ class StochasticSVM(KernelPlanes):
         if self.kernel != KernelName.LINEAR and not self.fit_intercept:
             raise ValueError('fit_intercept=False is for kernel="linear": a plane in the space of a kernel has a bias')
 
-    def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
-        raise NotImplementedError  # what the problems share is made in fit
-
-    def _answer_with(
+    def _answer(
         self,
         two: TwoClasses,
         clock: Clock,

@@ -33,11 +33,11 @@ from maxmargin.solvers.working_set import add_rows, solve_working_set
 
 Rows = NDArray[np.intp]
 
-SIZE = 512  # of a working set
+SIZE = 1024  # of a working set
 PRECISION = 0.1  # a working set is solved to this part of its violation
 STEPS = 50  # times its size: the most steps for a working set
 FEW = 0.5  # of the rows may be left for it to pay to leave the others out
-FURTHER = 0.05  # of the gap: where the smaller table stops
+FURTHER = 0.1  # of the gap: where the smaller table stops
 AIM = 0.7  # of the tolerance: float32 sees the gap a little too small
 PATIENCE = 50  # rounds in which something must have got better
 LITTLE = 1e-4  # of the gap: a dual objective that rose by less is at the end of what float32 can tell

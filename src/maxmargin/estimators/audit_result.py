@@ -1,0 +1,170 @@
+"""What an audit found: the planes of a model, each beside the proven optimum of its question."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.kernel_margin import KernelCertificate
+from maxmargin.certificates.proof import plain, spell_out
+from maxmargin.certificates.soft_margin import SoftMarginCertificate
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectivePart:
+    """One plane of a model, by its objective.
+
+    positive, negative      the labels on the two sides; negative None: all others
+    objective               of the plane as it is, rounding included: surely not more
+    objective_best_bias     with the bias that is best for its w
+    optimum_lower           no plane has an objective below this; `certificate` proves it
+    optimum_upper           the lowest objective that is known
+    least_excess, excess    the objective is at least and at most this much above the optimum, as a share of it
+    certificate             of the optimum
+    """
+
+    positive: Any
+    negative: Any
+    objective: float
+    objective_best_bias: float
+    optimum_lower: float
+    optimum_upper: float
+    least_excess: float
+    excess: float
+    certificate: SoftMarginCertificate | KernelCertificate
+
+    def lines(self) -> list[str]:
+        """For a person."""
+        return [
+            f"objective {self.objective:.9g}; with the best bias for its plane {self.objective_best_bias:.9g}",
+            f"optimum: between {self.optimum_lower:.9g} and {self.optimum_upper:.9g}",
+            f"above the optimum: at least {self.least_excess:.2e}, at most {self.excess:.2e} of it",
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class MarginPart:
+    """One plane of a model that promises to separate, by its margin.
+
+    margin                  of the plane as it is, surely not less: negative if a row is on the wrong side
+    margin_best_bias        with the bias in the middle
+    mistakes                how many rows are not on their side of the plane
+    best_lower, best_upper  the best margin of any plane lies between them; `certificate` proves it
+    share                   the margin as a share of the best: surely not less; 0 if the plane does not separate
+    is_separable            whether a plane exists; None where that is not decided
+    """
+
+    positive: Any
+    negative: Any
+    margin: float
+    margin_best_bias: float
+    mistakes: int
+    best_lower: float
+    best_upper: float
+    share: float
+    is_separable: bool | None
+    certificate: Certificate
+
+    def lines(self) -> list[str]:
+        """For a person."""
+        found = f"margin {self.margin:.9g}; with the best bias for its plane {self.margin_best_bias:.9g}"
+        if self.mistakes:
+            found = f"does not separate: {self.mistakes:,} of {self.certificate.n_rows:,} rows are not on their side"
+        if self.is_separable is False:
+            return [found, "no plane separates them, which is proven by a witness"]
+        best = f"best margin: between {self.best_lower:.9g} and {self.best_upper:.9g}"
+        return [found, best, f"at least {self.share:.4g} of the best margin"]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What is proven about a model: one part for each of its planes. `print` it.
+
+    model      which one
+    problem    which question it was to answer
+    notes      where its question is not ours
+    parts      an `ObjectivePart` for each plane; or a `MarginPart`, where it promises to separate
+    """
+
+    model: str
+    problem: str
+    notes: tuple[str, ...]
+    parts: tuple[ObjectivePart, ...] | tuple[MarginPart, ...]
+
+    def __iter__(self) -> Iterator[ObjectivePart | MarginPart]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @property
+    def excess(self) -> float:
+        """How far the worst plane is above its optimum at most, as a share of it; NaN where the margin is measured."""
+        return max((part.excess for part in self.parts if isinstance(part, ObjectivePart)), default=math.nan)
+
+    @property
+    def least_excess(self) -> float:
+        """How far the worst plane is above its optimum at least; NaN where the margin is measured."""
+        return max((part.least_excess for part in self.parts if isinstance(part, ObjectivePart)), default=math.nan)
+
+    @property
+    def share(self) -> float:
+        """The least share of the best margin that a plane has; NaN where objectives are measured."""
+        return min((part.share for part in self.parts if isinstance(part, MarginPart)), default=math.nan)
+
+    @property
+    def verdict(self) -> str:
+        """The whole of it in a sentence."""
+        if isinstance(self.parts[0], ObjectivePart):
+            return f"{self.model} is at most {self.excess:.2e} (relative) above the optimum, which is proven."
+        parts = [part for part in self.parts if isinstance(part, MarginPart)]
+        impossible = sum(part.is_separable is False for part in parts)
+        if impossible:
+            asked = f"{impossible} of {len(parts)} questions"
+            return f"{self.model}: {asked} have no plane that separates the classes, which is proven."
+        missed = sum(part.mistakes > 0 and part.is_separable is True for part in parts)
+        if missed:
+            return f"{self.model} misses {missed} of {len(parts)} planes that separate the classes, and which exist."
+        return f"{self.model} has at least {self.share:.4g} of the best margin, which is proven."
+
+    def report(self) -> str:
+        """All of it, for a person."""
+        lines = [self.verdict, f"  {self.problem}"]
+        for part in self.parts:
+            other = "the rest" if part.negative is None else repr(part.negative)
+            lines.append(f"  {part.positive!r} against {other}")
+            lines += [f"    {line}" for line in part.lines()]
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+    def __str__(self) -> str:
+        return self.report()
+
+    def __repr__(self) -> str:
+        return f"Audit({self.verdict})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values only."""
+        parts = [
+            {field.name: plain(getattr(part, field.name)) for field in dataclasses.fields(part)}
+            | {"certificate": part.certificate.to_dict()}
+            for part in self.parts
+        ]
+        return {
+            "model": self.model,
+            "problem": self.problem,
+            "verdict": self.verdict,
+            "excess": self.excess,
+            "least_excess": self.least_excess,
+            "share": self.share,
+            "notes": list(self.notes),
+            "parts": parts,
+        }
+
+    def to_json(self) -> str:
+        """One line of JSON; what JSON cannot hold is written as {"number": "inf"}."""
+        return json.dumps(spell_out(self.to_dict()), allow_nan=False)
