@@ -62,7 +62,7 @@ def solved(problem, tol=1e-6, start=None, cache_bytes=1e8):
     answer = None
     with Threads() as threads:
         shared = shared_rows(problem.kernel, problem.points, threads)
-        cache = RowCache(shared.rows, cache_bytes)
+        cache = RowCache(shared.rows, cache_bytes, 100)
         solver = batch_smo(problem, cache, shared.scale, tol=tol, few_bytes=cache_bytes, start=start)
         while True:
             solution = solver.send(answer)

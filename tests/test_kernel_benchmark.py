@@ -159,7 +159,7 @@ def test_another_python_runs_what_is_measured(tmp_path):
 def test_judge_agrees_with_the_certificate():
     X, y, gamma = corners(n=300)
     svm = KernelSVM(C=10.0, gamma=gamma, tol=1e-5).fit(X, y)
-    rung = ours.Rung(1e-5, 0.1, **ours.describe(X, y, ours.start_watching_the_peak(), [], svm))
+    rung = ours.Rung(1e-5, 0.1, **ours.describe(X, y, True, ours.start_watching_the_peak(), [], svm))
     assert max(rung.gap, rung.proven) <= 1e-5
     assert rung.lower * (1.0 - 1e-9) <= rung.primal <= rung.upper * (1.0 + 1e-9)
 

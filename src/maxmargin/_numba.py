@@ -30,9 +30,8 @@ __all__ = ["njit", "overload", "touch", "types"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 Inline = Literal["always", "never"]
 
-# Two let a sum run in vector registers; nnan and nsz a maximum, where no NaN can be. Others forget infinity, which is
-# an answer here.
-_FAST_MATH = frozenset({"contract", "nnan", "nsz", "reassoc"})
+# These two let a sum run in vector registers. Others forget NaN and infinity, which are answers here.
+_FAST_MATH = frozenset({"contract", "reassoc"})
 
 
 @typing.overload

@@ -3,6 +3,8 @@
 import contextlib
 import gzip
 import io
+import itertools
+import re
 
 import numpy as np
 import pytest
@@ -149,3 +151,98 @@ def test_any_bytes_are_read_or_refused(raw):
         table = read(raw)
         assert np.isfinite(table.X.data).all()
         assert table.X.shape[0] == len(table.y) == len(table.lines)
+
+
+def test_any_order_where_it_is_allowed():
+    table = read("1 3:1 1:2\n-1 2:5\n", any_order=True)
+    assert table.X.indices.tolist() == [0, 2, 1]
+    assert table.X.data.tolist() == [2.0, 1.0, 5.0]
+    assert table.X.has_canonical_format
+    error = refusal("1 1:1\n\n1 3:1 1:2 3:4\n", any_order=True)
+    assert str(error) == "the data, line 3: index 3 comes twice"
+
+
+def test_queries_are_kept():
+    assert read("1 qid:7 1:1\n1 1:1\n").queries.tolist() == [7, -1]
+    assert read("1 1:1\n").queries is None
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "part"),
+    [
+        ("1 1:1\n", {}, "taken to count from 1"),
+        ("1 0:1\n", {}, "count from 0, because there is an index 0"),
+        ("1 1:1\n", {"zero_based": False}, None),
+    ],
+)
+def test_a_note_tells_how_indices_were_counted(text, options, part):
+    notes = read(text, **options).notes
+    assert notes == () if part is None else part in notes[0]
+
+
+def test_the_character_is_named():
+    error = refusal("1 1:1\n1  qid:3 2:1 5:x # 9\n")
+    assert (error.line, error.character) == (2, 14)
+    assert str(error) == "the data, line 2, character 14: the value 'x' of index 5 is not a number"
+
+
+def test_comments_hold_any_text():
+    assert read("# caf\u00e9\n1 1:1# \u4f60 :::\n").y.tolist() == [1]
+    assert refusal(b"# \xff\n1 1:x\n").line == 1
+    assert refusal(b"1 1:x\n# \xff\n").line == 1
+    assert "NUL" in str(refusal(b"1 1:1\n1 1:1 # \x00\n"))
+
+
+@pytest.mark.parametrize("largest", [2**31 - 1, 2**31 + 5, 10**17])
+def test_indices_of_32_and_64_bits(largest):
+    table = read(f"1 1:1 {largest}:2\n", zero_based=True)
+    assert table.X.indices.tolist() == [1, largest]
+    assert table.X.shape == (1, largest + 1)
+
+
+def test_pieces_on_many_threads_are_one_file(monkeypatch, tmp_path):
+    random = np.random.default_rng(1)
+    path = tmp_path / "rows.svm"
+    X = sparse.random(500, 3000, 0.02, "csr", rng=random)
+    dump_svmlight_file(X, random.normal(size=500), str(path), zero_based=False, comment="two\nlines")
+    whole = read_svmlight(path, n_features=3000)
+    theirs, y = load_svmlight_file(str(path), n_features=3000, zero_based=False)
+    assert whole.X.data.tobytes() == theirs.data.tobytes()
+    assert np.array_equal(whole.y, y)
+    for piece in (37, 5000):  # shorter than a line, and longer
+        monkeypatch.setattr("maxmargin.data.files.PIECE", piece)
+        for source in (path, io.StringIO(path.read_text()), io.BytesIO(gzip.compress(path.read_bytes()))):
+            table = read_svmlight(source, n_features=3000)
+            assert (table.X != whole.X).nnz == 0
+            assert table.X.data.tobytes() == whole.X.data.tobytes()
+            assert np.array_equal(table.lines, whole.lines)
+
+
+def test_many_words_that_only_python_reads():
+    subnormal = [repr(5e-324 * number) for number in range(1, 3001)]
+    table = read("".join(f"{value} 1:{value}\n" for value in subnormal))
+    assert table.X.data.tolist() == table.y.tolist() == [float(value) for value in subnormal]
+    assert refusal("".join(f"1 1:{value}\n" for value in [*subnormal, "nan", "inf"])).line == 3001
+
+
+words = st.sampled_from(
+    ["1", "-1", "1:1", "2:0.5", "3:1e5", "10:nan", "0:1", "qid:1", "#", "1:", ":1", "a", "2:1:1", "5:-inf", "\t", "\r"]
+)
+
+
+def is_row(line):
+    if not re.fullmatch(r"\s*[-+]?\d+(\s+qid:\d+)?(\s+\d+:[-+.e\d]+)*\s*", line, re.ASCII):
+        return False
+    indices = [int(word.partition(":")[0]) for word in line.split()[1:] if not word.startswith("qid")]
+    return all(before < after for before, after in itertools.pairwise(indices))
+
+
+@given(st.lists(st.lists(words, max_size=5), max_size=6))
+def test_lines_of_likely_words_against_the_grammar(lines):
+    text = "\n".join(" ".join(line) for line in lines)
+    rows = [line.partition("#")[0] for line in re.split("\r\n|\n|\r", text)]
+    rows = [row for row in rows if row.strip()]
+    if rows and all(map(is_row, rows)):
+        assert len(read(text.encode(), n_features=20).y) == len(rows)
+    else:
+        refusal(text.encode(), n_features=20)

@@ -157,8 +157,8 @@ def test_the_cache_is_bounded(monkeypatch):
     sizes = []
 
     class Watched(kernel_rows.RowCache):
-        def __init__(self, rows, n_bytes):
-            super().__init__(rows, n_bytes)
+        def __init__(self, rows, n_bytes, enough):
+            super().__init__(rows, n_bytes, enough)
             sizes.append(self.values.nbytes)
 
     monkeypatch.setattr(kernel_rows, "RowCache", Watched)

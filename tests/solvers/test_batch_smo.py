@@ -97,6 +97,6 @@ def test_what_float32_cannot_tell_ends(monkeypatch):
     problem = kernel_cases.problem_of(X, signs, 1e4)
     with kernel_cases.Threads() as threads:
         rows, scale = kernel_cases.shared_rows(problem.kernel, problem.points, threads)
-        solver = module.batch_smo(problem, kernel_cases.RowCache(rows, 1e8), scale, tol=1e-15, few_bytes=1e8)
+        solver = module.batch_smo(problem, kernel_cases.RowCache(rows, 1e8, 100), scale, tol=1e-15, few_bytes=1e8)
         proposals = sum(solution.settled for solution in solver)
     assert proposals == 1

@@ -81,7 +81,7 @@ def test_the_cache_replaces_what_came_first():
         rows, _, expected = rows_of(problem, threads)
         fill = rows.fill
         rows.fill = lambda chosen, out: (made.extend(chosen.tolist()), fill(chosen, out))
-        cache = RowCache(rows, 5 * 40 * 4)
+        cache = RowCache(rows, 5 * 40 * 4, 100)
         assert cache.values.nbytes == 5 * 40 * 4
         for wanted in ([1, 2, 3], [3, 4], [5, 6], [1, 5], [6, 4, 3]):
             slots = cache.slots(np.array(wanted))
@@ -101,7 +101,7 @@ def test_a_function_that_fails_leaves_the_cache_sound():
     problem = kernel_cases.problem_of(X, signs, kernel=function)
     with Threads() as threads:
         rows, scale, expected = rows_of(problem, threads)
-        cache = RowCache(rows, 2 * 20 * 4)
+        cache = RowCache(rows, 2 * 20 * 4, 100)
         cache.slots(np.array([0, 1]))
         fails = True
         with pytest.raises(RuntimeError):

@@ -183,7 +183,7 @@ def kernel_part(
     """A plane in the space of a kernel against the optimum of KernelSVM."""
     assert fitted.kernel is not None
     assert fitted.support is not None
-    certificate = svm._answer_with(two, clock, work, class_weight).certificate
+    certificate = svm._answer(two, clock, work, class_weight).certificate
     assert isinstance(certificate, KernelCertificate)
     points, costs = work.points_of(two), prices(fitted.C, two)
     problem = KernelMargin(two.X, two.signs, costs, Loss.HINGE, True, fitted.kernel, points)

@@ -33,12 +33,13 @@ class KernelWork:
     """What the two-class problems of a fit share: the rows as the kernel wants them, and a cache of its values."""
 
     def __init__(self, kernel: Kernel, table: Table, threads: Threads, n_bytes: float) -> None:
+        from maxmargin.solvers.batch_smo import KEPT
         from maxmargin.solvers.kernel_rows import RowCache, shared_rows
 
         self.kernel, self.threads = kernel, threads
         self.points = kernel.points(table.X)
         self.rows, self.scale = shared_rows(kernel, self.points, threads)
-        self.n_bytes, self.make_cache = n_bytes, RowCache
+        self.n_bytes, self.make_cache = n_bytes, functools.partial(RowCache, n_bytes=n_bytes, enough=KEPT)
         self.whole: RowCache | None = None
 
     def points_of(self, two: TwoClasses) -> Points:
@@ -47,9 +48,9 @@ class KernelWork:
     def cache_of(self, two: TwoClasses) -> RowCache:
         """One against the rest: the same cache for all problems. One against one: its rows of the same table."""
         if not self.is_whole(two):
-            return self.make_cache(self.rows.restricted(two.rows), self.n_bytes)
+            return self.make_cache(self.rows.restricted(two.rows))
         if self.whole is None:
-            self.whole = self.make_cache(self.rows, self.n_bytes)
+            self.whole = self.make_cache(self.rows)
         return self.whole
 
     def is_whole(self, two: TwoClasses) -> bool:

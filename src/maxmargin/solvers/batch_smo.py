@@ -34,6 +34,7 @@ from maxmargin.solvers.working_set import add_rows, solve_working_set
 Rows = NDArray[np.intp]
 
 SIZE = 1024  # of a working set
+KEPT = 2 * SIZE  # rows that are cheap to make: those of a working set, and some of the last ones
 PRECISION = 0.1  # a working set is solved to this part of its violation
 STEPS = 50  # times its size: the most steps for a working set
 FEW = 0.5  # of the rows may be left for it to pay to leave the others out
@@ -157,7 +158,7 @@ class Table:
 
     def part(self, chosen: Rows, cache_bytes: float) -> Table:
         """These rows as a table of their own."""
-        cache = RowCache(self.cache.rows.restricted(chosen), cache_bytes)
+        cache = RowCache(self.cache.rows.restricted(chosen), cache_bytes, KEPT)
         return Table(cache, self.signs[chosen], self.costs[chosen], self.a[chosen], self.values[chosen])
 
 

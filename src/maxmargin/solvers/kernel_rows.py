@@ -34,6 +34,7 @@ Values = NDArray[np.float32]
 BLOCK = 8192  # columns: with some hundred rows they stay in the cache
 TILE = 2048  # columns of a line of the transposed table that are added at a time
 MOST_NUMBERS = 2**28  # a sparse table may be written out in float32 up to this size
+CHEAP = 100  # multiplications: rows with fewer of them for each value are made anew rather than kept for long
 FAR_FROM_ZERO = 0.01  # of the largest k(x, x): where all distances are below it, float32 would hold little of them
 TOGETHER = 32  # rows that are written out to meet a wide sparse table
 
@@ -41,8 +42,9 @@ TOGETHER = 32  # rows that are written out to meet a wide sparse table
 class KernelRows(ABC):
     """Makes rows of the kernel over some columns: all rows of the problem, or those that are still in play."""
 
-    def __init__(self, kernel: Kernel, n_columns: int, threads: Threads) -> None:
+    def __init__(self, kernel: Kernel, n_columns: int, threads: Threads, products: float) -> None:
         self.kernel, self.n_columns, self.threads = kernel, n_columns, threads
+        self.is_cheap = products <= CHEAP  # multiplications for each value
 
     @abstractmethod
     def inner(self, rows: Rows, start: int, stop: int, out: Values) -> None:
@@ -86,7 +88,7 @@ class DenseTable(KernelRows):
     """`table` holds (z, 1, |z|^2 / 2) of the columns, one below the other; `left` says what stands against 1 and it."""
 
     def __init__(self, kernel: Kernel, table: Values, constant: float, threads: Threads) -> None:
-        super().__init__(kernel, table.shape[1], threads)
+        super().__init__(kernel, table.shape[1], threads, len(table))
         self.table, self.constant = table, constant
 
     def inner(self, rows: Rows, start: int, stop: int, out: Values) -> None:
@@ -108,7 +110,7 @@ class SparseTable(KernelRows):
     def __init__(
         self, kernel: Kernel, rows: Any, table: Values, halves: Values, constant: float, threads: Threads
     ) -> None:
-        super().__init__(kernel, table.shape[1], threads)
+        super().__init__(kernel, table.shape[1], threads, rows.nnz / max(1, rows.shape[0]))
         self.rows, self.table, self.halves, self.constant = rows, table, halves, constant
 
     def inner(self, rows: Rows, start: int, stop: int, out: Values) -> None:
@@ -150,7 +152,7 @@ class WideTable(KernelRows):
     """A sparse table that meets a few rows at a time."""
 
     def __init__(self, kernel: Kernel, rows: Any, halves: Values, constant: float, threads: Threads) -> None:
-        super().__init__(kernel, rows.shape[0], threads)
+        super().__init__(kernel, rows.shape[0], threads, math.inf)
         self.rows, self.halves, self.constant = rows, halves, constant
 
     def inner(self, rows: Rows, start: int, stop: int, out: Values) -> None:
@@ -176,7 +178,7 @@ class GivenValues(KernelRows):
     """
 
     def __init__(self, kernel: Kernel, points: Points, to_z: Vector, scale: float, threads: Threads) -> None:
-        super().__init__(kernel, points.X.shape[0], threads)
+        super().__init__(kernel, points.X.shape[0], threads, math.inf)
         self.points, self.to_z, self.scale = points, to_z, scale  # to_z = k(x, z) - k(z, z) / 2
 
     def fill(self, rows: Rows, out: Values) -> None:
@@ -194,11 +196,14 @@ class GivenValues(KernelRows):
 
 
 class RowCache:
-    """Kernel rows that are kept, as many as the memory allows: a ring in which what came first is replaced first."""
+    """Kernel rows that are kept, as many as the memory allows: a ring in which what came first is replaced first.
 
-    def __init__(self, rows: KernelRows, n_bytes: float) -> None:
+    Memory that was never touched costs more than rows that are cheap to make: of those, `enough` are kept.
+    """
+
+    def __init__(self, rows: KernelRows, n_bytes: float, enough: int) -> None:
         n = rows.n_columns
-        slots = int(min(n, max(1, n_bytes // (4 * n))))
+        slots = int(min(n, enough if rows.is_cheap else n, max(1, n_bytes // (4 * n))))
         self.rows, self.values = rows, np.empty((slots, n), dtype=np.float32)
         self.slot_of, self.owner, self.next_slot = np.full(n, -1), np.full(slots, -1), 0
 

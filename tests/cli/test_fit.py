@@ -1,0 +1,245 @@
+"""`maxmargin fit`, `predict`, `verify` and `info` on real files: what is told, what is written, every exit code."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxmargin.persistence
+from maxmargin.cli import main
+from maxmargin.data.synthetic import overlapping
+from maxmargin.data.tables import read_csv
+
+STREET = "a,b,label\n0,0,left\n0,2,left\n3,0,right\n5,1,right\n"
+CROSSED = "a,b,label\n1,1,a\n-1,-1,a\n1,-1,b\n-1,1,b\n"
+
+
+@pytest.fixture
+def model(flowers, tmp_path, capsys):
+    path = str(tmp_path / "flowers.safetensors")
+    assert main(["fit", *flowers, "-o", path]) == 0
+    capsys.readouterr()
+    return path
+
+
+def test_one_screen(flowers, tmp_path, capsys):
+    path = str(tmp_path / "model")
+    assert main(["fit", *flowers, "-o", path]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    for part in ("150 rows x 4 columns", "StandardScaler", "'aster' against the rest", "optimal", f"Written to {path}"):
+        assert part in captured.out
+    assert "Verified in float64, rounding included: all 3 planes." in captured.out
+    assert len(captured.out.splitlines()) < 24
+
+
+def test_the_file_loads_in_python(model, flowers):
+    table = read_csv(flowers[0], label="species")
+    pipeline = maxmargin.persistence.load(model)
+    frame = pd.DataFrame(table.X, columns=table.feature_names)
+    assert pipeline.score(frame, table.y) > 0.9
+    scaled = pipeline[:-1].transform(frame)
+    assert pipeline[-1].certificate_.verify(scaled, table.y)
+
+
+def test_two_labels_get_the_whole_report(write, capsys):
+    assert main(["fit", write(STREET), "--label", "label", "--scale", "none", "-c", "10", "--exact"]) == 0
+    shown = capsys.readouterr().out
+    assert "Optimal: no plane has a lower objective" in shown
+    assert "Verified in exact rational arithmetic" in shown
+    assert "100.00% of these rows get their own label" in shown
+    assert "Written" not in shown
+
+
+def test_for_machines(write, run, tmp_path):
+    path = str(tmp_path / "model")
+    code, found = run("fit", write(STREET), "--label", "label", "-o", path, "-e", "1e-6")
+    assert code == found["exit_code"] == 0
+    assert (found["algorithm"], found["scaling"], found["model"]) == ("LinearSVM", "StandardScaler", path)
+    assert found["parameters"]["tol"] == 1e-6
+    assert found["relative_gap"] <= 1e-6
+    assert found["verdicts"] == ["OPTIMAL"]
+    assert found["verification"]["holds"] is True
+    assert found["status"] == ["PROVEN"]
+
+
+@pytest.mark.parametrize(
+    ("options", "algorithm"),
+    [
+        (["--algorithm", "hard-margin"], "HardMarginSVM"),
+        (["-c", "inf"], "LinearSVM"),
+        (["--algorithm", "perceptron"], "Perceptron"),
+        (["--algorithm", "margin-perceptron"], "MarginPerceptron"),
+        (["--algorithm", "winnow"], "Winnow"),
+        (["--algorithm", "stochastic", "-e", "0.5"], "StochasticSVM"),
+        (["-t", "2", "-g", "0.5"], "KernelSVM"),
+        (["-t", "poly", "-d", "2", "-r", "1", "-c", "inf"], "KernelSVM"),
+        (["--loss", "squared_hinge", "-w", "left=2", "--multi-class", "ovo"], "LinearSVM"),
+        (["-w", "balanced", "--no-bias"], "LinearSVM"),
+    ],
+    ids=["hard", "inf", "perceptron", "margin", "winnow", "stochastic", "rbf", "poly", "squared", "balanced"],
+)
+def test_every_algorithm_is_kept_and_verified(options, algorithm, write, run, tmp_path):
+    path, data = str(tmp_path / "model"), [write(STREET), "--label", "label"]
+    code, found = run("fit", *data, "-o", path, *options)
+    assert (code, found["algorithm"]) == (0, algorithm)
+    code, found = run("verify", path, *data)
+    assert (code, found["holds"], found["is_the_data_of_the_fit"]) == (0, True, True)
+    code, found = run("predict", path, *data)
+    assert (code, found["labels"], found["accuracy"]) == (0, ["left", "left", "right", "right"], 1.0)
+
+
+def test_kernel_parameters_arrive(write, run):
+    _, found = run("fit", write(STREET), "--label", "label", "-t", "1", "-g", "0.5", "-d", "2", "-r", "1.5", "-c", "3")
+    wanted = {"kernel": "poly", "gamma": 0.5, "degree": 2, "coef0": 1.5, "C": 3.0}
+    assert wanted.items() <= found["parameters"].items()
+
+
+def test_not_separable_is_code_3_and_writes_nothing(write, run, tmp_path):
+    path = tmp_path / "model"
+    code, found = run("fit", write(CROSSED), "-o", str(path), "-c", "inf")
+    assert (code, found["verdicts"], found["model"]) == (3, ["NOT_SEPARABLE"], None)
+    assert not path.exists()
+
+
+def test_stopped_early_is_code_2_with_its_gap(write, run, tmp_path):
+    X, y = overlapping(3000)
+    rows = "".join(f"{a},{b},{label}\n" for (a, b), label in zip(X[:, :2].tolist(), y.tolist(), strict=True))
+    path, data = str(tmp_path / "model"), write("a,b,label\n" + rows)
+    code, found = run("fit", data, "-o", path, "--max-time", "1e-9", "-e", "1e-9")
+    assert code == 2
+    assert found["relative_gap"] > 1e-9
+    assert found["status"] == ["TIME"]
+    code, found = run("verify", path, data)
+    assert (code, found["holds"]) == (2, True)
+
+
+def test_weights_and_columns_that_are_passed_over(write, run, tmp_path):
+    path = str(tmp_path / "model")
+    data = write("id,x,times,label\n7,0,1,a\n8,1,3,b\n9,2,1,b\n")
+    options = ["--weight", "times", "--ignore", "id"]
+    code, found = run("fit", data, "-o", path, *options)
+    assert (code, found["columns"]) == (0, 1)
+    code, found = run("verify", path, data, *options)
+    assert (code, found["holds"]) == (0, True)
+    assert run("verify", path, data, "--ignore", "id", "--ignore", "times")[0] == 2
+
+
+def test_verify_refuses_other_data(model, write, capsys):
+    changed = "petal_length,petal_width,leaf_length,leaf_width,label\n1,1,1,1,aster\n9,9,9,9,bellis\n5,5,5,5,crocus\n"
+    assert main(["verify", model, write(changed)]) == 2
+    shown = capsys.readouterr().out
+    assert "Refused" in shown
+    assert "not the data that the model was fitted on" in shown
+
+
+def test_columns_are_found_by_their_names(model, flowers, write, run):
+    table = read_csv(flowers[0], label="species")
+    lines = [",".join(["note", *reversed(table.feature_names)])]
+    lines += [",".join(["some text", *map(repr, row[::-1])]) for row in table.X.tolist()]
+    code, found = run("predict", model, write("\n".join(lines)))
+    assert code == 0
+    assert found["accuracy"] is None
+    assert found["labels"] == run("predict", model, *flowers)[1]["labels"]
+
+
+def test_predictions_in_a_file(model, flowers, tmp_path, capsys):
+    path = tmp_path / "labels.txt"
+    assert main(["predict", model, *flowers, "-o", str(path)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "94.00% of 150 labels are those of the file" in captured.err
+    assert path.read_text().splitlines()[:2] == ["aster", "aster"]
+
+
+def test_predictions_with_scores(model, flowers, capsys):
+    assert main(["predict", model, *flowers, "--scores"]) == 0
+    label, *scores = capsys.readouterr().out.splitlines()[0].split(",")
+    assert label == "aster"
+    assert np.argmax([float(score) for score in scores]) == 0
+
+
+def test_sparse_files_with_fewer_columns(write, run, tmp_path):
+    path = str(tmp_path / "model")
+    code, found = run("fit", write("1 1:1 3:2\n-1 2:1\n1 1:2\n-1 2:2 3:1\n", "data.svm"), "-o", path)
+    assert (code, found["scaling"]) == (0, "MaxAbsScaler")
+    code, found = run("predict", path, write("1 1:3\n-1 2:3\n", "new.svm"))
+    assert (code, found["labels"], found["accuracy"]) == (0, [1, -1], 1.0)
+
+
+def test_standard_input(type_in, run, tmp_path):
+    path = str(tmp_path / "model")
+    type_in(STREET)
+    assert run("fit", "-", "--label", "label", "-o", path)[0] == 0
+    type_in("a,b\n0,1\n9,0\n")
+    assert run("predict", path, "-")[1]["labels"] == ["left", "right"]
+
+
+def test_info(model, run, capsys):
+    code, found = run("info", model)
+    assert (code, found["estimator"], found["scaling"]) == (0, "LinearSVM", ["StandardScaler"])
+    assert found["labels"] == ["aster", "bellis", "crocus"]
+    assert found["data"]["n_rows"] == 150
+    assert len(found["certificates"]) == 3
+    assert main(["info", model]) == 0
+    shown = capsys.readouterr().out
+    assert "petal_length" in shown
+    assert "Optimal" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["-c", "0"], "C must be a positive number"),
+        (["-t", "sigmoid"], "'sigmoid' is no kernel"),
+        (["-t", "2", "-g", "wide"], "--gamma must be a number"),
+        (["-w", "up=2"], "must be LABEL=WEIGHT, with one of left, right"),
+        (["-w", "left=heavy"], "'heavy' is not a number"),
+        (["--algorithm", "hard-margin", "-w", "balanced"], "--class-weight has no meaning for HardMarginSVM"),
+        (["--algorithm", "winnow", "-t", "2"], "--kernel has no meaning for Winnow"),
+        (["--max-time", "-1"], "--max-time must be"),
+        (["-t", "2", "--exact"], "exact arithmetic needs"),
+        (["-o", "/nowhere/at/all"], "cannot be written: no such file"),
+        (["--lable", "x"], "--label"),
+        (["--label", "z"], "no column is called 'z'"),
+    ],
+    ids=["C", "kernel", "gamma", "label", "weight", "hard", "winnow", "time", "exact", "output", "typo", "column"],
+)
+def test_errors_of_fit(options, part, write, fail):
+    assert part in fail("fit", write(STREET), *options)
+
+
+def test_errors_with_models(model, write, fail):
+    assert "no such file" in fail("info", "nothing.safetensors")
+    assert "not a model" in fail("info", write("x,y\n1,2\n"))
+    assert "has no column 'petal_length'" in fail("predict", model, write("a,b,c,d\n1,2,3,4\n"))
+    wide = write("1 1:1 2:1 3:1 4:1 5:1\n", "wide.svm")
+    assert "has 5 columns, but the model was fitted on 4" in fail("predict", model, wide)
+
+
+def test_text_columns_are_named(write, fail):
+    assert "'red' is not a number" in fail("fit", write("x,colour,label\n1,red,a\n2,blue,b\n"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+def test_ctrl_c_keeps_what_was_found(tmp_path):
+    X, y = overlapping(20_000)
+    np.savetxt(tmp_path / "data.csv", np.column_stack([X, y]), delimiter=",", header="a,b,label", comments="")
+    path = tmp_path / "model"
+    command = [sys.executable, "-m", "maxmargin.cli", "fit", str(tmp_path / "data.csv"), "-o", str(path), "--json"]
+    command += ["--algorithm", "stochastic", "-e", "1e-15"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(4.0)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode in (2, 130)  # 2: it was faster than the signal
+    assert "Traceback" not in errors
+    if output:
+        assert json.loads(output)["exit_code"] == process.returncode
+        assert path.exists()
