@@ -11,7 +11,14 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.mark.parametrize(
     "name",
-    ["README.md", "docs/coming_from_scikit_learn.md", "docs/duality.md", "docs/kernels.md", "docs/probabilities.md"],
+    [
+        "README.md",
+        "docs/coming_from_scikit_learn.md",
+        "docs/duality.md",
+        "docs/kernels.md",
+        "docs/models.md",
+        "docs/probabilities.md",
+    ],
 )
 def test_examples_run(name):
     failures, tried = doctest.testfile(

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from maxmargin.certificates.multiclass import MulticlassCertificate
     from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
     from maxmargin.certificates.verification import Verification
+    from maxmargin.data.sources import read_table
+    from maxmargin.data.svmlight_writer import write_svmlight
+    from maxmargin.estimators.audit import audit
+    from maxmargin.estimators.audit_result import Audit
     from maxmargin.estimators.coming_from import from_scikit_learn
     from maxmargin.estimators.hard_margin import HardMarginSVM, NotSeparableError
     from maxmargin.estimators.kernel import KernelSVM
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
     from maxmargin.estimators.separability import separability
     from maxmargin.estimators.stochastic import StochasticSVM
     from maxmargin.estimators.winnow import Winnow
+    from maxmargin.persistence.errors import ModelFileError
+    from maxmargin.persistence.model_file import load, model_info, save
     from maxmargin.problems.probability import logistic, symmetric_logistic
     from maxmargin.problems.scalings import C_from, loss_factor_from, norm_factor_from
     from maxmargin.problems.trace import Trace
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "C_from",
     "Certificate",
     "HardMarginSVM",
@@ -46,6 +53,7 @@ __all__ = [
     "LinearSVMCV",
     "MarginPath",
     "MarginPerceptron",
+    "ModelFileError",
     "MulticlassCertificate",
     "NotSeparableError",
     "Perceptron",
@@ -56,16 +64,23 @@ __all__ = [
     "Verdict",
     "Verification",
     "Winnow",
+    "audit",
     "from_scikit_learn",
+    "load",
     "logistic",
     "loss_factor_from",
+    "model_info",
     "norm_factor_from",
     "path",
+    "read_table",
+    "save",
     "separability",
     "symmetric_logistic",
+    "write_svmlight",
 ]
 
 _HOMES = {
+    "Audit": "estimators.audit_result",
     "C_from": "problems.scalings",
     "Certificate": "certificates.certificate",
     "HardMarginSVM": "estimators.hard_margin",
@@ -78,6 +93,7 @@ _HOMES = {
     "LinearSVMCV": "estimators.linear_cv",
     "MarginPath": "estimators.path",
     "MarginPerceptron": "estimators.perceptrons",
+    "ModelFileError": "persistence.errors",
     "MulticlassCertificate": "certificates.multiclass",
     "NotSeparableError": "estimators.hard_margin",
     "Perceptron": "estimators.perceptrons",
@@ -88,13 +104,19 @@ _HOMES = {
     "Verdict": "certificates.certificate",
     "Verification": "certificates.verification",
     "Winnow": "estimators.winnow",
+    "audit": "estimators.audit",
     "from_scikit_learn": "estimators.coming_from",
+    "load": "persistence.model_file",
     "logistic": "problems.probability",
     "loss_factor_from": "problems.scalings",
+    "model_info": "persistence.model_file",
     "norm_factor_from": "problems.scalings",
     "path": "estimators.path",
+    "read_table": "data.sources",
+    "save": "persistence.model_file",
     "separability": "estimators.separability",
     "symmetric_logistic": "problems.probability",
+    "write_svmlight": "data.svmlight_writer",
 }
 
 

@@ -28,10 +28,10 @@ def test_version(capsys):
 def test_help_names_the_commands(arguments, capsys):
     assert main(arguments) == 0
     shown = capsys.readouterr().out
-    assert all(command in shown for command in ("demo", "check", "doctor"))
+    assert all(command.__name__ in shown for command in application.COMMANDS)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["--version"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"], ["--version"]])
 def test_help_loads_neither_the_compiler_nor_scikit_learn(arguments):
     code = """
 import atexit, sys
@@ -59,6 +59,22 @@ def test_wrong_usage_is_code_1_on_stderr(arguments, capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "Error:" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [(["fti", "a.csv"], "'fit'"), (["fit", "a.csv", "--lable", "y"], "--label"), (["audti"], "'audit'")],
+    ids=["command", "option", "audit"],
+)
+def test_what_was_meant_is_suggested(arguments, meant, capsys):
+    assert main(arguments) == 1
+    assert meant in capsys.readouterr().err
+
+
+def test_every_command_explains_itself(capsys):
+    for command in application.COMMANDS:
+        assert main([command.__name__, "--help"]) == 0
+        assert "Usage: maxmargin" in capsys.readouterr().out
 
 
 def test_a_bug_is_one_sentence(monkeypatch, capsys):

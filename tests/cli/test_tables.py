@@ -3,13 +3,18 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from maxmargin import KernelSVM, LinearSVM
 from maxmargin.cli import main
 from maxmargin.data.svmlight import read_svmlight
+from maxmargin.data.svmlight_writer import write_svmlight
+from maxmargin.data.synthetic import overlapping
 from maxmargin.data.tables import read_csv
+from maxmargin.persistence import write_liblinear, write_libsvm
 
 STREET = "a,b,label\n0,0,left\n0,2,left\n3,0,right\n5,1,right\n"
 CROSSED = "a,b,label\n1,1,a\n-1,-1,a\n1,-1,b\n-1,1,b\n"
@@ -88,7 +93,50 @@ def test_audit_that_stops_early(flowers, run, fail, tmp_path):
     path = str(tmp_path / "model")
     assert run("fit", *flowers, "-o", path)[0] == 0
     assert run("audit", path, *flowers, "--max-time", "1e-9", "-e", "1e-12")[0] == 2
-    assert "C must be a positive number" in fail("audit", path, *flowers, "-c", "0")
+    assert "are for text models" in fail("audit", path, *flowers, "-c", "1")
+
+
+@pytest.fixture
+def text_models(tmp_path):
+    """A LIBLINEAR and a LIBSVM model of the same sparse file, which are as good as ours."""
+    X, y = overlapping(60)
+    data = tmp_path / "data.svm"
+    write_svmlight(str(data), X, y)
+    linear = LinearSVM(C=0.5, fit_intercept=False, loss="squared_hinge", tol=1e-7).fit(X, y)
+    write_liblinear(linear, tmp_path / "liblinear")
+    write_libsvm(KernelSVM(C=0.5, class_weight={1: 2.0, -1: 1.0}, tol=1e-6).fit(X, y), tmp_path / "libsvm")
+    return str(data), str(tmp_path / "liblinear"), str(tmp_path / "libsvm")
+
+
+def test_audit_of_text_models(text_models, run, fail):
+    data, liblinear, libsvm = text_models
+    code, found = run("audit", liblinear, data, "-c", "0.5")
+    assert (code, found["model"]) == (0, "LinearSVC(C=0.5)")
+    assert found["excess"] < 1e-4
+    code, found = run("audit", libsvm, data, "-c", "0.5", "-w", "1=2")
+    assert (code, found["model"]) == (0, "KernelSVM(C=0.5)")
+    assert found["excess"] < 1e-4
+    assert run("audit", libsvm, data, "-c", "0.5")[1]["least_excess"] > 1e-3
+    assert "does not tell its C" in fail("audit", liblinear, data)
+    assert "--C must be a positive number" in fail("audit", liblinear, data, "-c", "0")
+    assert "holds no certificate" in fail("verify", libsvm, data)
+
+
+def test_text_models_predict(text_models, run):
+    data, *models = text_models
+    for model, program in zip(models, ("LIBLINEAR", "LIBSVM"), strict=True):
+        assert run("predict", model, data)[1]["accuracy"] > 0.6
+        code, found = run("info", model)
+        assert (code, found["written_by"], found["certificates"]) == (0, program, [])
+
+
+def test_audit_with_a_bias_column(text_models, run):
+    data, liblinear, _ = text_models
+    lines = Path(liblinear).read_text().replace("bias -1", "bias 1")
+    Path(liblinear).write_text(lines + "0\n")
+    code, found = run("audit", liblinear, data, "-c", "0.5")
+    assert code == 0
+    assert "regularises its bias" in found["notes"][0]
 
 
 def test_scale(flowers, run, tmp_path, capsys):
@@ -121,6 +169,14 @@ def test_convert_keeps_every_bit(write, tmp_path, capsys):
     assert first.y.tolist() == second.y.tolist()
 
 
+@pytest.mark.parametrize("name", ["data.csv.gz", "data.tsv", "data.libsvm.xz", "data.csv.bz2"])
+def test_convert_writes_what_the_name_says(name, write, tmp_path):
+    path, back = str(tmp_path / name), str(tmp_path / "back.csv")
+    assert main(["convert", write("a,label\n0.1,1\n2,-1\n", "first.csv"), "-o", path]) == 0
+    assert main(["convert", path, "-o", back]) == 0
+    assert read_csv(back).X.tolist() == [[0.1], [2.0]]
+
+
 def test_convert_to_standard_output(write, capsys):
     assert main(["convert", write("a,label\n0.5,1\n2,-1\n"), "-o", "-", "--to", "svmlight"]) == 0
     assert capsys.readouterr().out == "1 1:0.5\n-1 1:2\n"
@@ -129,18 +185,16 @@ def test_convert_to_standard_output(write, capsys):
 def test_convert_names_labels_that_are_no_numbers(flowers, fail, tmp_path):
     assert "label" in fail("convert", *flowers, "-o", str(tmp_path / "flowers.svm"))
     assert "cannot be written" in fail("convert", *flowers, "-o", "/nowhere/flowers.csv")
+    assert "not as parquet" in fail("convert", *flowers, "-o", "-", "--to", "parquet")
 
 
 def test_a_night_job_in_processes_of_its_own(flowers, run, tmp_path):
-    """fit, then predict, as a script would."""
+    """fit in one process, predict in another."""
     model = str(tmp_path / "model")
 
-    def command(*arguments):
-        line = [sys.executable, "-m", "maxmargin.cli", *arguments]
-        return subprocess.run(line, capture_output=True, text=True, timeout=100)
-
-    fitted = command("fit", *flowers, "-o", model, "--json")
+    line = [sys.executable, "-m", "maxmargin.cli", "fit", *flowers, "-o", model, "--json"]
+    fitted = subprocess.run(line, capture_output=True, text=True, timeout=300)
     assert (fitted.returncode, fitted.stderr) == (0, "")
     assert json.loads(fitted.stdout)["relative_gap"] <= 1e-4
-    labels = command("predict", model, *flowers).stdout.splitlines()
-    assert labels == run("predict", model, *flowers)[1]["labels"]
+    code, found = run("predict", model, *flowers)
+    assert (code, found["accuracy"]) == (0, json.loads(fitted.stdout)["accuracy"])

@@ -72,6 +72,11 @@ def as_arrow_stream(folder):
     return OnlyAStream(as_arrow(folder))
 
 
+def as_query(folder):
+    duckdb = pytest.importorskip("duckdb")
+    return duckdb.sql(f"SELECT * FROM read_csv('{as_csv(folder)}', header = true)")
+
+
 def as_parquet(folder):
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(as_arrow(folder), folder / "table.parquet", row_group_size=2)
@@ -108,8 +113,8 @@ def as_fields(folder):
 
 
 FORMS = [
-    as_csv, as_gzipped_tsv, as_open_text, as_pandas, as_polars, as_arrow, as_arrow_stream, as_parquet, as_open_parquet,
-    as_feather, as_saved_stream, as_npz, as_fields,
+    as_csv, as_gzipped_tsv, as_open_text, as_pandas, as_polars, as_arrow, as_arrow_stream, as_query, as_parquet,
+    as_open_parquet, as_feather, as_saved_stream, as_npz, as_fields,
 ]  # fmt: skip
 
 

@@ -68,6 +68,7 @@ def test_we_decide_as_libsvm_does(kernel, n_classes, tmp_path):
     X, y = (X2, Y2) if n_classes == 2 else (X4, SVC_LABELS[Y4])
     theirs = svmutil.svm_train(y.tolist(), X.tolist(), f"-q -t {number} -g 0.1 -r 1 -d 2")
     svmutil.svm_save_model(str(tmp_path / "model"), theirs)
+    theirs = svmutil.svm_load_model(str(tmp_path / "model"))  # its own writer rounds the vectors to 8 digits
     model = read_libsvm(tmp_path / "model")
     labels, _, values = svmutil.svm_predict([], X.tolist(), theirs, "-q")
     order, theirs_first = theirs.get_labels(), np.array(values)
@@ -202,7 +203,7 @@ def test_malformed_text_models_name_the_place(read, text, old, new, message, tmp
         read(tmp_path / "model")
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(st.data())
 def test_mutated_text_models_are_refused_or_read(tmp_path_factory, data):
     read, text = data.draw(st.sampled_from([(read_liblinear, LIBLINEAR), (read_libsvm, LIBSVM)]))

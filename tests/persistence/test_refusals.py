@@ -96,7 +96,7 @@ def test_entries_and_numbers_that_are_none_of_safetensors(tmp_path):
     refused(file_with(b'{"a": ' + b"9" * 5000 + b"}"), tmp_path / "model", "JSON")
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(st.data())
 def test_damaged_bytes_are_found(data):
     name = data.draw(st.sampled_from(sorted(FILES)))
@@ -163,7 +163,7 @@ def behaves(document, arrays, name):
         assert len(model.predict(X)) == X.shape[0]
 
 
-@settings(max_examples=600)
+@settings(max_examples=300)
 @given(st.data())
 def test_false_documents_are_refused_or_predict(data):
     name = data.draw(st.sampled_from(sorted(PARTS)))

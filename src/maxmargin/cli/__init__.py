@@ -1,11 +1,16 @@
-"""The command line: `maxmargin demo`, `maxmargin check FILE`, `maxmargin doctor`.
+"""The command line: everything that the library does, on files.
+
+    fit, predict, verify, audit, info     models: made, used, proven again, measured, shown
+    check, path, compare                  questions about a table
+    scale, convert                        tables
+    demo, doctor                          the library itself
 
 Results go to stdout, messages and progress to stderr. Exit codes:
 
-    0    fine; for `check`: separable, with proof
+    0    fine; where something is to be proven: proven
     1    the command or the data cannot be used, and a sentence says why
-    2    nothing is proven: stopped before, or undecided at this precision
-    3    `check`: proven not to be separable
+    2    not proven: stopped before, with a gap; undecided at this precision; or the proof does not hold on these data
+    3    proven not to be separable
     130  interrupted by Ctrl-C
 """
 

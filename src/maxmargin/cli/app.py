@@ -11,20 +11,30 @@ import typer
 from typer.main import get_command
 
 import maxmargin
+from maxmargin.cli.audit import audit
 from maxmargin.cli.check import check
+from maxmargin.cli.compare import compare
 from maxmargin.cli.console import ExitCode, UserError, messages
+from maxmargin.cli.convert import convert
 from maxmargin.cli.demo import demo
 from maxmargin.cli.doctor import doctor
+from maxmargin.cli.fit import fit
+from maxmargin.cli.info import info
+from maxmargin.cli.path import path
+from maxmargin.cli.predict import predict
+from maxmargin.cli.scale import scale
+from maxmargin.cli.verify import verify
+
+COMMANDS = (fit, predict, check, verify, audit, path, compare, info, scale, convert, demo, doctor)
 
 app = typer.Typer(
     name="maxmargin",
     help="Large-margin classification that proves its answers.",
-    add_completion=False,
+    add_completion=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo)
-app.command()(check)
-app.command()(doctor)
+for command in COMMANDS:
+    app.command()(command)
 
 
 def show_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""Text files: where they come from, their lines, and errors that name the place.
+"""Text files: where they come from, their lines or pieces, and errors that name the place.
 
 A file is a path or an open file; gzip, bzip2 and xz are recognised by their first bytes, whatever the name says.
 """
@@ -11,6 +11,7 @@ import lzma
 import os
 import zlib
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import IO, Any, TypeAlias, cast
 
 Source: TypeAlias = "str | os.PathLike[str] | IO[str] | IO[bytes]"
@@ -23,28 +24,44 @@ NOT_TEXT = {
     b"\xfe\xff": "UTF-16 text: save it as UTF-8",
 }
 BYTE_ORDER_MARK = "\ufeff"
+PIECE = 2**20  # bytes
 
 
 class DataFileError(ValueError):
     """What is wrong with a data file, where, and what to do.
 
-    `line` counts from 1, as editors do. `column` is a name, or an index that counts from 0.
+    `line` and `character` count from 1, as editors do. `column` is a name, or an index that counts from 0; so does
+    `row`, which is for files that have no lines.
 
     >>> print(DataFileError("data.csv", "'abc' is not a number", 7, "height"))
     data.csv, line 7, column 'height': 'abc' is not a number
     """
 
-    def __init__(self, file: str, problem: str, line: int | None = None, column: str | int | None = None) -> None:
-        super().__init__(file, problem, line, column)
+    def __init__(
+        self,
+        file: str,
+        problem: str,
+        line: int | None = None,
+        column: str | int | None = None,
+        character: int | None = None,
+        row: int | None = None,
+    ) -> None:
+        super().__init__(file, problem, line, column, character, row)
         self.file = file
         self.problem = problem
         self.line = line
         self.column = column
+        self.character = character
+        self.row = row
 
     def __str__(self) -> str:
         place = [self.file]
         if self.line is not None:
             place.append(f"line {self.line}")
+        if self.character is not None:
+            place.append(f"character {self.character}")
+        if self.row is not None:
+            place.append(f"row {self.row} (counted from 0)")
         if isinstance(self.column, str):
             place.append(f"column {shortened(self.column)}")
         elif self.column is not None:
@@ -86,22 +103,69 @@ def lines_of(source: Source) -> Generator[str, None, None]:
 
 def lines_of_bytes(file: IO[bytes], name: str) -> Iterator[str]:
     number = 0
-    try:
+    with damage_refused(name):
         for chunk in unpacked(file, name):
             for raw in chunk.splitlines(keepends=True) if b"\r" in chunk else (chunk,):
                 number += 1
-                try:
-                    line = raw.decode("utf-8")
-                except UnicodeDecodeError as error:
-                    byte = f"byte {raw[error.start]:#04x} at position {error.start}"
-                    raise DataFileError(name, f"{byte} is not UTF-8; save the file as UTF-8", number) from None
-                yield checked(line, name, number)
+                yield decoded(raw, name, number)
+
+
+def pieces_of(source: Source) -> Iterator[bytes]:
+    """The bytes, unpacked, in pieces of about 1 MB, each of which ends with the end of a line; no byte order mark.
+
+    Pieces are read and not mapped: a file that shrinks meanwhile would kill a process that has mapped it, memory is
+    held for a few pieces at a time, and a pipe or a compressed file is read in the same way.
+    """
+    begun: list[bytes] = []
+    for number, chunk in enumerate(chunks_of(source)):
+        told = chunk.removeprefix(BYTE_ORDER_MARK.encode()) if number == 0 else chunk
+        # After a \r only where another byte follows: \r\n is one end.
+        cut = told.rfind(b"\n") + 1 or told.rfind(b"\r", 0, len(told) - 1) + 1
+        if cut:
+            yield b"".join([*begun, told[:cut]])
+            begun = []
+        begun.append(told[cut:])
+    last = b"".join(begun)
+    if last:
+        yield last + b"\n"
+
+
+def chunks_of(source: Source) -> Iterator[bytes]:
+    name = name_of(source)
+    if isinstance(source, str | os.PathLike):
+        with open(source, "rb") as file:
+            yield from chunks_of(file)
+        return
+    if isinstance(source.read(0), str):
+        for text in iter(lambda: cast("IO[str]", source).read(PIECE), ""):
+            yield text.encode("utf-8", "surrogatepass")
+        return
+    with damage_refused(name):
+        file = unpacked(cast("IO[bytes]", source), name)
+        yield from iter(lambda: cast("bytes", file.read(PIECE)), b"")
+
+
+@contextmanager
+def damage_refused(name: str) -> Iterator[None]:
+    """Errors of the decompression, as what they are."""
+    try:
+        yield
     except (EOFError, zlib.error, lzma.LZMAError) as error:
-        raise DataFileError(name, f"the compressed file is damaged or cut off ({error})", number + 1) from None
+        raise DataFileError(name, f"the compressed file is damaged or cut off ({error})") from None
     except OSError as error:
         if error.errno is not None:  # a matter of the disk and not of the compression
             raise
-        raise DataFileError(name, f"the compressed file is damaged ({error})", number + 1) from None
+        raise DataFileError(name, f"the compressed file is damaged ({error})") from None
+
+
+def decoded(raw: bytes, name: str, number: int) -> str:
+    """A line of text."""
+    try:
+        line = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte = f"byte {raw[error.start]:#04x} at position {error.start}"
+        raise DataFileError(name, f"{byte} is not UTF-8; save the file as UTF-8", number) from None
+    return checked(line, name, number)
 
 
 def checked(line: str, name: str, number: int) -> str:

@@ -1,1 +1,22 @@
 """Models that can be kept: one safe file, and the formats of other programs."""
+
+from maxmargin.persistence.coefficients import write_coefficients
+from maxmargin.persistence.errors import ModelFileError
+from maxmargin.persistence.fingerprint import Fingerprint
+from maxmargin.persistence.liblinear_model import read_liblinear, write_liblinear
+from maxmargin.persistence.libsvm_model import read_libsvm, write_libsvm
+from maxmargin.persistence.model_file import ModelInfo, load, model_info, save
+
+__all__ = [
+    "Fingerprint",
+    "ModelFileError",
+    "ModelInfo",
+    "load",
+    "model_info",
+    "read_liblinear",
+    "read_libsvm",
+    "save",
+    "write_coefficients",
+    "write_liblinear",
+    "write_libsvm",
+]

@@ -33,7 +33,7 @@ from maxmargin.solvers.working_set import add_rows, solve_working_set
 
 Rows = NDArray[np.intp]
 
-SIZE = 1024  # of a working set
+SIZE = 1024  # of a working set; half of it where rows are expensive, and no more of them are to be made than needed
 KEPT = 2 * SIZE  # rows that are cheap to make: those of a working set, and some of the last ones
 PRECISION = 0.1  # a working set is solved to this part of its violation
 STEPS = 50  # times its size: the most steps for a working set
@@ -88,6 +88,7 @@ class Table:
     def __init__(self, cache: RowCache, signs: Vector, costs: Vector, a: Vector, values: Vector) -> None:
         self.cache, self.signs, self.costs, self.a, self.values = cache, signs, costs, a, values
         self.working_set = np.empty(0, dtype=np.intp)
+        self.size = SIZE if cache.rows.is_cheap else SIZE // 2
 
     def look(self) -> View:
         """Where things stand."""
@@ -117,7 +118,7 @@ class Table:
         a = before.copy()
         slopes = (view.slopes[chosen] - 0.5 * (view.highest + view.lowest)).astype(np.float32)
         K = self.cache.rows.square(chosen)
-        steps = int(solve_working_set(K, signs, slopes, a, self.costs[chosen], PRECISION, STEPS * SIZE))
+        steps = int(solve_working_set(K, signs, slopes, a, self.costs[chosen], PRECISION, STEPS * self.size))
         changes = signs * (a - before)
         moved = np.flatnonzero(changes)
         self.a[chosen] = a
@@ -127,10 +128,10 @@ class Table:
 
     def choose(self, view: View) -> Rows:
         """The newest half of the last working set and, from either side, the rows that violate most."""
-        kept = self.working_set[-(SIZE // 2) :]
+        kept = self.working_set[-(self.size // 2) :]
         free = np.ones(len(self.signs), dtype=bool)
         free[kept] = False
-        share = (SIZE - len(kept)) // 2
+        share = (self.size - len(kept)) // 2
         rising = most(view.slopes, np.flatnonzero(view.rising & free & (view.slopes > view.lowest)), share)
         free[rising] = False
         falling = most(-view.slopes, np.flatnonzero(view.falling & free & (view.slopes < view.highest)), share)
@@ -138,7 +139,7 @@ class Table:
 
     def carry(self, chosen: Rows, changes: Vector) -> None:
         """values += sum of the changes times the kernel's rows."""
-        together = min(SIZE, len(self.cache.owner))
+        together = min(self.size, len(self.cache.owner))
         for start in range(0, len(chosen), together):
             slots = self.cache.slots(chosen[start : start + together])
             coefficients = changes[start : start + together].astype(np.float32)
@@ -208,7 +209,7 @@ def batch_smo(
             aim, progress = 0.5 * aim, Progress()
             continue
         chosen = table.in_play(view)
-        if len(chosen) > FEW * n or n <= 2 * SIZE:
+        if len(chosen) > FEW * n or n <= 2 * table.size:
             steps, rounds = steps + table.step(view), rounds + 1
             yield solution(view, False)
             continue

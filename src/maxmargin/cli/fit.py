@@ -1,0 +1,207 @@
+"""`maxmargin fit DATA -o MODEL`: scale the columns, find the planes, prove them, and keep them in a file."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from maxmargin.cli import datafile
+from maxmargin.cli.certified import certificate_for_machines, exit_code, tell_certificate
+from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json
+from maxmargin.cli.datafile import DataFile, Format, describe
+from maxmargin.cli.model import in_a_sentence, make_scaler, read_class_weight, save_model
+from maxmargin.cli.options import (
+    AsJson,
+    ClassWeight,
+    Data,
+    Exact,
+    FileFormat,
+    Ignore,
+    KernelName,
+    Label,
+    Loss,
+    LossName,
+    MaxTime,
+    MultiClass,
+    NoBias,
+    NoHeader,
+    Price,
+    Scale,
+    Scaling,
+    Tolerance,
+    Weight,
+    check_time,
+    kernel_named,
+)
+
+
+class Algorithm(StrEnum):
+    """What can be fitted."""
+
+    SVM = "svm"
+    HARD_MARGIN = "hard-margin"
+    PERCEPTRON = "perceptron"
+    MARGIN_PERCEPTRON = "margin-perceptron"
+    WINNOW = "winnow"
+    STOCHASTIC = "stochastic"
+
+
+def fit(
+    data: Data,
+    label: Label = None,
+    weight: Weight = None,
+    ignore: Ignore = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="MODEL", help="Where to write the model."),
+    ] = None,
+    algorithm: Annotated[Algorithm, typer.Option(help="How the planes are found.")] = Algorithm.SVM,
+    C: Price = 1.0,
+    loss: Loss = LossName.HINGE,
+    kernel: Annotated[
+        KernelName,
+        typer.Option("--kernel", "-t", parser=kernel_named, metavar="NAME", help="linear (0), poly (1) or rbf (2)."),
+    ] = KernelName.LINEAR,
+    gamma: Annotated[
+        str, typer.Option("--gamma", "-g", metavar="NUMBER", help="Of poly and rbf: a number, scale or auto.")
+    ] = "scale",
+    degree: Annotated[int, typer.Option("--degree", "-d", metavar="NUMBER", help="Of poly.")] = 3,
+    coef0: Annotated[float, typer.Option("--coef0", "-r", metavar="NUMBER", help="Of poly.")] = 0.0,
+    scale: Scale = Scaling.AUTO,
+    class_weight: ClassWeight = None,
+    multi_class: Annotated[
+        MultiClass | None, typer.Option(help="A plane for each class against the rest, or for each pair.")
+    ] = None,
+    no_bias: NoBias = False,
+    tol: Tolerance = None,
+    max_time: MaxTime = None,
+    exact: Exact = False,
+    no_header: NoHeader = False,
+    format: FileFormat = Format.AUTO,
+    as_json: AsJson = False,
+) -> int:
+    """Find the planes between the labels of a file, prove them, and write a model.
+
+    Exit codes: 0 proven, 2 stopped with a gap, 3 proven not separable, 1 an error.
+    """
+    check_time(max_time)
+    with messages.status(f"Reading {data}"):
+        table = datafile.read(data, format, label, not no_header, weight=weight, ignore=ignore)
+    labels = [value for value, _ in datafile.count_labels(table)]
+    given: dict[str, Any] = {
+        "C": C,
+        "loss": loss.value,
+        "kernel": kernel.value,
+        "gamma": gamma if gamma in ("scale", "auto") else number("--gamma", gamma),
+        "degree": degree,
+        "coef0": coef0,
+        "class_weight": read_class_weight(class_weight, labels),
+        "fit_intercept": not no_bias,
+        "max_time": max_time,
+        "verbose": int(messages.is_terminal),  # the gap as it falls, where somebody looks
+        "tol": tol,
+        "multi_class": None if multi_class is None else multi_class.value,
+    }
+    classifier = make_classifier(algorithm, kernel, given)
+    scaler = make_scaler(scale, table.X)
+    begun = time.perf_counter()
+    code = run(classifier, scaler, table, exact, as_json, begun, output)
+    return int(code)
+
+
+def run(
+    classifier: Any, scaler: Any, table: DataFile, exact: bool, as_json: bool, begun: float, output: str | None
+) -> ExitCode:
+    """Fit, check, keep, tell. After Ctrl-C what was found so far is kept and told."""
+    from maxmargin import NotSeparableError
+
+    interrupted = False
+    with in_a_sentence(table.name):
+        X = table.X if scaler is None else scaler.fit_transform(table.X)
+        try:
+            classifier.fit(X, table.y, **weights_for(classifier, table))
+            certificate = classifier.certificate_
+        except NotSeparableError as error:
+            certificate, output = error.certificate, None
+        except KeyboardInterrupt:
+            if not hasattr(classifier, "certificate_"):
+                raise
+            certificate, interrupted = classifier.certificate_, True
+        seconds = time.perf_counter() - begun
+        verification = certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)
+    code = ExitCode.INTERRUPTED if interrupted else exit_code(certificate, verification)
+    accuracy = float(classifier.score(X, table.y)) if hasattr(classifier, "classes_") else None
+    if output is not None:
+        save_model(scaler, classifier, table, output)
+    found = {
+        **describe(table),
+        "algorithm": type(classifier).__name__,
+        "parameters": {name: value for name, value in classifier.get_params().items() if value is not None},
+        "scaling": None if scaler is None else type(scaler).__name__,
+        "status": status_of(classifier),
+        "accuracy": accuracy,
+        "seconds": seconds,
+        "model": output,
+        "exit_code": int(code),
+    }
+    if as_json:
+        say_json({**found, **certificate_for_machines(certificate, verification)})
+        return code
+    say(datafile.headline(table))
+    how = "as they are" if scaler is None else f"scaled by {type(scaler).__name__}"
+    say(f"{type(classifier).__name__} on the columns {how}, {seconds:.3g} s")
+    tell_certificate(certificate, verification)
+    if accuracy is not None:
+        say(f"  {accuracy:.2%} of these rows get their own label")
+    if output is not None:
+        say(f"Written to {output}")
+    return code
+
+
+def weights_for(classifier: Any, table: DataFile) -> dict[str, Any]:
+    """The rows' weights, if the file has some."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    if table.weights is None:
+        return {}
+    if not has_fit_parameter(classifier, "sample_weight"):
+        raise UserError(f"--weight has no meaning for a {type(classifier).__name__}, which learns row by row")
+    return {"sample_weight": table.weights}
+
+
+def status_of(classifier: Any) -> list[str]:
+    status = getattr(classifier, "status_", [])
+    return [one.name for one in (status if isinstance(status, list) else [status])]
+
+
+def make_classifier(algorithm: Algorithm, kernel: KernelName, given: dict[str, Any]) -> Any:
+    """The estimator with those of the options that it has; what it does not have must not have been asked for."""
+    import maxmargin
+
+    has_kernel = kernel is not KernelName.LINEAR
+    kinds: dict[Algorithm, Any] = {
+        Algorithm.SVM: maxmargin.KernelSVM if has_kernel else maxmargin.LinearSVM,
+        Algorithm.HARD_MARGIN: maxmargin.HardMarginSVM,
+        Algorithm.PERCEPTRON: maxmargin.KernelPerceptron if has_kernel else maxmargin.Perceptron,
+        Algorithm.MARGIN_PERCEPTRON: maxmargin.MarginPerceptron,
+        Algorithm.WINNOW: maxmargin.Winnow,
+        Algorithm.STOCHASTIC: maxmargin.StochasticSVM,
+    }
+    kind = kinds[algorithm]
+    known = kind().get_params()
+    usual = {"C": 1.0, "loss": "hinge", "kernel": "linear", "fit_intercept": True}
+    for name in ("C", "loss", "kernel", "class_weight", "fit_intercept", "tol", "multi_class"):
+        if name not in known and given[name] != usual.get(name):
+            option = {"fit_intercept": "no-bias"}.get(name, name).replace("_", "-")
+            raise UserError(f"--{option} has no meaning for {kind.__name__} (--algorithm {algorithm.value})")
+    return kind(**{name: value for name, value in given.items() if name in known and value is not None})
+
+
+def number(option: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UserError(f"{option} must be a number, scale or auto, not {text!r}") from None

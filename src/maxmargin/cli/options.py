@@ -1,0 +1,105 @@
+"""Arguments and options that several commands have, in one wording; and what their values may be."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from maxmargin.cli.console import UserError
+from maxmargin.cli.datafile import Format
+
+LIBSVM_KERNELS = {"0": "linear", "1": "poly", "2": "rbf"}  # the numbers of its option -t
+
+
+class Scaling(StrEnum):
+    """How columns are brought to one size before a fit."""
+
+    AUTO = "auto"
+    STANDARD = "standard"
+    MINMAX = "minmax"
+    MAXABS = "maxabs"
+    NONE = "none"
+
+
+class LossName(StrEnum):
+    """What a row costs that is not beyond its own edge of the street."""
+
+    HINGE = "hinge"
+    SQUARED_HINGE = "squared_hinge"
+
+
+class KernelName(StrEnum):
+    """The kernels that can be named on a command line."""
+
+    LINEAR = "linear"
+    POLY = "poly"
+    RBF = "rbf"
+
+
+class MultiClass(StrEnum):
+    """How many classes become two."""
+
+    REST = "ovr"
+    PAIRS = "ovo"
+
+
+def kernel_named(text: str) -> KernelName:
+    """By name, or by LIBSVM's number."""
+    name = LIBSVM_KERNELS.get(text, text)
+    if name not in list(KernelName):
+        known = ", ".join(f"{number} or {kernel}" for number, kernel in LIBSVM_KERNELS.items())
+        raise typer.BadParameter(f"{text!r} is no kernel; it can be {known}")
+    return KernelName(name)
+
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="A table: CSV, SVMlight (.gz too), Parquet, Arrow, .npy, .npz; - reads standard input."
+    ),
+]
+ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model that `maxmargin fit` wrote.")]
+Label = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|INDEX",
+        help="The column of labels: its name, or its index from 0 (-1 is the last). "
+        "Without it: the one column called label, y, target or class.",
+    ),
+]
+Weight = Annotated[
+    str | None, typer.Option(metavar="NAME|INDEX", help="The column of weights: a row of weight k is k equal rows.")
+]
+Ignore = Annotated[
+    list[str] | None, typer.Option(metavar="NAME|INDEX", help="A column to pass over; repeat it for more.")
+]
+NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line is data.")]
+FileFormat = Annotated[Format, typer.Option(help="How the file is written.")]
+Positive = Annotated[str | None, typer.Option(metavar="LABEL", help="Ask about this label against all others only.")]
+MaxTime = Annotated[
+    float | None, typer.Option(metavar="SECONDS", help="Stop then, with the bounds that are proven so far.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="All of it, for machines.")]
+Exact = Annotated[bool, typer.Option("--exact", help="Check the proof in rational arithmetic, too.")]
+Scale = Annotated[
+    Scaling,
+    typer.Option(help="How columns are scaled first; auto: standard, or maxabs for a sparse file."),
+]
+Price = Annotated[float, typer.Option("--C", "-c", metavar="NUMBER", help="The price of slack; inf: the hard margin.")]
+Loss = Annotated[LossName, typer.Option(help="What slack costs.")]
+NoBias = Annotated[bool, typer.Option("--no-bias", help="Only planes through the origin.")]
+Tolerance = Annotated[
+    float | None, typer.Option("--tol", "-e", metavar="NUMBER", help="The relative gap that is to be proven.")
+]
+ClassWeight = Annotated[
+    list[str] | None,
+    typer.Option("--class-weight", "-w", metavar="LABEL=WEIGHT", help="Repeat it for each class; or: balanced."),
+]
+
+
+def check_time(max_time: float | None) -> None:
+    """One sentence where a time limit is none."""
+    if max_time is not None and not max_time > 0.0:
+        raise UserError(f"--max-time must be a positive number of seconds, not {max_time:g}")

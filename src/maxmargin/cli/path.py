@@ -1,0 +1,114 @@
+"""`maxmargin path DATA`: the soft margin over C, every point with its proof."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Annotated, Any
+
+import typer
+
+from maxmargin.cli import datafile
+from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json
+from maxmargin.cli.datafile import Format, describe
+from maxmargin.cli.model import in_a_sentence, make_scaler
+from maxmargin.cli.options import (
+    AsJson,
+    Data,
+    FileFormat,
+    Ignore,
+    Label,
+    Loss,
+    LossName,
+    MaxTime,
+    NoBias,
+    NoHeader,
+    Positive,
+    Scale,
+    Scaling,
+    Tolerance,
+    Weight,
+    check_time,
+)
+from maxmargin.cli.question import find
+
+
+def path(
+    data: Data,
+    label: Label = None,
+    weight: Weight = None,
+    ignore: Ignore = None,
+    Cs: Annotated[
+        str, typer.Option("--Cs", metavar="NUMBERS", help="How many values of C, or the values: 0.1,1,10.")
+    ] = "10",
+    loss: Loss = LossName.HINGE,
+    positive: Positive = None,
+    scale: Scale = Scaling.AUTO,
+    no_bias: NoBias = False,
+    tol: Tolerance = None,
+    max_time: MaxTime = None,
+    no_header: NoHeader = False,
+    format: FileFormat = Format.AUTO,
+    as_json: AsJson = False,
+) -> int:
+    """Follow the plane between two labels over C: margin, support, rows inside the street, mistakes, proven gap.
+
+    Exit codes: 0 every point is proven, 2 some are not, 1 an error.
+    """
+    import numpy as np
+
+    from maxmargin import path as margin_path
+
+    check_time(max_time)
+    with messages.status(f"Reading {data}"):
+        table = datafile.read(data, format, label, not no_header, weight=weight, ignore=ignore)
+    y = table.y
+    if positive is not None:
+        y = (y == find(positive, np.unique(y), table)).astype(int)
+    scaler = make_scaler(scale, table.X)
+    with in_a_sentence(table.name):
+        X = table.X if scaler is None else scaler.fit_transform(table.X)
+        points = margin_path(
+            X, y, Cs=values_of(Cs), loss=loss.value, fit_intercept=not no_bias, tol=1e-4 if tol is None else tol,
+            sample_weight=table.weights, max_time=max_time, verbose=int(messages.is_terminal),
+        )  # fmt: skip
+    if as_json:
+        say_json({**describe(table), **for_machines(points)})
+    else:
+        say(datafile.headline(table))
+        say(points.report())
+    return int(ExitCode.FINE if all(c.is_optimal for c in points.certificates) else ExitCode.UNPROVEN)
+
+
+def values_of(text: str) -> Any:
+    """A count, or values of C."""
+    if text.isdecimal():
+        return int(text)
+    try:
+        return [float(value) for value in text.split(",")]
+    except ValueError:
+        raise UserError(f"--Cs must be a whole number, or numbers with commas between them; not {text!r}") from None
+
+
+def for_machines(points: Any) -> dict[str, Any]:
+    """All of it as plain values."""
+    return {
+        "classes": list(points.classes),
+        "C_max": points.C_max if points.C_max is None or math.isfinite(points.C_max) else None,
+        "separable": None if points.separation is None else points.separation.is_separable,
+        "points": [
+            {
+                "C": point.C,
+                "margin": point.margin,
+                "coef": point.coef.tolist(),
+                "intercept": point.intercept,
+                "support": point.n_support,
+                "inside": point.n_inside,
+                "mistakes": point.n_mistakes,
+                "relative_gap": point.certificate.relative_gap,
+                "status": point.status.name,
+                "certificate": json.loads(point.certificate.to_json()),
+            }
+            for point in points.points
+        ],
+    }

@@ -1,0 +1,65 @@
+"""Tables out: a CSV or an SVMlight file, as the name says, or standard output."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import io
+from pathlib import Path
+from typing import Any
+
+from maxmargin.cli.console import UserError, results
+from maxmargin.cli.datafile import CSV_SUFFIXES, SVMLIGHT_SUFFIXES, DataFile, Format, suffix_of
+
+COMPRESSORS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+
+
+def write_table(output: str, format: Format, X: Any, data: DataFile) -> None:
+    """Rows and labels to a file, compressed if its name ends so."""
+    format = format_of(output, data) if format is Format.AUTO else format
+    try:
+        if output == "-":
+            stream = io.StringIO(newline="")
+            write_rows(stream, format, X, data, ",")
+            results.file.write(stream.getvalue())
+        elif format is Format.CSV:
+            with open_text(output) as file:
+                write_rows(file, format, X, data, "\t" if suffix_of(output) == ".tsv" else ",")
+        else:
+            write_rows(output, format, X, data, ",")
+    except OSError as error:
+        raise UserError(f"{output} cannot be written: {(error.strerror or str(error)).lower()}") from None
+    except ValueError as error:
+        raise UserError(f"{output}: {error}") from None
+
+
+def format_of(output: str, data: DataFile) -> Format:
+    """By the name; or else as the data came, if that can be written."""
+    suffix = suffix_of(output)
+    if suffix in CSV_SUFFIXES:
+        return Format.CSV
+    is_sparse = suffix in SVMLIGHT_SUFFIXES or data.format is Format.SVMLIGHT
+    return Format.SVMLIGHT if is_sparse else Format.CSV
+
+
+def open_text(path: str) -> Any:
+    suffix = Path(path).suffix.lower()
+    if suffix in COMPRESSORS:
+        return importlib.import_module(COMPRESSORS[suffix]).open(path, "wt", encoding="utf-8", newline="")
+    return open(path, "w", encoding="utf-8", newline="")
+
+
+def write_rows(target: Any, format: Format, X: Any, data: DataFile, delimiter: str) -> None:
+    if format is Format.SVMLIGHT:
+        from maxmargin.data.svmlight_writer import write_svmlight
+
+        write_svmlight(target, X, data.y)
+        return
+    if format is not Format.CSV:
+        raise UserError(f"tables are written as csv or svmlight, not as {format.value}")
+    dense = X.toarray() if hasattr(X, "toarray") else X
+    names = data.feature_names or tuple(f"x{index}" for index in range(dense.shape[1]))
+    writer = csv.writer(target, delimiter=delimiter, lineterminator="\n")
+    writer.writerow([*names, data.label_name or "label"])
+    for row, label in zip(dense.tolist(), data.y.tolist(), strict=True):
+        writer.writerow([*map(repr, row), label])

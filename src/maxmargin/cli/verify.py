@@ -1,0 +1,46 @@
+"""`maxmargin verify MODEL DATA`: does what a model claims still hold on its data?"""
+
+from __future__ import annotations
+
+from maxmargin.cli import datafile
+from maxmargin.cli.certified import certificate_for_machines, exit_code, tell_certificate
+from maxmargin.cli.console import UserError, messages, say, say_json
+from maxmargin.cli.datafile import Format
+from maxmargin.cli.model import in_a_sentence, load_model
+from maxmargin.cli.options import AsJson, Data, Exact, FileFormat, Ignore, Label, ModelFile, NoHeader, Weight
+
+
+def verify(
+    model: ModelFile,
+    data: Data,
+    label: Label = None,
+    weight: Weight = None,
+    ignore: Ignore = None,
+    exact: Exact = False,
+    no_header: NoHeader = False,
+    format: FileFormat = Format.AUTO,
+    as_json: AsJson = False,
+) -> int:
+    """Check the proof in a model against the data that it was fitted on, with code that shares nothing with solvers.
+
+    Exit codes: 0 proven, 2 the proof does not hold on these data or left a gap, 3 proven not separable, 1 an error.
+    """
+    loaded = load_model(model)
+    certificate = getattr(loaded.classifier, "certificate_", None)
+    if certificate is None:
+        raise UserError(f"{model} holds no certificate: it was learnt from a stream, or comes from another program")
+    with messages.status(f"Reading {data}"):
+        table = datafile.read(data, format, label, not no_header, weight=weight, ignore=ignore)
+    with in_a_sentence(table.name), messages.status("Checking the proof"):
+        X = loaded.prepared(table)
+        verification = certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)
+        same = None if loaded.fingerprint is None else loaded.fingerprint.matches(X, table.y)
+    if as_json:
+        found = {"model": model, "file": table.name, "holds": bool(verification), "is_the_data_of_the_fit": same}
+        say_json({**found, **certificate_for_machines(certificate, verification)})
+    else:
+        say(datafile.headline(table))
+        tell_certificate(certificate, verification)
+        if same is not None:
+            say(f"  These are {'' if same else 'not '}the data that the model was fitted on, by their fingerprint.")
+    return int(exit_code(certificate, verification))

@@ -1,0 +1,52 @@
+"""Writing a file so that, whenever the machine stops, either the old file or the new one is there, whole.
+
+The bytes go to another file in the same folder, are forced to the disk, and only then take the name. A process that is
+killed in between leaves its unfinished file behind, `.NAME.XXXXXXXX.tmp`, which can be removed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from maxmargin.persistence.errors import Refusal
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Replace the file, or leave it as it was."""
+    target = Path(os.path.realpath(path))
+    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(unfinished, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    force_to_disk(target.parent)
+
+
+def force_to_disk(folder: Path) -> None:
+    """The names in a folder; other systems than POSIX ones have no such call."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
+    """The bytes of a file on disk; a pipe or a device could be without end."""
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise Refusal("it is not a file, but a folder, a pipe or a device")
+    if status.st_size > most:
+        raise Refusal(f"it has {status.st_size:,} bytes, and a model has at most {most:,}")
+    with open(path, "rb") as file:
+        return file.read(status.st_size)

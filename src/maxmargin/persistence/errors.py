@@ -1,0 +1,27 @@
+"""The two ways in which a model and a file can disagree."""
+
+from __future__ import annotations
+
+
+class ModelFileError(ValueError):
+    """What is wrong with a model file, or why a model cannot be written to one.
+
+    `line` counts from 1, in files that are text.
+
+    >>> print(ModelFileError("model.safetensors", "the file is empty"))
+    model.safetensors: the file is empty
+    """
+
+    def __init__(self, file: str, problem: str, line: int | None = None) -> None:
+        super().__init__(file, problem, line)
+        self.file = file
+        self.problem = problem
+        self.line = line
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}, line {self.line}"
+        return f"{place}: {self.problem}"
+
+
+class Refusal(Exception):
+    """A problem on its way to whoever knows the file's name and makes a `ModelFileError` of it."""
