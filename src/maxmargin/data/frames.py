@@ -130,9 +130,19 @@ def read_npy(file: str, source: Any) -> TypedColumns:
     return array_columns(file, array)
 
 
+@contextmanager
+def opened(source: Any) -> Iterator[Any]:
+    """A stream as it is; a path as a stream that is closed whatever happens, which np.load does not see to."""
+    if hasattr(source, "read"):
+        yield source
+        return
+    with open(source, "rb") as stream:
+        yield stream
+
+
 def read_npz(file: str, source: Any, roles: Roles) -> LabelledTable:
     """Arrays by their names; a matrix that scipy.sparse.save_npz wrote is X, and other arrays may stand beside it."""
-    with unreadable_refused(file, ".npz"), np.load(source, allow_pickle=False) as archive:
+    with unreadable_refused(file, ".npz"), opened(source) as stream, np.load(stream, allow_pickle=False) as archive:
         kept = [name for name in archive.files if name not in roles.ignore]
         if not kept or any(not name.endswith(".npy") for name in archive.zip.namelist()):
             raise DataFileError(file, "this zip archive holds no NumPy arrays; export a spreadsheet as CSV")
