@@ -37,7 +37,6 @@ from maxmargin.data.frames import (
     read_npz,
     table_of,
 )
-from maxmargin.data.svmlight import read_svmlight
 from maxmargin.data.tables import read_csv_columns
 
 
@@ -193,6 +192,8 @@ def read_sparse(
     if asked:
         problem = f"an SVMlight file has its label in front and no other named columns: leave out {', '.join(asked)}"
         raise DataFileError(name_of(source), problem)
+    from maxmargin.data.svmlight import read_svmlight  # the compiler with it
+
     table = read_svmlight(source, n_features=n_features, zero_based=zero_based, any_order=any_order)
     return LabelledTable(
         table.X,
