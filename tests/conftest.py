@@ -1,13 +1,16 @@
-"""Set-up of all tests: a Numba cache that belongs to exactly this source."""
+"""Set-up of all tests: a Numba cache that belongs to exactly this source, and Ctrl-C as it is in a terminal."""
 
 import hashlib
 import os
 import shutil
+import signal
 import sys
 import time
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background ignores Ctrl-C
 
 ROOT = Path(__file__).parents[1]
 CACHES = ROOT / ".numba_cache"
