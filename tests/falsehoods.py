@@ -12,6 +12,7 @@
 Every falsehood must be refused in float64 and in fractions, and for the right reason.
 """
 
+import dataclasses
 import functools
 import re
 from typing import Any, NamedTuple
@@ -55,12 +56,25 @@ class Falsehoods:
 
         return register
 
-    def each(self, test):
-        """Run the test with every falsehood about every case, in both arithmetics."""
+    def each_case(self, test):
+        """Run the test with every falsehood about every case."""
         pairs = [(told, make) for told in self.told for make in told.about]
         names = [f"{told.name}-{make.__name__}" for told, make in pairs]
-        test = pytest.mark.parametrize(("told", "make"), pairs, ids=names)(test)
-        return pytest.mark.parametrize("exact", [False, True], ids=["float64", "exact"])(test)
+        return pytest.mark.parametrize(("told", "make"), pairs, ids=names)(test)
+
+    def each(self, test):
+        """Run the test with every falsehood about every case, in both arithmetics."""
+        return pytest.mark.parametrize("exact", [False, True], ids=["float64", "exact"])(self.each_case(test))
+
+    def fields(self):
+        """The fields of the certificates that some falsehood changes."""
+        found = set()
+        for told in self.told:
+            for make in told.about:
+                one, other = honest(make).certificate, told.tell(honest(make)).certificate
+                names = [field.name for field in dataclasses.fields(one)]
+                found |= {name for name in names if getattr(one, name) is not getattr(other, name)}
+        return found
 
     def have_names_of_their_own(self):
         assert len({told.name for told in self.told}) == len(self.told)
@@ -75,11 +89,15 @@ def honest(make):
 
 def refuse(told, make, exact):
     """The falsehood is refused, for the reason that it names."""
-    answer = told.tell(honest(make)).verify(exact)
+    refuse_in(told.tell(honest(make)), told.reason, exact)
+
+
+def refuse_in(case, reason, exact):
+    answer = case.verify(exact)
     assert not answer
     assert answer.reasons
     assert str(answer).startswith("Refused (in ")
-    assert re.search(told.reason, "; ".join(answer.reasons)), answer.reasons
+    assert re.search(reason, "; ".join(answer.reasons)), answer.reasons
 
 
 def changed(array, place, value):
