@@ -209,4 +209,4 @@ CLAIMED = {
     "dual",
     "tol",
     "kkt",
-}  # the other fields say which problem it is
+}  # the others say which problem it is

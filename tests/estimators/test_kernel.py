@@ -1,6 +1,7 @@
 """KernelSVM: the planes of SVC with a proof, the hard margin, many classes, weights, bounded memory, approximation."""
 
 import math
+import signal
 
 import kernel_cases
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.svm import SVC
 
 from maxmargin import KernelCertificate, KernelSVM, KernelVerdict, NotSeparableError
 from maxmargin.solve.clock import Status
+from maxmargin.solve.kernel_margin import KernelJudge
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], ["same", "other", "other", "same"]
 each_kernel = pytest.mark.parametrize("name", kernel_cases.KERNELS)
@@ -149,6 +151,39 @@ def test_time_and_rounds_are_limited():
     hurried = KernelSVM(C=1e4, tol=1e-12, max_time=1e-9).fit(X, y)
     assert hurried.status_ is Status.TIME
     assert hurried.certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize("C", [100.0, math.inf])
+def test_what_ctrl_c_leaves_can_be_used(C, monkeypatch):
+    """The search ends at its next breath; what it found is certified, stored whole, and predicts."""
+    measured, pressed = KernelJudge.hear, []
+
+    def hear(judge, solution, **how):
+        if not pressed:
+            pressed.append(True)
+            signal.raise_signal(signal.SIGINT)
+        return measured(judge, solution, **how)
+
+    monkeypatch.setattr(KernelJudge, "hear", hear)
+    X, y = kernel_cases.rings(n=60, noise=0.05)
+    svm = KernelSVM(C=C, tol=1e-6)
+    with pytest.raises(KeyboardInterrupt):
+        svm.fit(X, y)
+    assert svm.certificate_.verify(X, y)
+    assert svm.score(X, y) > 0.5
+    assert len(svm.support_vectors_) == len(svm.support_)
+
+
+@pytest.mark.parametrize("form", kernel_cases.FORMS)
+def test_numbers_whose_squares_overflow(form):
+    X, y = kernel_cases.rings(n=20)
+    large = 1e30 if form == "float32" else 1e200
+    X = kernel_cases.FORMS[form](X * large)
+    if form == "float32":
+        assert KernelSVM().fit(X, y).certificate_.verify(X, y)
+        return
+    with pytest.raises(ValueError, match="scale the columns first"):
+        KernelSVM().fit(X, y)
 
 
 def test_the_cache_is_bounded(monkeypatch):

@@ -159,9 +159,7 @@ class KernelSVM(KernelPlanes):
         kernel = self._kernel_on(table)
         with Threads() as threads, one_thread_for_blas():
             work = KernelWork(kernel, table, threads, 0.5 * self.cache_size * MEGABYTE)
-            self._solve(table, lambda two, clock: self._answer(two, clock, work, class_weight))
-        self._store_support_vectors(table.X, kernel)
-        return self
+            return self._solve(table, lambda two, clock: self._answer(two, clock, work, class_weight))
 
     def _check_parameters(self) -> None:
         self._check_kernel()
@@ -200,7 +198,7 @@ class KernelSVM(KernelPlanes):
         if is_hard and not certificate.is_separable and not clock.is_over:
             raise NotSeparableError(certificate)
         a = judge.a * np.where(two.signs > 0, *judge.measured.scales)
-        solution.details["length"] = math.sqrt(max(0.0, judge.measured.square))
+        solution.details.update(kernel=work.kernel, length=math.sqrt(max(0.0, judge.measured.square)))
         return Answer(two, solution, certificate, status, a[np.searchsorted(two.rows, certificate.rows)])
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
@@ -209,6 +207,7 @@ class KernelSVM(KernelPlanes):
             assert answer.a is not None
             duals.append(answer.two.signs[np.searchsorted(answer.two.rows, answer.certificate.rows)] * answer.a)
         self._store_support(answers, duals)
+        self._store_support_vectors(X, answers[0].solution.details["kernel"])
         self.intercept_ = np.array([answer.certificate.b for answer in answers])
         self.bounded_ = np.zeros(self.dual_coef_.shape, dtype=bool)
         for line, answer in zip(self.bounded_, answers, strict=True):

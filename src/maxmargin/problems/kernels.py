@@ -257,15 +257,26 @@ class KernelChoice:
 def scale_of(X: Matrix, gamma: Any) -> float:
     """gamma as a number."""
     if gamma == "auto":
-        return 1.0 / int(X.shape[1])
-    if gamma == "scale":
-        if is_sparse(X):
-            mean = float(X.sum(dtype=np.float64)) / (X.shape[0] * X.shape[1])
-            variance = float(np.sum(row_squares(X))) / (X.shape[0] * X.shape[1]) - mean * mean
-        else:
-            variance = float(X.var(dtype=np.float64))
-        return 1.0 / (int(X.shape[1]) * variance) if variance > 0.0 else 1.0
-    return float(gamma)
+        return 1.0 / X.shape[1]
+    if gamma != "scale":
+        return float(gamma)
+    variance = variance_of(X)
+    if not variance < math.inf:
+        raise ValueError(
+            "gamma='scale' is 1 / (columns * variance of X), and the squares of these numbers are beyond float64; "
+            "scale the columns first, for example with sklearn.preprocessing.StandardScaler, or give gamma as a number"
+        )
+    return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+
+
+def variance_of(X: Matrix) -> float:
+    """The variance of all numbers of the table; not finite where float64 cannot hold it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not is_sparse(X):
+            return float(X.var(dtype=np.float64))
+        size = X.shape[0] * X.shape[1]
+        mean = float(X.sum(dtype=np.float64)) / size
+        return float(np.sum(row_squares(X))) / size - float(np.square(mean))
 
 
 def checked_values(returned: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
