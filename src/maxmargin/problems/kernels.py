@@ -257,7 +257,7 @@ class KernelChoice:
 def scale_of(X: Matrix, gamma: Any) -> float:
     """gamma as a number."""
     if gamma == "auto":
-        return 1.0 / X.shape[1]
+        return 1.0 / int(X.shape[1])
     if gamma != "scale":
         return float(gamma)
     variance = variance_of(X)
@@ -266,7 +266,7 @@ def scale_of(X: Matrix, gamma: Any) -> float:
             "gamma='scale' is 1 / (columns * variance of X), and the squares of these numbers are beyond float64; "
             "scale the columns first, for example with sklearn.preprocessing.StandardScaler, or give gamma as a number"
         )
-    return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+    return 1.0 / (int(X.shape[1]) * variance) if variance > 0.0 else 1.0
 
 
 def variance_of(X: Matrix) -> float:
@@ -274,7 +274,7 @@ def variance_of(X: Matrix) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         if not is_sparse(X):
             return float(X.var(dtype=np.float64))
-        size = X.shape[0] * X.shape[1]
+        size = int(X.shape[0]) * int(X.shape[1])
         mean = float(X.sum(dtype=np.float64)) / size
         return float(np.sum(row_squares(X))) / size - float(np.square(mean))
 
