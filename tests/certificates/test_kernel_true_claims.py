@@ -145,6 +145,5 @@ def test_exactly_what_is_true_is_accepted(make):
 def test_what_float64_cannot_tell_is_refused(make):
     case = honest(make)
     c = case.certificate
-    for _ in range(3):
-        assert not lie(case, primal=c.dual, dual=c.dual).verify(False)
+    assert not lie(case, primal=c.dual, dual=c.dual).verify(False)
     assert not lie(case, primal=c.primal * (1.0 - 1e-9) if c.relative_gap < 1e-9 else c.dual).verify(False)

@@ -159,7 +159,7 @@ class KernelSeparationCertificate(Proof):
         if exact and self.kernel in (KernelName.RBF, KernelName.FUNCTION):
             raise ValueError(f"exact arithmetic needs a kernel with rational values, and {self.kernel} has none")
         try:
-            table, signs, kept = problem_of(self, X, y, sample_weight)  # type: ignore[arg-type]
+            table, signs, kept = problem_of(self, X, y, sample_weight)
             refusals = tuple(refusals_of(self, table, signs, kept, exact, kernel))
         except (TypeError, ValueError) as error:
             refusals = (str(error),)
@@ -225,7 +225,7 @@ def refusals_of(
     if c.kernel not in KernelName._value2member_map_:
         yield f"the kernel {c.kernel!r} is not known"
         return
-    malformed = [*kernel_malformations(c, X, function), *malformations(c, kept)]  # type: ignore[arg-type]
+    malformed = [*kernel_malformations(c, X, function), *malformations(c, kept)]
     if malformed:
         yield malformed[0]
         return

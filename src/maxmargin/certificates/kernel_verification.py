@@ -18,7 +18,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -143,7 +143,20 @@ def malformations(c: KernelCertificate, X: Matrix, costs: Vector, kept: Rows, fu
         yield f"tol must be positive, not {c.tol}"
 
 
-def kernel_malformations(c: KernelCertificate, X: Matrix, function: Any) -> Iterator[str]:
+class WithKernel(Protocol):
+    """What a certificate says of its kernel."""
+
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def gamma(self) -> float: ...
+    @property
+    def coef0(self) -> float: ...
+    @property
+    def degree(self) -> int: ...
+
+
+def kernel_malformations(c: WithKernel, X: Matrix, function: Any) -> Iterator[str]:
     name = KernelName(c.kernel)
     if name is KernelName.FUNCTION and not callable(function):
         yield "the kernel is a function, which a certificate cannot hold: give it again, verify(X, y, kernel=...)"

@@ -17,7 +17,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ from maxmargin.certificates import exact
 from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.certify import Claim, conditions, slackness, weakly_separates
 from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_distance, objective, plane_margin
-from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector, is_sparse, refuse_what_is_not_finite
 from maxmargin.problems.multiclass import plain
 
@@ -75,9 +74,20 @@ def proven(certificate: Certificate) -> str:
     return f"the best margin lies between {certificate.margin_lower:.9g} and {certificate.margin_upper:.9g}"
 
 
-def problem_of(
-    certificate: Certificate | SoftMarginCertificate, X: Any, y: Any, sample_weight: Any
-) -> tuple[Matrix, Vector, Rows]:
+class Claimed(Protocol):
+    """Which problem a certificate is about, of whatever kind it is."""
+
+    @property
+    def positive(self) -> Any: ...
+    @property
+    def negative(self) -> Any: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+
+
+def problem_of(certificate: Claimed, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Vector, Rows]:
     """The rows that the certificate speaks of, their signs, and which rows of the user's X they are."""
     X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
     if X.dtype.kind not in "iufb":

@@ -66,3 +66,21 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     if not np.any(weights > 0.0):
         raise ValueError("sample_weight is zero for every row: nothing is left to separate")
     return weights
+
+
+def labels_of_a_batch(y: NDArray[Any], classes: Any, known: NDArray[Any] | None) -> Labels:
+    """The labels of one batch of a stream: among those that are known, or listed in `classes` in the first call."""
+    if known is None:
+        if classes is None:
+            raise ValueError("the first call of partial_fit needs classes=, all labels that will ever come")
+        known = encode_labels(np.asarray(classes)).classes
+    elif classes is not None and not np.array_equal(np.unique(classes), known):
+        raise ValueError(f"classes={list(classes)} differ from those of the first call, {known.tolist()}")
+    codes = np.searchsorted(known, y).clip(0, len(known) - 1)
+    unseen = known[codes] != y
+    if np.any(unseen):
+        row = int(np.argmax(unseen))
+        raise ValueError(
+            f"row {row} has the label {y[row : row + 1].tolist()[0]!r}, which is not among classes={known.tolist()}"
+        )
+    return Labels(known, codes)

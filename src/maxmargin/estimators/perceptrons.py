@@ -13,10 +13,10 @@ from sklearn.utils import check_random_state
 
 from maxmargin.certificates import theorems
 from maxmargin.certificates.proof import TheoremBound
-from maxmargin.data.labels import Labels, encode_labels
+from maxmargin.data.labels import labels_of_a_batch
 from maxmargin.data.matrix import Vector, check_table
 from maxmargin.estimators.classifier import MarginClassifier, choice, positive, single
-from maxmargin.problems.multiclass import Strategy, TwoClasses, plain, two_class_problems
+from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
 from maxmargin.problems.separation import Norm, Separation, Solution
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
@@ -227,23 +227,14 @@ class Perceptron(MistakeDriven):
         self._check_parameters()
         first = not hasattr(self, "coef_")
         X, y, _ = check_table(self, X, y, reset=first)
-        if first and classes is None:
-            raise ValueError("the first call of partial_fit needs classes=, all labels that will ever come")
-        known = encode_labels(np.asarray(classes)).classes if first else self.classes_
-        if classes is not None and not np.array_equal(np.unique(classes), known):
-            raise ValueError(f"classes={list(classes)} differ from those of the first call, {known.tolist()}")
-        codes = np.searchsorted(known, y).clip(0, len(known) - 1)
-        unseen = known[codes] != y
-        if np.any(unseen):
-            row = int(np.argmax(unseen))
-            raise ValueError(f"row {row} has the label {plain(y[row])!r}, which is not among classes={known.tolist()}")
+        labels = labels_of_a_batch(y, classes, None if first else self.classes_)
         strategy = choice("multi_class", self.multi_class, Strategy)
-        problems = two_class_problems(X, Labels(known, codes), strategy)
+        problems = two_class_problems(X, labels, strategy)
         planes = np.zeros((len(problems), X.shape[1] + 1))
         if not first:
             planes = np.column_stack([self.coef_, self.intercept_])
         answers = [self._one_sweep(two, plane) for two, plane in zip(problems, planes, strict=True)]
-        self._store(X, known, strategy, answers)
+        self._store(X, labels.classes, strategy, answers)
         return self
 
     def _one_sweep(self, two: TwoClasses, plane: Vector) -> Answer:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.data.labels import Labels, check_weights, encode_labels
+from maxmargin.data.labels import Labels, check_weights, labels_of_a_batch
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import Threads, one_thread_for_blas
 from maxmargin.estimators.classifier import Table, choice, positive, single
@@ -319,16 +319,7 @@ class StochasticSVM(KernelPlanes):
     def _read_more(self, X: Any, y: Any, classes: Any, sample_weight: Any, first: bool) -> Table:
         """Rows whose labels are known already, or listed in the first call."""
         X, y, largest = check_table(self, X, y, reset=first)
-        if first and classes is None:
-            raise ValueError("the first call of partial_fit needs classes=, all labels that will ever come")
-        known = encode_labels(np.asarray(classes)).classes if first else self.classes_
-        if classes is not None and not np.array_equal(np.unique(classes), known):
-            raise ValueError(f"classes={list(classes)} differ from those of the first call, {known.tolist()}")
-        codes = np.searchsorted(known, y).clip(0, len(known) - 1)
-        unseen = known[codes] != y
-        if np.any(unseen):
-            row = int(np.argmax(unseen))
-            raise ValueError(f"row {row} has the label {plain(y[row])!r}, which is not among classes={known.tolist()}")
+        known, codes = labels_of_a_batch(y, classes, None if first else self.classes_)
         weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
         if weights is not None:
             codes = np.where(weights > 0.0, codes, -1)

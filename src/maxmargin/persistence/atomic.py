@@ -6,6 +6,7 @@ killed in between leaves its unfinished file behind, `.NAME.XXXXXXXX.tmp`, which
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -17,6 +18,8 @@ from maxmargin.persistence.errors import Refusal
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Replace the file, or leave it as it was."""
     target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no folder to write the file into: make it first", str(path))
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         with open(unfinished, "xb") as file:

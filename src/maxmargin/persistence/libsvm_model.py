@@ -176,7 +176,8 @@ def assembled(
         values = np.where(own == i, coefficients[j - 1], np.where(own == j, coefficients[i], 0.0))
         is_positive_first = place[i] < place[j] if len(labels) > 2 else place[i] > place[j]
         sign = 1.0 if is_positive_first else -1.0
-        target = pairs[tuple(sorted((int(place[i]), int(place[j]))))]  # type: ignore[index]
+        low, high = sorted((int(place[i]), int(place[j])))
+        target = pairs[low, high]
         dual[target], intercept[target] = sign * values, -sign * rho[line]
     model = KernelSVM(kernel=kernel.name.value, gamma=kernel.gamma, coef0=kernel.coef0, degree=kernel.degree)
     model.classes_ = np.array(sorted(labels), dtype=np.int64)
