@@ -53,7 +53,10 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         strategy, clock = Strategy(self.multi_class), Clock(self.max_time, self.verbose)
         problems = two_class_problems(table.X, table.labels, strategy, table.weights, table.largest)
         with clock.hears_ctrl_c():
-            answers = [answer(two, clock) for two in problems]
+            answers = []
+            for number, two in enumerate(problems):
+                clock.watch.notebook.turn_to(number, len(two.rows))
+                answers.append(answer(two, clock))
             self._store(table.X, table.labels.classes, strategy, answers)
         if clock.interrupted:  # fitted as far as it got, with its true gap; but a search or pipeline must stop
             raise KeyboardInterrupt

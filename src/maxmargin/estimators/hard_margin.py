@@ -132,8 +132,9 @@ class HardMarginSVM(MarginClassifier):
 
         norm = Norm(self.norm)
         problem, scale = separation_of(two, norm, self.fit_intercept)
-        solver = functools.partial(widest_street, solver=self.solver, tol=self.tol)
-        solution, status = drive(problem, solver, clock)
+        notebook = clock.watch.notebook
+        solver = functools.partial(widest_street, solver=self.solver, tol=self.tol, notebook=notebook)
+        solution, status = drive(problem, solver, clock, notebook=notebook)
         stopped = status in (Status.TIME, Status.INTERRUPTED)
 
         def certified(solution: Solution) -> Certificate:

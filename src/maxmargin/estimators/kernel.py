@@ -189,7 +189,8 @@ class KernelSVM(KernelPlanes):
         elif self.approximation is not None:
             solution, status = approximate(problem, self.approximation, judge, clock)
         else:
-            solution, status = prove(sweeps(), judge, clock, self.max_iter)
+            notebook = clock.watch.notebook
+            solution, status = prove(sweeps(notebook=notebook), judge, clock, self.max_iter, notebook)
         asked = (float(self.C), class_weight, self.tol)
         if judge.witness is not None:
             certificate = no_plane_certificate(two, problem, judge.witness, *asked)

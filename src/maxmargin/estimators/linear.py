@@ -236,8 +236,9 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         judge = Judge(problem, self.tol, two.largest if scale == 1.0 else None)
         if start is not None:
             start = judge.begin(start[two.rows] / scale / scale, None if plane is None else plane / scale)
-        solver = soft_street(problem, solver=self.solver, tol=self.tol, start=start)
-        solution, status = prove(solver, judge, clock, self.max_iter)
+        notebook = clock.watch.notebook
+        solver = soft_street(problem, solver=self.solver, tol=self.tol, start=start, notebook=notebook)
+        solution, status = prove(solver, judge, clock, self.max_iter, notebook)
         certificate, a = soft_certificate(two, judge, costs, scale, float(self.C), class_weight)
         if status is Status.PROVEN and not certificate.is_optimal:  # in the scaled numbers, but not in the user's
             status = Status.STALLED

@@ -17,6 +17,7 @@ from maxmargin.data.labels import labels_of_a_batch
 from maxmargin.data.matrix import Vector, check_table
 from maxmargin.estimators.classifier import MarginClassifier, choice, positive, single
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
+from maxmargin.problems.notebook import BLANK, Notebook
 from maxmargin.problems.separation import Norm, Separation, Solution
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
@@ -38,7 +39,9 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
     random_state: Any
 
     @abstractmethod
-    def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Iterator[Solution]:
+    def _solver(
+        self, problem: Separation, max_updates: int, trace: Trace | None, scale: float, notebook: Notebook
+    ) -> Iterator[Solution]:
         """The algorithm on one problem, whose numbers are the user's times `scale`."""
 
     @abstractmethod
@@ -82,15 +85,20 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
         problem, scale = separation_of(two, self.norm_, self.fit_intercept)
         allowed = self.max_updates or UPDATES_ALLOWED + 10 * problem.n_rows
         found: list[Solution | None] = []
+        notebook = clock.watch.notebook
+        if (kept := notebook.page("referee", lambda: {"was_asked": bool(found)})) is not None and kept["was_asked"]:
+            found.append(None)  # or it would have ended there
 
         def no_plane_exists(solution: Solution) -> bool:
             if not found and solution.sweeps >= REFEREE_AFTER:
                 found.append(witness(problem, clock))
             return bool(found and found[0])
 
-        solver = functools.partial(self._solver, max_updates=int(allowed), trace=self._new_trace(), scale=scale)
-        solution, status = drive(problem, solver, clock, no_plane_exists)
-        if status is Status.BUDGET and not found:
+        solver = functools.partial(
+            self._solver, max_updates=int(allowed), trace=self._new_trace(), scale=scale, notebook=notebook
+        )
+        solution, status = drive(problem, solver, clock, no_plane_exists, notebook)
+        if status in (Status.BUDGET, Status.WITNESS) and not found:
             found.append(witness(problem, clock))
         w, b = self._choose_plane(problem, solution)
         proof = found[0] if found and found[0] is not None else solution
@@ -200,6 +208,7 @@ class Perceptron(MistakeDriven):
         max_updates: int,
         trace: Trace | None,
         scale: float,
+        notebook: Notebook = BLANK,
         first_w: Vector | None = None,
     ) -> Iterator[Solution]:
         from maxmargin.solvers.perceptron import perceptron
@@ -212,6 +221,7 @@ class Perceptron(MistakeDriven):
             max_updates=max_updates,
             first_w=first_w,
             trace=trace,
+            notebook=notebook,
         )
 
     def _theorems(self, two: TwoClasses, w: Vector, b: float, solution: Solution) -> tuple[TheoremBound, ...]:
@@ -296,13 +306,17 @@ class MarginPerceptron(MistakeDriven):
         if self.guess is not None and not positive(self.guess):
             raise ValueError(f"guess must be a positive number or None, not {self.guess!r}")
 
-    def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Iterator[Solution]:
+    def _solver(
+        self, problem: Separation, max_updates: int, trace: Trace | None, scale: float, notebook: Notebook
+    ) -> Iterator[Solution]:
         from maxmargin.solvers.margin_perceptron import margin_perceptron
         from maxmargin.solvers.perceptron import perceptron
 
         order = Order(self.order)
         if self.guess is None:
-            return margin_perceptron(problem, order=order, seed=self._seed(), max_updates=max_updates, trace=trace)
+            return margin_perceptron(
+                problem, order=order, seed=self._seed(), max_updates=max_updates, trace=trace, notebook=notebook
+            )
         return perceptron(
             problem,
             order=order,
@@ -310,6 +324,7 @@ class MarginPerceptron(MistakeDriven):
             guess=float(self.guess) * scale,
             max_updates=max_updates,
             trace=trace,
+            notebook=notebook,
         )
 
     def _theorems(self, two: TwoClasses, w: Vector, b: float, solution: Solution) -> tuple[TheoremBound, ...]:

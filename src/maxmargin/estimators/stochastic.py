@@ -192,13 +192,20 @@ class StochasticSVM(KernelPlanes):
         from maxmargin.solvers.stochastic_subgradient import stochastic_subgradient
 
         problem = self._problem(two, kernel)
-        run = self._run(problem, problem.n_rows, earlier)
-        solver = stochastic_subgradient(problem, run, step=self.step, seed=seed, max_sweeps=int(self.max_iter))
+        run, notebook = self._run(problem, problem.n_rows, earlier), clock.watch.notebook
+        last = run.sweeps + int(self.max_iter)
+        if run.average and len(run.v_lag) + len(run.a_lag) == 0:
+            run.begin_mean()
+        if (kept := notebook.page("run", run.state, lasting=True)) is not None:
+            run.take_up(kept)
+        solver = stochastic_subgradient(
+            problem, run, step=self.step, seed=seed, max_sweeps=last - run.sweeps, notebook=notebook
+        )
         if isinstance(problem, KernelMargin):
             answer = self._kernel_answer(two, problem, solver, clock, class_weight)
         else:
             judge = JudgeOfTheLast(problem, self.tol, two.largest)
-            solution, status = follow(solver, judge, clock)
+            solution, status = follow(solver, judge, clock, notebook)
             certificate, a = soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)
             answer = Answer(two, solution, certificate, status, a)
         answer.solution.details.update(run=run, kernel=kernel)
@@ -239,7 +246,7 @@ class StochasticSVM(KernelPlanes):
 
         with Threads() as threads, one_thread_for_blas():
             judge = KernelJudge(problem, self.tol, threads)
-            solution, status = follow(solver, judge, clock)
+            solution, status = follow(solver, judge, clock, clock.watch.notebook)
         certificate = kernel_certificate(two, problem, judge.a, judge.measured, float(self.C), class_weight, self.tol)
         weights = judge.a * np.where(two.signs > 0, *judge.measured.scales)
         solution.details["length"] = math.sqrt(max(0.0, judge.measured.square))

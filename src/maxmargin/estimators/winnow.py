@@ -11,6 +11,7 @@ from maxmargin.data.matrix import Vector
 from maxmargin.estimators.classifier import positive
 from maxmargin.estimators.perceptrons import MistakeDriven
 from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.problems.notebook import Notebook
 from maxmargin.problems.separation import Norm, Separation, Solution
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
@@ -70,7 +71,9 @@ class Winnow(MistakeDriven):
         if self.epsilon is not None and not (positive(self.epsilon) and self.epsilon <= 0.5):
             raise ValueError(f"epsilon must be a number in (0, 1/2] or None, not {self.epsilon!r}")
 
-    def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Iterator[Solution]:
+    def _solver(
+        self, problem: Separation, max_updates: int, trace: Trace | None, scale: float, notebook: Notebook
+    ) -> Iterator[Solution]:
         from maxmargin.solvers.winnow import winnow
 
         return winnow(
@@ -81,6 +84,7 @@ class Winnow(MistakeDriven):
             seed=self._seed(),
             max_updates=max_updates,
             trace=trace,
+            notebook=notebook,
         )
 
     def _theorems(self, two: TwoClasses, w: Vector, b: float, solution: Solution) -> tuple[TheoremBound, ...]:

@@ -13,8 +13,11 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from maxmargin.data.matrix import Vector
+from maxmargin.problems.notebook import State
 
 NO_NUMBERS = np.zeros(0)
+VECTORS = ("v", "a", "v_lag", "a_lag")
+COUNTS = ("visits", "sweeps", "violations")
 
 
 class Position(NamedTuple):
@@ -82,6 +85,18 @@ class Descent:
             sweeps=earlier.sweeps,
             violations=earlier.violations,
         )
+
+    def state(self) -> State:
+        """All that the steps change, for a notebook."""
+        vectors = {name: getattr(self, name) for name in VECTORS}
+        return {**vectors, **self.position._asdict(), **{f"n_{name}": getattr(self, name) for name in COUNTS}}
+
+    def take_up(self, kept: State) -> None:
+        for name in VECTORS:
+            setattr(self, name, kept[name])
+        self.position = Position(*(kept[name] for name in Position._fields))
+        for name in COUNTS:
+            setattr(self, name, kept[f"n_{name}"])
 
     def begin_mean(self) -> None:
         """From here on the means are known too."""

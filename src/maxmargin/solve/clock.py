@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -19,6 +20,7 @@ from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.problems.notebook import BLANK, Notebook, NotebookError
 from maxmargin.problems.separation import Solution
 
 
@@ -35,6 +37,35 @@ class Status(StrEnum):
     STOPPED = "stopped by a callback"
 
 
+def status_named(name: str) -> Status:
+    """The status that an earlier process wrote down."""
+    if name not in Status.__members__:
+        raise NotebookError(f"it has an end that this version does not know: {name[:40]!r}")
+    return Status[name]
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What somebody asks of the fits that they start: to be shown each breath, and to be kept in a notebook."""
+
+    show: Callable[[Solution], None] | None = None
+    notebook: Notebook = BLANK
+
+
+NOBODY = Watch()
+WATCH: ContextVar[Watch] = ContextVar("WATCH")
+
+
+@contextmanager
+def watched(watch: Watch) -> Iterator[None]:
+    """Within it, fits are watched."""
+    token = WATCH.set(watch)
+    try:
+        yield
+    finally:
+        WATCH.reset(token)
+
+
 class Clock:
     """The time limit of one fit, over all its two-class problems, and its progress on stderr."""
 
@@ -44,6 +75,7 @@ class Clock:
         self.verbose = verbose
         self.interrupted = False
         self.stopped = False
+        self.watch = WATCH.get(NOBODY)
         self.listener: Callable[[Solution], bool] | None = None  # hears of every breath; True means stop
 
     @property
@@ -82,6 +114,8 @@ class Clock:
         now = time.perf_counter()
         if self.listener is not None and self.listener(solution):
             self.stopped = True
+        if self.watch.show is not None:
+            self.watch.show(solution)
         if self.verbose and (now - self.reported >= 1.0 or self.verbose > 1):
             self.reported = now
             gap = f"  gap about {solution.details['gap']:.1e}" if "gap" in solution.details else ""

@@ -18,6 +18,7 @@ from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
+from maxmargin.problems.notebook import State
 from maxmargin.problems.separation import Norm, Separation, Solution
 from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin
 from maxmargin.solve.clock import Clock, Status
@@ -61,6 +62,14 @@ class KernelJudge:
         """The weights of the same plane, scaled until its nearest row has y (w.phi(x) + b) = 1."""
         nearest = float(np.min(self.problem.signs * (self.measured.values + self.measured.b)))
         return self.a * np.where(self.problem.signs > 0, *self.measured.scales) / nearest
+
+    def state(self) -> State:
+        """The weights, for a notebook: what they are worth is measured again."""
+        return {"a": self.a}
+
+    def take_up(self, kept: State) -> None:
+        self.a = kept["a"]
+        self.measured = measure(self.problem, self.a, threads=self.threads)
 
     def tidy(self) -> None:
         """Pairs of variables end at the ends of their boxes by themselves."""

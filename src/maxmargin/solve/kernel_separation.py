@@ -18,14 +18,20 @@ def learn(
     from maxmargin.certificates.kernel_separation import kernel_separation
     from maxmargin.solvers.kernel_perceptron import kernel_perceptron
 
-    points = kernel.points(two.X, two.rows)
+    points, notebook = kernel.points(two.X, two.rows), clock.watch.notebook
 
     def solver(_: Separation) -> Any:
         return kernel_perceptron(
-            kernel, points, two.signs, fit_intercept=fit_intercept, seed=seed, max_sweeps=max_sweeps
+            kernel,
+            points,
+            two.signs,
+            fit_intercept=fit_intercept,
+            seed=seed,
+            max_sweeps=max_sweeps,
+            notebook=notebook,
         )
 
-    solution, status = drive(Separation(two.X, two.signs, Norm.L2, fit_intercept), solver, clock)
+    solution, status = drive(Separation(two.X, two.signs, Norm.L2, fit_intercept), solver, clock, notebook=notebook)
     certificate: Any = kernel_separation(
         two,
         kernel,

@@ -19,17 +19,33 @@ from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector, in_safe_range, is_sparse
 from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.problems.notebook import BLANK, Notebook
 from maxmargin.problems.separation import Norm, Separation, Solution
-from maxmargin.solve.clock import Clock, Status
+from maxmargin.solve.clock import Clock, Status, status_named
 
 AnyCertificate = TypeVar("AnyCertificate", Certificate, SoftMarginCertificate)
 Solver = Callable[[Separation], Iterator[Solution]]
 
 
 def drive(
-    problem: Separation, solver: Solver, clock: Clock, stop: Callable[[Solution], bool] = lambda solution: False
+    problem: Separation,
+    solver: Solver,
+    clock: Clock,
+    stop: Callable[[Solution], bool] = lambda solution: False,
+    notebook: Notebook = BLANK,
 ) -> tuple[Solution, Status]:
     """Take solutions until one is settled, `stop` says so, the time is over, or Ctrl-C."""
+    if (ended := notebook.end_of(problem.n_columns)) is not None:
+        return ended[0], status_named(ended[1])
+    solution, status = driven(problem, solver, clock, stop)
+    if not clock.is_over:
+        notebook.end(solution, status.name)
+    return solution, status
+
+
+def driven(
+    problem: Separation, solver: Solver, clock: Clock, stop: Callable[[Solution], bool]
+) -> tuple[Solution, Status]:
     n, d = problem.X.shape
     solution = Solution(np.zeros(d), 0.0, np.zeros(n), False, 0, 0, {})
     try:

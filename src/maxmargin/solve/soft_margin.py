@@ -22,9 +22,10 @@ from maxmargin.certificates.soft_margin import (
 )
 from maxmargin.data.matrix import Vector, in_safe_range
 from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.problems.notebook import BLANK, Notebook, State, solution_in, state_of
 from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, SoftMarginSolver, best_bias
-from maxmargin.solve.clock import Clock, Status
+from maxmargin.solve.clock import Clock, Status, status_named
 from maxmargin.solve.separation import in_rows_of_the_user
 
 BEYOND_ROUNDING = 1e-12  # so much beyond its edge, a row does not pay for what rounding might do to it
@@ -53,6 +54,8 @@ class AnyJudge(Protocol):
     def gap(self) -> float: ...
     def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement: ...
     def tidy(self) -> None: ...
+    def state(self) -> State: ...
+    def take_up(self, kept: State) -> None: ...
 
 
 class Judge:
@@ -136,6 +139,16 @@ class Judge:
     def gap(self) -> float:
         return soft_gap(self.plane.primal.upper, self.dual.lower)
 
+    def state(self) -> State:
+        """The plane and the weights, for a notebook: what they are worth is measured again."""
+        return {"w": self.plane.w, "b": float(self.plane.b), "a": self.a}
+
+    def take_up(self, kept: State) -> None:
+        self.plane = self.measured(kept["w"], kept["b"], values_of(self.problem.X, kept["w"]))
+        if np.any(kept["a"]):
+            self.a = kept["a"]
+            self.dual = dual_value(self.problem, self.a, largest=self.largest, matters=self.tol)
+
     def tidy(self) -> None:
         """Put weights that are almost at an end of their box there, where the proof still holds.
 
@@ -169,14 +182,28 @@ def half_gap(problem: SoftMargin, values: Vector) -> tuple[float, float]:
     return 0.5 * (lowest - highest), -0.5 * (lowest + highest)
 
 
-def prove(solver: SoftMarginSolver, judge: AnyJudge, clock: Clock, max_iter: int | None) -> tuple[Solution, Status]:
+def prove(
+    solver: SoftMarginSolver, judge: AnyJudge, clock: Clock, max_iter: int | None, notebook: Notebook = BLANK
+) -> tuple[Solution, Status]:
     """Solver and judge in turn, until the gap is proven or somebody says stop."""
+    if (ended := taken_up(judge, notebook)) is not None:
+        return ended
     n, d = judge.problem.X.shape
     solution = Solution(np.zeros(d), 0.0, np.zeros(n), False, 0, 0, {})
     answer: Judgement | None = None
     status = Status.STALLED
     judged = True  # there is nothing yet
     given_up: list[Solution] = []  # what an algorithm had when it handed over to the next, if that was something
+
+    def state() -> State:
+        planes = np.array([other.w for other in given_up]).reshape(-1, d)
+        weights = np.array([other.a for other in given_up]).reshape(-1, n)
+        return {**state_of(solution), "judged": judged, "given_up_w": planes, "given_up_a": weights}
+
+    if (kept := notebook.page("turns", state, growing=("w", "given_up_w", "given_up_a"))) is not None:
+        solution, judged = solution_in(kept), kept["judged"]
+        pairs = zip(kept["given_up_w"], kept["given_up_a"], strict=False)
+        given_up += [Solution(w, 0.0, a, False, 0, 0, {}) for w, a in pairs]
     if judge.gap <= judge.tol:  # the start was good enough
         return solution, Status.PROVEN
     try:
@@ -215,7 +242,17 @@ def prove(solver: SoftMarginSolver, judge: AnyJudge, clock: Clock, max_iter: int
         status = Status.PROVEN
     if status is Status.PROVEN:
         judge.tidy()
+    if not clock.is_over:
+        notebook.end(solution, status.name)
     return solution, status
+
+
+def taken_up(judge: AnyJudge, notebook: Notebook) -> tuple[Solution, Status] | None:
+    """The page of the judge; and how the problem ended in an earlier process, if it did."""
+    if (kept := notebook.page("judge", judge.state, lasting=True)) is not None:
+        judge.take_up(kept)
+    ended = notebook.end_of(judge.problem.n_columns)
+    return None if ended is None else (ended[0], status_named(ended[1]))
 
 
 def soft_margin_of(two: TwoClasses, costs: Vector, loss: Loss, fit_intercept: bool) -> tuple[SoftMargin, float]:

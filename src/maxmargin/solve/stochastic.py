@@ -15,10 +15,11 @@ import numpy as np
 from maxmargin.certificates.duality import values_of
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.problems.notebook import BLANK, Notebook, State, solution_in, state_of
 from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import Judgement, SoftMargin
 from maxmargin.solve.clock import Clock, Status
-from maxmargin.solve.soft_margin import Judge, prove, soft_margin_of
+from maxmargin.solve.soft_margin import Judge, prove, soft_margin_of, taken_up
 
 if TYPE_CHECKING:
     from maxmargin.solve.kernel_margin import KernelJudge
@@ -36,10 +37,20 @@ class JudgeOfTheLast(Judge):
         return Judgement(self.plane.primal.upper, self.dual.lower, self.gap, self.plane.values, self.plane.b)
 
 
-def follow(solver: Iterator[Solution], judge: JudgeOfTheLast | KernelJudge, clock: Clock) -> tuple[Solution, Status]:
+def follow(
+    solver: Iterator[Solution], judge: JudgeOfTheLast | KernelJudge, clock: Clock, notebook: Notebook = BLANK
+) -> tuple[Solution, Status]:
     """Take solutions until the gap is proven, the solver ends, the time is over, or Ctrl-C; the last one is judged."""
+    if (ended := taken_up(judge, notebook)) is not None:
+        return ended
     solution = Solution(np.zeros(judge.problem.n_columns), 0.0, np.zeros(judge.problem.n_rows), False, 0, 0, {})
     status, next_look, seen = Status.BUDGET, FIRST_LOOK, False
+
+    def state() -> State:
+        return {**state_of(solution), "next_look": float(next_look), "seen": seen}
+
+    if (kept := notebook.page("looks", state, growing=("w",))) is not None:
+        solution, next_look, seen = solution_in(kept), kept["next_look"], kept["seen"]
     try:
         for solution in solver:
             seen = False
@@ -59,6 +70,8 @@ def follow(solver: Iterator[Solution], judge: JudgeOfTheLast | KernelJudge, cloc
     if not seen:
         judge.hear(solution)
         status = Status.PROVEN if judge.gap <= judge.tol else status
+    if not clock.is_over:
+        notebook.end(solution, status.name)
     return solution, status
 
 

@@ -20,6 +20,7 @@ these, and errors in the changes shrink with the changes. References: [joachims1
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
+from maxmargin.problems.notebook import BLANK, Notebook, NotebookError, State
 from maxmargin.problems.separation import Solution
 from maxmargin.solvers.kernel_rows import RowCache
 from maxmargin.solvers.working_set import add_rows, solve_working_set
@@ -43,6 +45,7 @@ AIM = 0.7  # of the tolerance: float32 sees the gap a little too small
 PATIENCE = 50  # rounds in which something must have got better
 LITTLE = 1e-4  # of the gap: a dual objective that rose by less is at the end of what float32 can tell
 HOPELESS = 1e10  # a dual objective of the hard margin: if a plane exists, its margin is below 1e-5 of the radius
+PART_ARRAYS = ("a", "values", "before")
 COLUMNS = 4096  # of the cache that one thread adds up at a time
 
 
@@ -80,6 +83,12 @@ class Progress:
         if better:
             self.marked, self.smallest = view.dual, view.gap
         return self.round > PATIENCE
+
+    def state(self) -> State:
+        return {f"progress_{name}": value for name, value in vars(self).items()}
+
+    def take_up(self, kept: State) -> None:
+        vars(self).update({name: kept[f"progress_{name}"] for name in vars(self)})
 
 
 class Table:
@@ -157,10 +166,37 @@ class Table:
         settled &= np.where(view.falling, view.slopes > view.highest + far, True)
         return np.flatnonzero(~settled)
 
+    def state(self) -> State:
+        return {"a": self.a, "values": self.values, "working_set": self.working_set}
+
+    def take_up(self, kept: State) -> None:
+        self.a[:], self.values[:], self.working_set = kept["a"], kept["values"], kept["working_set"]
+
     def part(self, chosen: Rows, cache_bytes: float) -> Table:
         """These rows as a table of their own."""
         cache = RowCache(self.cache.rows.restricted(chosen), cache_bytes, KEPT)
         return Table(cache, self.signs[chosen], self.costs[chosen], self.a[chosen], self.values[chosen])
+
+
+class Part:
+    """The rows in play as a table of their own, and what is shown of the whole meanwhile."""
+
+    def __init__(self, table: Table, chosen: Rows, cache_bytes: float, gap: float, b: float) -> None:
+        self.table, self.chosen, self.before = table.part(chosen, cache_bytes), chosen, table.a[chosen]
+        self.gap, self.b, self.enough, self.progress = gap, b, 0.0, Progress()
+
+    def has_ended(self, view: View) -> bool:
+        stays = view.gap > self.enough and view.violation > 0.0
+        return not stays or self.progress.has_ended(view, all_rows=False)
+
+    def state(self) -> State:
+        numbers = {"before": self.before, "gap": self.gap, "b": self.b, "enough": self.enough}
+        return {"chosen": self.chosen, **self.table.state(), **numbers, **self.progress.state()}
+
+    def take_up(self, kept: State) -> None:
+        self.table.take_up(kept)
+        self.before, self.enough = kept["before"], kept["enough"]
+        self.progress.take_up(kept)
 
 
 def most(values: Vector, candidates: Rows, count: int) -> Rows:
@@ -178,6 +214,7 @@ def batch_smo(
     tol: float,
     few_bytes: float,
     start: Vector | None = None,
+    notebook: Notebook = BLANK,
 ) -> KernelSolver:
     """Rounds until the gap seems to be below tol; each proposal that is judged brings back exact values.
 
@@ -190,37 +227,74 @@ def batch_smo(
         support = np.flatnonzero(start)
         table.carry(support, table.signs[support] * table.a[support])
     rounds = steps = 0
-    aim, progress, proven = AIM * tol, Progress(), None
+    aim, progress, proven, part = AIM * tol, Progress(), math.nan, None
 
-    def solution(view: View, settled: bool) -> Solution:
-        gap = view.gap / view.primal if 0.0 < view.primal < np.inf else view.gap
-        b = 0.5 * (view.highest + view.lowest)
+    def state() -> State:
+        numbers = {"rounds": rounds, "steps": steps, "aim": aim, "proven": proven, "is_split": part is not None}
+        return {**table.state(), **numbers, **progress.state()}
+
+    def solution(gap: float, b: float, settled: bool) -> Solution:
         return Solution(np.zeros(0), b, table.a / scale, settled, steps, rounds, {"gap": gap})
 
+    if (kept := notebook.page("cache", cache.state)) is not None:
+        cache.take_up(kept)
+    if (kept := notebook.page("smo", state)) is not None:
+        table.take_up(kept)
+        progress.take_up(kept)
+        rounds, steps, aim, proven = (kept[name] for name in ("rounds", "steps", "aim", "proven"))
+        part = part_of(table, few_bytes, notebook) if kept["is_split"] else None
     while True:
+        if part is not None:
+            few, chosen = part.table, part.chosen
+            while True:
+                notebook.rest()
+                inner = few.look()
+                if part.has_ended(inner):
+                    break
+                steps, rounds = steps + few.step(inner), rounds + 1
+                table.a[chosen] = few.a
+                yield solution(part.gap, part.b, False)
+            changed = np.flatnonzero(few.a != part.before)
+            table.carry(chosen[changed], few.signs[changed] * (few.a - part.before)[changed])
+            table.values[chosen] = few.values
+            part = None
+            notebook.page("smo", state)
+        notebook.rest()
         view = table.look()
+        gap = view.gap / view.primal if 0.0 < view.primal < np.inf else view.gap
+        b = 0.5 * (view.highest + view.lowest)
         is_there = view.gap <= aim * view.primal < np.inf or view.violation <= 0.0
         is_hopeless = problem.is_hard and view.dual > HOPELESS
         if is_there or is_hopeless or progress.has_ended(view, all_rows=True):
-            answer = yield solution(view, True)
-            if answer is None or (proven is not None and not answer.gap < 0.9 * proven):
+            answer = yield solution(gap, b, True)
+            if answer is None or (not math.isnan(proven) and not answer.gap < 0.9 * proven):
                 return
-            table.values[:], proven = answer.values, answer.gap
+            table.values[:], proven = answer.values, float(answer.gap)
             aim, progress = 0.5 * aim, Progress()
             continue
         chosen = table.in_play(view)
         if len(chosen) > FEW * n or n <= 2 * table.size:
             steps, rounds = steps + table.step(view), rounds + 1
-            yield solution(view, False)
+            yield solution(gap, b, False)
             continue
-        few, before = table.part(chosen, few_bytes), table.a[chosen]
-        inner, inner_progress = few.look(), Progress()
-        enough = max(FURTHER * inner.gap, 0.5 * aim * view.primal)
-        while inner.gap > enough and inner.violation > 0.0 and not inner_progress.has_ended(inner, all_rows=False):
-            steps, rounds = steps + few.step(inner), rounds + 1
-            table.a[chosen] = few.a
-            yield solution(view, False)
-            inner = few.look()
-        changed = np.flatnonzero(few.a != before)
-        table.carry(chosen[changed], few.signs[changed] * (few.a - before)[changed])
-        table.values[chosen] = few.values
+        part = Part(table, chosen, few_bytes, gap, b)
+        part.enough = max(FURTHER * part.table.look().gap, 0.5 * aim * view.primal)
+        notebook.page("part", part.state, growing=PART_ARRAYS)
+        notebook.page("part cache", part.table.cache.state)
+
+
+def part_of(table: Table, few_bytes: float, notebook: Notebook) -> Part:
+    """The part that an earlier process was at work on."""
+    any_part = Part(table, np.zeros(1, dtype=np.intp), few_bytes, 0.0, 0.0)
+    kept = notebook.page("part", any_part.state, growing=PART_ARRAYS)
+    n = len(table.signs)
+    if kept is None or any(len(kept[name]) != len(kept["chosen"]) for name in PART_ARRAYS) or not len(kept["chosen"]):
+        raise NotebookError("it was at work on a part of the rows, and does not say on which")
+    if kept["chosen"].min() < 0 or kept["working_set"].max(initial=-1) >= len(kept["chosen"]):
+        raise NotebookError(f"it was at work on rows that are not among the {n} of this run")
+    part = Part(table, kept["chosen"], few_bytes, kept["gap"], kept["b"])
+    part.take_up(kept)
+    notebook.page("part", part.state, growing=PART_ARRAYS)
+    if (kept := notebook.page("part cache", part.table.cache.state)) is not None:
+        part.table.cache.take_up(kept)
+    return part

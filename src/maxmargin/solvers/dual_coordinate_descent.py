@@ -38,7 +38,8 @@ import numpy as np
 from maxmargin._numba import njit, touch
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.rows import add, dot, rows_of, square, touch_row
-from maxmargin.problems.separation import Separation, Solution
+from maxmargin.problems.notebook import BLANK, Notebook, State
+from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import SoftMargin, SoftMarginSolver, best_bias
 from maxmargin.solvers.face import FaceStep
 from maxmargin.solvers.pace import Pace
@@ -51,7 +52,6 @@ AHEAD = 2  # rows: the memory is asked for a row this long before it is visited,
 SHARE_OF_CURVATURE = 0.1  # rho, as a share of the mean |x_i|^2
 REACH_OF_B = 10.0  # rho sum_i C_i is at least this: however small the costs, b gets where it must within a few sweeps
 MOST_PASSES = 20_000  # rows visited, in units of the table
-STREET_SWEEPS_AT_FIRST, STREET_SWEEPS, STREET_ITERATIONS = 10, 4, 40
 
 
 class Dual(NamedTuple):
@@ -236,6 +236,21 @@ class Descent:
             b = best_bias(problem, scan(problem.X, self.point.w))
             self.point.bias[0] = b - self.dual.rho * self.point.bias[1]
 
+    def state(self) -> State:
+        """All that the sweeps change, for a notebook."""
+        counts = {"sweeps": self.sweeps, "iterations": self.iterations, "passes": self.passes, "gap": float(self.gap)}
+        return {**self.arrays(), "active": self.active, "random": int(self.random[0]), **counts}
+
+    def arrays(self) -> dict[str, Vector]:
+        return {**self.point._asdict(), **self.tally._asdict(), "limits": self.limits}
+
+    def take_up(self, kept: State) -> None:
+        for name, array in self.arrays().items():
+            array[:] = kept[name]
+        self.active, self.random[0] = kept["active"], kept["random"] % 2**64
+        self.sweeps, self.iterations = kept["sweeps"], kept["iterations"]
+        self.passes, self.gap = kept["passes"], kept["gap"]
+
     def restart(self) -> None:
         """S and D anew from a and w."""
         a, w, bias = self.point
@@ -307,7 +322,13 @@ class Descent:
 
 
 def coordinate_descent(
-    problem: SoftMargin, *, tol: float, start: Vector | None = None, seed: int = 0, most_passes: float = MOST_PASSES
+    problem: SoftMargin,
+    *,
+    tol: float,
+    start: Vector | None = None,
+    seed: int = 0,
+    most_passes: float = MOST_PASSES,
+    notebook: Notebook = BLANK,
 ) -> SoftMarginSolver:
     """Sweeps and face steps until the judge is content, until rounding stops them, or after `most_passes`."""
     signs, upper, diagonal = (
@@ -317,7 +338,11 @@ def coordinate_descent(
     descent, pace = Descent(problem.X, signs, upper, diagonal, least_rho=least_rho, seed=seed), Pace(tol)
     if start is not None:
         descent.start(problem, start)
+    take_up(descent, notebook)
+    if (kept := notebook.page("pace", pace.state, growing=("gaps",))) is not None:
+        pace.take_up(kept)
     while descent.passes < most_passes and not pace.is_at_its_end:
+        notebook.rest()
         for _ in descent.sweep():
             yield descent.solution(False)
         pace.see(descent.gap)
@@ -343,42 +368,7 @@ def coordinate_descent(
             pace.stepped(step.iterations, step.crossed, active, len(free))
 
 
-def dual_coordinate_descent(problem: Separation, tol: float = 1e-6, seed: int = 0) -> Iterator[Solution]:
-    """The widest street: a solution after each round of sweeps; settled when its relative gap is at most tol."""
-    n = problem.n_rows
-    least_rho = np.finfo(float).tiny if problem.fit_intercept else 0.0
-    descent = Descent(problem.X, problem.signs, np.full(n, np.inf), np.zeros(n), least_rho=least_rho, seed=seed)
-    descent.rows_per_round = 0  # the sweeps are counted
-    while True:
-        for _ in range(STREET_SWEEPS_AT_FIRST if descent.sweeps == 0 else STREET_SWEEPS):
-            for _ in descent.sweep():
-                pass
-        solution = judge(problem, descent.point.a, descent.sweeps, descent.iterations, tol)
-        yield solution
-        if solution.settled:
-            return
-        step = descent.face_step(descent.free())
-        for _ in step.run(STREET_ITERATIONS):
-            pass
-        descent.land(step)
-        descent.look_at_everything()
-
-
-def judge(problem: Separation, a: Vector, sweeps: int, face_steps: int, tol: float) -> Solution:
-    """The plane of the class-balanced a with its relative gap as the solver sees it."""
-    signs = problem.signs
-    plus, minus = float(a[signs > 0].sum()), float(a[signs < 0].sum())
-    if problem.fit_intercept and plus > 0.0 and minus > 0.0:
-        p = problem.X.T @ (a * np.where(signs > 0, 1.0 / plus, -1.0 / minus))
-    else:
-        p = problem.X.T @ (signs * a) / max(plus + minus, np.finfo(float).tiny)
-    p = np.asarray(p, dtype=np.float64).ravel()
-    reach = scan(problem.X, p)
-    square = float(p @ p)
-    if problem.fit_intercept:
-        lowest_plus, highest_minus = float(reach[signs > 0].min()), float(reach[signs < 0].max())
-        b, floor = -0.5 * (lowest_plus + highest_minus), lowest_plus - highest_minus
-    else:
-        b, floor = 0.0, float((signs * reach).min())
-    gap = (square - floor) / square if square > 0.0 else np.inf
-    return Solution(p, b, a.copy(), gap <= tol, sweeps + face_steps, sweeps, {"meets": False, "gap": gap})
+def take_up(descent: Descent, notebook: Notebook) -> None:
+    """The page of a descent."""
+    if (kept := notebook.page("descent", descent.state)) is not None:
+        descent.take_up(kept)

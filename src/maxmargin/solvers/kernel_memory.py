@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from maxmargin._numba import overload, types
 from maxmargin.data.rows import add, dot, touch_row
 from maxmargin.problems.kernels import Kernel, Points, rows_of
+from maxmargin.problems.notebook import State
+from maxmargin.solvers.row_batches import RowBatches
 
 BYTES = 2**28  # of memory for rows of the kernel
 AT_ONCE = 128  # rows that are made together: one product of matrices
@@ -47,6 +49,7 @@ class KernelMemory:
         self.rows = RememberedRows(np.empty((size, n)), np.full(n, -1, dtype=np.int64))
         self.owners = np.full(size, -1, dtype=np.int64)
         self.next = 0
+        self.made = RowBatches(size)
 
     def fetch(self, first: int, others: NDArray[np.intp]) -> None:
         """Make row `first`, and with it the first few of the others that are missing."""
@@ -60,7 +63,23 @@ class KernelMemory:
         slots[gone[gone >= 0]] = -1
         self.owners[own], slots[wanted] = wanted, own
         self.next = int(own[-1] + 1) % len(self.owners)
-        self.rows.stored[own] = self.kernel.values(rows_of(self.points, wanted), self.points)
+        self.rows.stored[own] = self.made_together(wanted)
+        self.made.note(own, wanted)
+
+    def made_together(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        return self.kernel.values(rows_of(self.points, rows), self.points)
+
+    def state(self) -> State:
+        """Which rows are where, for a notebook, and in what company they were made."""
+        return {"owners": self.owners, "next": self.next, **self.made.state()}
+
+    def take_up(self, kept: State) -> None:
+        slots, owners = self.rows.slots, kept["owners"]
+        self.made.make_again(kept, owners, len(slots), self.made_together, self.rows.stored)
+        self.owners, self.next = owners, kept["next"] % len(owners)
+        filled = np.flatnonzero(owners >= 0)
+        slots[:] = -1
+        slots[owners[filled]] = filled
 
 
 def inner(rows: Any, i: int, v: Any) -> float:

@@ -23,6 +23,7 @@ import numpy as np
 from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.kernels import Kernel, Points
+from maxmargin.problems.notebook import BLANK, Notebook, State, put_random, state_of_random
 from maxmargin.problems.separation import Solution
 from maxmargin.solvers.kernel_memory import KernelMemory, is_ready, move
 
@@ -52,20 +53,38 @@ def visit(rows: Any, signs: Any, order: Any, start: int, lift: float, values: An
 
 
 def kernel_perceptron(
-    kernel: Kernel, points: Points, signs: Vector, *, fit_intercept: bool, seed: int | None, max_sweeps: int
+    kernel: Kernel,
+    points: Points,
+    signs: Vector,
+    *,
+    fit_intercept: bool,
+    seed: int | None,
+    max_sweeps: int,
+    notebook: Notebook = BLANK,
 ) -> Iterator[Solution]:
     """A solution after each sweep (of a large table: more often); settled when a sweep had no mistake.
 
     Without a seed the rows are visited as they lie; with one, each sweep has a new order. `a` are the mistakes c_i.
     """
     n = len(signs)
-    memory, random = KernelMemory(kernel, points), None if seed is None else np.random.default_rng(seed)
+    memory, random = KernelMemory(kernel, points), np.random.default_rng(0 if seed is None else seed)
     values, counts = np.zeros(n), np.zeros(n)
     lift = 1.0 if fit_intercept else 0.0
     most = max(1, NUMBERS_PER_CALL // n)
-    mistakes = 0
-    for sweep in range(1, max_sweeps + 1):
-        order = np.arange(n) if random is None else random.permutation(n)
+    mistakes = sweep = 0
+
+    def state() -> State:
+        return {"values": values, "counts": counts, "mistakes": mistakes, "sweep": sweep, **state_of_random(random)}
+
+    if (kept := notebook.page("perceptron", state)) is not None:
+        values, counts, mistakes, sweep = (kept[name] for name in ("values", "counts", "mistakes", "sweep"))
+        put_random(random, kept)
+    if (kept := notebook.page("memory", memory.state)) is not None:
+        memory.take_up(kept)
+    while sweep < max_sweeps:
+        notebook.rest()
+        sweep += 1
+        order = np.arange(n) if seed is None else random.permutation(n)
         place, before = 0, mistakes
         while True:
             place, made = visit(memory.rows, signs, order, place, lift, values, counts, most)

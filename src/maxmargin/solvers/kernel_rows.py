@@ -27,6 +27,8 @@ from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector, is_sparse
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of
+from maxmargin.problems.notebook import State
+from maxmargin.solvers.row_batches import RowBatches
 
 Rows = NDArray[np.intp]
 Values = NDArray[np.float32]
@@ -206,6 +208,7 @@ class RowCache:
         slots = int(min(n, enough if rows.is_cheap else n, max(1, n_bytes // (4 * n))))
         self.rows, self.values = rows, np.empty((slots, n), dtype=np.float32)
         self.slot_of, self.owner, self.next_slot = np.full(n, -1), np.full(slots, -1), 0
+        self.made = RowBatches(slots)
 
     def slots(self, chosen: Rows) -> Rows:
         """Where in `values` the rows are, no more than there are slots; what is missing is made."""
@@ -219,9 +222,27 @@ class RowCache:
             self.owner[free] = self.slot_of[missing] = -1  # until they are made: a user's function may fail
             for first, last in runs(free):
                 self.rows.fill(missing[first:last], self.values[free[first] : free[first] + last - first])
+                self.made.note(free[first:last], missing[first:last])
             self.owner[free], self.slot_of[missing] = missing, free
             self.next_slot = (int(free[-1]) + 1) % len(self.owner)
         return self.slot_of[chosen]
+
+    def state(self) -> State:
+        """Which rows are where, for a notebook, and in what company they were made."""
+        return {"owner": self.owner, "next_slot": self.next_slot, **self.made.state()}
+
+    def take_up(self, kept: State) -> None:
+        n, owner = self.rows.n_columns, kept["owner"]
+        self.made.make_again(kept, owner, n, self.made_together, self.values)
+        self.owner, self.next_slot = owner, kept["next_slot"] % len(owner)
+        filled = np.flatnonzero(owner >= 0)
+        self.slot_of[:] = -1
+        self.slot_of[owner[filled]] = filled
+
+    def made_together(self, rows: Rows) -> Values:
+        values = np.empty((len(rows), self.rows.n_columns), dtype=np.float32)
+        self.rows.fill(rows, values)
+        return values
 
 
 def runs(slots: Rows) -> Iterator[tuple[int, int]]:

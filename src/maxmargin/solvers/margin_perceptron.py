@@ -19,6 +19,7 @@ import dataclasses
 import math
 from collections.abc import Iterator
 
+from maxmargin.problems.notebook import BLANK, Notebook, State
 from maxmargin.problems.separation import Separation, Solution
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
@@ -32,11 +33,18 @@ def margin_perceptron(
     seed: int = 0,
     max_updates: int = 2**62,
     trace: Trace | None = None,
+    notebook: Notebook = BLANK,
 ) -> Iterator[Solution]:
     """The solutions of the phases, with all updates counted; settled when a phase ends by itself."""
     radius = guess = longest_row(problem)
     updates = sweeps = 0
+
+    def state() -> State:
+        return {"guess": guess, "before": updates, "sweeps_before": sweeps}
+
     while True:
+        if (kept := notebook.page("phase", state)) is not None:
+            guess, updates, sweeps = kept["guess"], kept["before"], kept["sweeps_before"]
         allowed = math.floor(12.0 * (radius / guess) ** 2) if guess > 0.0 else 2**62
         phase = perceptron(
             problem,
@@ -45,6 +53,7 @@ def margin_perceptron(
             guess=guess,
             max_updates=max(1, min(allowed, max_updates - updates)),
             trace=trace,
+            notebook=notebook,
         )
         for solution in phase:
             yield dataclasses.replace(solution, updates=updates + solution.updates, sweeps=sweeps + solution.sweeps)

@@ -18,6 +18,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from maxmargin.problems.notebook import State
+
 TINY = 1e-300
 PROGRESS_WITHIN_A_SWEEP = (0.15, 0.7)
 CORRECTION = (0.5, 10.0)
@@ -43,6 +47,13 @@ class Pace:
         self.judged, self.idle = 1.0, 0
         self.wait, self.next_step, self.iterations = SHORTEST_WAIT, FIRST_STEP, ITERATIONS
         self.stepped_at, self.expected = -1, 0.0
+
+    def state(self) -> State:
+        """All of it, for a notebook."""
+        return {**vars(self), "gaps": np.array(self.gaps)}
+
+    def take_up(self, kept: State) -> None:
+        vars(self).update(kept, gaps=kept["gaps"].tolist())
 
     @property
     def swept(self) -> int:

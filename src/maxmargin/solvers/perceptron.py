@@ -24,6 +24,7 @@ import numpy as np
 from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector, row_squares
 from maxmargin.data.rows import add, dot, rows_of
+from maxmargin.problems.notebook import BLANK, Notebook, State, put_random, state_of_random
 from maxmargin.problems.separation import Separation, Solution
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
@@ -99,6 +100,7 @@ def perceptron(
     max_sweeps: int = 2**62,
     first_w: Vector | None = None,
     trace: Trace | None = None,
+    notebook: Notebook = BLANK,
 ) -> Iterator[Solution]:
     """A solution after each sweep (of a small table: after several); settled when no row is a violation.
 
@@ -114,7 +116,17 @@ def perceptron(
     rows_per_call = max(1, NUMBERS_PER_CALL // max(1, d))
     everything = np.arange(n)
     updates = sweeps = visits = clean = 0
+
+    def state() -> State:
+        counts_so_far = {"updates": updates, "sweeps": sweeps, "visits": visits, "clean": int(clean)}
+        return {"w": w, "lagged": lagged, "counts": counts, **counts_so_far, **state_of_random(random)}
+
+    if (kept := notebook.page("perceptron", state)) is not None:
+        w, lagged, counts = kept["w"], kept["lagged"], kept["counts"]
+        updates, sweeps, visits, clean = (kept[name] for name in ("updates", "sweeps", "visits", "clean"))
+        put_random(random, kept)
     while True:
+        notebook.rest()
         position, norm_squared, half_guess = 0, float(w @ w), 0.5 * guess
         if order is Order.WORST_FIRST:
             values = problem.signs * (scan(problem.X, w) + lift * w[d])

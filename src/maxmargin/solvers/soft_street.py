@@ -26,10 +26,14 @@ The modules are imported when they are used: the compiler with them.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.problems.notebook import BLANK, Notebook, State
 from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, SoftMarginSolver
 
 SOLVERS = ("auto", "interior_point", "sieve", "coordinate_descent", "newton", "cvxpy")
@@ -42,27 +46,47 @@ SIEVED = 0.5  # of the interior point's work is left to the sieve
 SPEED = 0.5  # its rows come in order and on every core, those of coordinate descent at random and on one
 LOOK_BACK = 0.25  # of the passes: the gap fell since then
 DOUBT = 2.0  # how much worse coordinate descent must look at first
+NOTHING_SEEN = ((0.0, 1.0),)  # passes and gap: of an optimum, it is known at first that it is not negative
 DECIDED = 0.3  # of the patience: from there on it need not look any worse than the other
 
 
 def soft_street(
-    problem: SoftMargin, *, solver: str = "auto", tol: float = 1e-4, start: Vector | None = None
+    problem: SoftMargin,
+    *,
+    solver: str = "auto",
+    tol: float = 1e-4,
+    start: Vector | None = None,
+    notebook: Notebook = BLANK,
 ) -> SoftMarginSolver:
-    """The solutions of the named algorithm, or of those that suit the table, one after the other."""
-    if solver != "auto":
-        yield from labelled(named(solver, problem, tol, start), solver)
-        return
-    for name, patience in plan(problem, tol):
-        yield from labelled(named(name, problem, tol, start), name, patience, tol)
+    """The solutions of the named algorithm, or of those that suit the table, one after the other.
+
+    An algorithm that writes nothing down is begun anew by whoever takes up the notebook.
+    """
+    turn, seen = 0, list(NOTHING_SEEN)
+
+    def state() -> State:
+        return {"turn": turn, "seen": np.array(seen)}
+
+    if (kept := notebook.page("plan", state, growing=("seen",))) is not None:
+        turn, seen = kept["turn"], [(passes, gap) for passes, gap in kept["seen"].tolist()]
+    for name, patience in itertools.islice(
+        [(solver, math.inf)] if solver != "auto" else plan(problem, tol), turn, None
+    ):
+        notebook.rest(innermost=False)
+        algorithm = named(name, problem, tol, start, notebook)
+        yield from labelled(algorithm, name, patience, tol, seen)
+        turn, seen = turn + 1, list(NOTHING_SEEN)
+        notebook.page("plan", state)
 
 
-def labelled(solver: SoftMarginSolver, name: str, patience: float = math.inf, tol: float = 0.0) -> SoftMarginSolver:
+def labelled(
+    solver: SoftMarginSolver, name: str, patience: float, tol: float, seen: list[tuple[float, float]]
+) -> SoftMarginSolver:
     """The same solutions, with the name of the algorithm in their details; until its progress extrapolates badly.
 
-    `patience` is the work, in passes over the rows, that another algorithm would need.
+    `patience` is the work, in passes over the rows, that another algorithm would need; `seen` grows with it.
     """
     answer: Judgement | None = None
-    seen = [(0.0, 1.0)]  # passes and gap: nothing is known of an optimum at first but that it is not negative
     try:
         while True:
             solution = solver.send(answer)
@@ -87,12 +111,14 @@ def passes_needed(seen: list[tuple[float, float]], tol: float) -> float:
     return (passes - before) * math.log(gap / tol) / math.log(gap_before / gap) if gap < gap_before else math.inf
 
 
-def named(name: str, problem: SoftMargin, tol: float, start: Vector | None) -> SoftMarginSolver:
+def named(
+    name: str, problem: SoftMargin, tol: float, start: Vector | None, notebook: Notebook = BLANK
+) -> SoftMarginSolver:
     """The generator of one algorithm."""
     if name == "coordinate_descent":
         from maxmargin.solvers.dual_coordinate_descent import coordinate_descent
 
-        return coordinate_descent(problem, tol=tol, start=start)
+        return coordinate_descent(problem, tol=tol, start=start, notebook=notebook)
     if name == "newton":
         if problem.loss is not Loss.SQUARED_HINGE:
             raise ValueError('solver="newton" is for loss="squared_hinge": the hinge has no second derivative')

@@ -39,6 +39,7 @@ from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.rows import rows_of
 from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
 from maxmargin.problems.kernel_margin import KernelMargin
+from maxmargin.problems.notebook import BLANK, Notebook
 from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import SoftMargin
 from maxmargin.solvers.kernel_memory import KernelMemory, expect, inner, is_ready, move
@@ -141,7 +142,13 @@ def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start:
 
 
 def stochastic_subgradient(
-    problem: SoftMargin, run: Descent, *, step: Step = "pegasos", seed: int | None = None, max_sweeps: int = 2**62
+    problem: SoftMargin,
+    run: Descent,
+    *,
+    step: Step = "pegasos",
+    seed: int | None = None,
+    max_sweeps: int = 2**62,
+    notebook: Notebook = BLANK,
 ) -> Iterator[Solution]:
     """Go on with the run for at most so many sweeps; a solution after each sweep, or after some of a small table.
 
@@ -160,7 +167,10 @@ def stochastic_subgradient(
     per_row = n if memory is not None else problem.X.nnz / max(1, n) if is_sparse(problem.X) else problem.n_columns
     visits_per_call = max(1, int(NUMBERS_PER_CALL / max(1, per_row)))
     last = run.sweeps + max_sweeps
+    if memory is not None and (kept := notebook.page("memory", memory.state)) is not None:
+        memory.take_up(kept)
     while n > 0 and run.sweeps < last:
+        notebook.rest()
         sweeps = range(run.sweeps, min(last, run.sweeps + max(1, VISITS_PER_CALL // n)))
         order = np.concatenate([order_of(n, seed, sweep) for sweep in sweeps])
         for start in range(0, len(order), visits_per_call):

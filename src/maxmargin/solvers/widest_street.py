@@ -3,7 +3,7 @@
     norm "l1"                           the linear program                            l1_margin
     up to a few thousand rows or
     columns (either one)                nearest points of the hulls, working set      nearest_hulls
-    many rows and many columns          dual coordinate descent with face steps; if   dual_coordinate_descent
+    many rows and many columns          dual coordinate descent with face steps; if   street_descent
                                         its gap does not close, the hulls of its
                                         heaviest rows are asked whether they meet
 
@@ -18,6 +18,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from maxmargin.data.matrix import row_squares
+from maxmargin.problems.notebook import BLANK, Notebook
 from maxmargin.problems.separation import Norm, Separation, Solution
 
 SOLVERS = ("auto", "hulls", "coordinate_descent", "linear_program", "cvxpy")
@@ -27,7 +28,9 @@ HEAVY_ROWS = (30, 300, 1500)
 LAST_SWEEP = 4000
 
 
-def widest_street(problem: Separation, *, solver: str = "auto", tol: float = 1e-9) -> Iterator[Solution]:
+def widest_street(
+    problem: Separation, *, solver: str = "auto", tol: float = 1e-9, notebook: Notebook = BLANK
+) -> Iterator[Solution]:
     """The solutions of the named algorithm, or of the one that suits the table."""
     if solver == "auto":
         if problem.norm is Norm.L1:
@@ -46,7 +49,7 @@ def widest_street(problem: Separation, *, solver: str = "auto", tol: float = 1e-
 
         yield from nearest_hulls(problem, tol=0.01 * tol)
     elif solver == "coordinate_descent":
-        yield from descend_or_meet(problem, tol)
+        yield from descend_or_meet(problem, tol, notebook)
     elif solver == "cvxpy":
         from maxmargin.solvers.reference import reference
 
@@ -60,9 +63,9 @@ def suits_hulls(problem: Separation) -> bool:
     return min(problem.n_rows, problem.n_columns) <= LARGE
 
 
-def descend_or_meet(problem: Separation, tol: float) -> Iterator[Solution]:
+def descend_or_meet(problem: Separation, tol: float, notebook: Notebook) -> Iterator[Solution]:
     """Coordinate descent; where its gap stays open, a look whether the hulls of its heaviest rows meet."""
-    from maxmargin.solvers.dual_coordinate_descent import dual_coordinate_descent
+    from maxmargin.solvers.street_descent import street_descent
 
     empty = np.flatnonzero(row_squares(problem.X) == 0.0)
     if len(empty) and not problem.fit_intercept:  # no plane through the origin keeps the origin off itself
@@ -71,7 +74,9 @@ def descend_or_meet(problem: Separation, tol: float) -> Iterator[Solution]:
         yield Solution(np.zeros(problem.n_columns), 0.0, a, True, 0, 0, {"meets": True})
         return
     next_look = DOUBTFUL_AFTER
-    for solution in dual_coordinate_descent(problem, tol=0.1 * tol):
+    if (kept := notebook.page("meeting", lambda: {"next_look": next_look})) is not None:
+        next_look = kept["next_look"]
+    for solution in street_descent(problem, tol=0.1 * tol, notebook=notebook):
         yield solution
         if solution.sweeps >= next_look and solution.details["gap"] > 0.5:
             next_look *= 2

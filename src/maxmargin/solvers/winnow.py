@@ -40,6 +40,7 @@ import numpy as np
 from maxmargin._numba import njit, overload, types
 from maxmargin.data.matrix import Vector, largest_magnitude
 from maxmargin.data.rows import DenseRows, rows_of
+from maxmargin.problems.notebook import BLANK, Notebook, State, put_random, state_of_random
 from maxmargin.problems.separation import Separation, Solution
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
@@ -188,6 +189,7 @@ def winnow(
     max_updates: int = 2**62,
     max_sweeps: int = 2**62,
     trace: Trace | None = None,
+    notebook: Notebook = BLANK,
 ) -> Iterator[Solution]:
     """Solutions with all updates counted; settled when no row is a mistake. epsilon=None searches.
 
@@ -199,7 +201,13 @@ def winnow(
     eta = -math.log1p(-(LARGEST_EPSILON if epsilon is None else epsilon))
     log_weights = math.log(max(2, n_weights(problem, balanced)))
     updates = sweeps = 0
+
+    def state() -> State:
+        return {"eta": eta, "before": updates, "sweeps_before": sweeps}
+
     while True:
+        if (kept := notebook.page("phase", state)) is not None:
+            eta, updates, sweeps = kept["eta"], kept["before"], kept["sweeps_before"]
         allowed = min(2.0 * log_weights / eta**2, 2.0**62) if epsilon is None else 2**62
         for solution in run(
             problem,
@@ -210,6 +218,7 @@ def winnow(
             max_updates=min(math.floor(allowed), max_updates - updates),
             max_sweeps=max_sweeps - sweeps,
             trace=trace,
+            notebook=notebook,
         ):
             yield dataclasses.replace(solution, updates=updates + solution.updates, sweeps=sweeps + solution.sweeps)
         updates, sweeps = updates + solution.updates, sweeps + solution.sweeps
@@ -233,6 +242,7 @@ def run(
     max_updates: int,
     max_sweeps: int,
     trace: Trace | None,
+    notebook: Notebook,
 ) -> Iterator[Solution]:
     """Winnow with one eta, until no row is a mistake or max_updates are made and another is needed."""
     n, d = problem.X.shape
@@ -250,7 +260,19 @@ def run(
     updates = since_shift = sweeps = clean = 0
     sweeps_at_once = 1
     stopped = False
+
+    def state() -> State:
+        exponents = {"p": p, "w": w, "counts": counts, "shift": shift, "total": total, "since_shift": since_shift}
+        so_far = {"updates": updates, "sweeps": sweeps, "clean": int(clean), "at_once": sweeps_at_once}
+        return {**exponents, **so_far, **state_of_random(random)}
+
+    if (kept := notebook.page("winnow", state)) is not None:
+        p, w, counts, shift, total = (kept[name] for name in ("p", "w", "counts", "shift", "total"))
+        updates, sweeps, clean, since_shift = (kept[name] for name in ("updates", "sweeps", "clean", "since_shift"))
+        sweeps_at_once = kept["at_once"]
+        put_random(random, kept)
     while not stopped and clean < n and sweeps < max_sweeps:
+        notebook.rest()
         if order is Order.WORST_FIRST:
             values = problem.signs * (scan(problem.X, w) / scale + lift * w[d])
             worst = int(np.argmin(values))
