@@ -24,6 +24,7 @@ from maxmargin.cli.options import (
     Weight,
     check_time,
 )
+from maxmargin.cli.progress import gap_shown
 from maxmargin.cli.textmodel import load_for_audit
 
 if TYPE_CHECKING:
@@ -63,16 +64,9 @@ def audit(
     loaded = load_for_audit(model, table.X.shape[1], C, class_weight)
     with in_a_sentence(table.name):
         X = loaded.prepared(table)
-        verbose = int(messages.is_terminal)
-        answer = audited(
-            loaded.classifier,
-            X,
-            table.y,
-            table.weights,
-            tol=SHARP if tol is None else tol,
-            max_time=max_time,
-            verbose=verbose,
-        )
+        sharp = SHARP if tol is None else tol
+        with gap_shown("Seeking the optimum", sharp):
+            answer = audited(loaded.classifier, X, table.y, table.weights, tol=sharp, max_time=max_time)
     if as_json:
         say_json({"file": table.name, "exit_code": int(code_of(answer)), **json.loads(answer.to_json())})
     else:

@@ -26,6 +26,7 @@ from maxmargin.cli.options import (
     Scaling,
     check_time,
 )
+from maxmargin.cli.progress import gap_shown
 
 ENOUGH = 30.0  # seconds for each algorithm, where no limit is given
 
@@ -95,12 +96,13 @@ def run(name: str, estimator: Any, X: Any, table: DataFile) -> Run:
     from maxmargin import NotSeparableError
 
     begun = time.perf_counter()
-    with messages.status(f"{name} ..."):
+    with gap_shown(name, getattr(estimator, "tol", None)):
         try:
             certificate = estimator.fit(X, table.y).certificate_
         except NotSeparableError as error:
             certificate = error.certificate
         seconds = time.perf_counter() - begun
+    with messages.status("Checking the proof"):
         accuracy = float(estimator.score(X, table.y)) if hasattr(estimator, "classes_") else None
         return Run(name, certificate, certificate.verify(X, table.y), accuracy, seconds)
 

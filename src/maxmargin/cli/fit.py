@@ -10,6 +10,7 @@ import typer
 
 from maxmargin.cli import datafile
 from maxmargin.cli.certified import certificate_for_machines, exit_code, tell_certificate
+from maxmargin.cli.checkpoint import Checkpoint, check_checkpoint, fit_or_go_on
 from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json
 from maxmargin.cli.datafile import DataFile, Format, describe
 from maxmargin.cli.model import in_a_sentence, make_scaler, read_class_weight, save_model
@@ -36,6 +37,7 @@ from maxmargin.cli.options import (
     check_time,
     kernel_named,
 )
+from maxmargin.cli.progress import gap_shown
 
 
 class Algorithm(StrEnum):
@@ -78,6 +80,16 @@ def fit(
     no_bias: NoBias = False,
     tol: Tolerance = None,
     max_time: MaxTime = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Where to keep the run, so that another process can go on with it."),
+    ] = None,
+    every: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="How often the run is kept; 60 unless you say otherwise.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in the checkpoint, if there is one.")
+    ] = False,
     exact: Exact = False,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
@@ -85,9 +97,11 @@ def fit(
 ) -> int:
     """Find the planes between the labels of a file, prove them, and write a model.
 
-    Exit codes: 0 proven, 2 stopped with a gap, 3 proven not separable, 1 an error.
+    Exit codes: 0 proven, 2 stopped with a gap, 3 proven not separable, 130 interrupted, 1 an error.
     """
     check_time(max_time)
+    kept = None if checkpoint is None else Checkpoint(checkpoint, 60.0 if every is None else every, resume)
+    check_checkpoint(kept, every, resume)
     with messages.status(f"Reading {data}"):
         table = datafile.read(data, format, label, not no_header, weight=weight, ignore=ignore)
     labels = [value for value, _ in datafile.count_labels(table)]
@@ -101,19 +115,25 @@ def fit(
         "class_weight": read_class_weight(class_weight, labels),
         "fit_intercept": not no_bias,
         "max_time": max_time,
-        "verbose": int(messages.is_terminal),  # the gap as it falls, where somebody looks
         "tol": tol,
         "multi_class": None if multi_class is None else multi_class.value,
     }
     classifier = make_classifier(algorithm, kernel, given)
     scaler = make_scaler(scale, table.X)
     begun = time.perf_counter()
-    code = run(classifier, scaler, table, exact, as_json, begun, output)
+    code = run(classifier, scaler, table, exact, as_json, begun, output, kept)
     return int(code)
 
 
 def run(
-    classifier: Any, scaler: Any, table: DataFile, exact: bool, as_json: bool, begun: float, output: str | None
+    classifier: Any,
+    scaler: Any,
+    table: DataFile,
+    exact: bool,
+    as_json: bool,
+    begun: float,
+    output: str | None,
+    kept: Checkpoint | None,
 ) -> ExitCode:
     """Fit, check, keep, tell. After Ctrl-C what was found so far is kept and told."""
     from maxmargin import NotSeparableError
@@ -122,7 +142,8 @@ def run(
     with in_a_sentence(table.name):
         X = table.X if scaler is None else scaler.fit_transform(table.X)
         try:
-            classifier.fit(X, table.y, **weights_for(classifier, table))
+            with gap_shown("Fitting", getattr(classifier, "tol", None)):
+                fit_or_go_on(classifier, X, table.y, weights_for(classifier, table), kept)
             certificate = classifier.certificate_
         except NotSeparableError as error:
             certificate, output = error.certificate, None
@@ -130,6 +151,8 @@ def run(
             if not hasattr(classifier, "certificate_"):
                 raise
             certificate, interrupted = classifier.certificate_, True
+            if kept is not None:
+                messages.print(f"The run is kept in {kept.path}: the same command with --resume goes on with it.")
         seconds = time.perf_counter() - begun
         verification = certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)
     code = ExitCode.INTERRUPTED if interrupted else exit_code(certificate, verification)

@@ -30,6 +30,7 @@ from maxmargin.cli.options import (
     Weight,
     check_time,
 )
+from maxmargin.cli.progress import gap_shown
 from maxmargin.cli.question import find
 
 
@@ -68,10 +69,11 @@ def path(
     scaler = make_scaler(scale, table.X)
     with in_a_sentence(table.name):
         X = table.X if scaler is None else scaler.fit_transform(table.X)
-        points = margin_path(
-            X, y, Cs=values_of(Cs), loss=loss.value, fit_intercept=not no_bias, tol=1e-4 if tol is None else tol,
-            sample_weight=table.weights, max_time=max_time, verbose=int(messages.is_terminal),
-        )  # fmt: skip
+        with gap_shown("Following the path", tol):
+            points = margin_path(
+                X, y, Cs=values_of(Cs), loss=loss.value, fit_intercept=not no_bias, tol=1e-4 if tol is None else tol,
+                sample_weight=table.weights, max_time=max_time,
+            )  # fmt: skip
     if as_json:
         say_json({**describe(table), **for_machines(points)})
     else:

@@ -1,5 +1,6 @@
 """Models that can be kept: one safe file, and the formats of other programs."""
 
+from maxmargin.persistence.checkpoint import fit_with_checkpoints
 from maxmargin.persistence.coefficients import write_coefficients
 from maxmargin.persistence.errors import ModelFileError
 from maxmargin.persistence.fingerprint import Fingerprint
@@ -11,6 +12,7 @@ __all__ = [
     "Fingerprint",
     "ModelFileError",
     "ModelInfo",
+    "fit_with_checkpoints",
     "load",
     "model_info",
     "read_liblinear",

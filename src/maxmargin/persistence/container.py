@@ -49,7 +49,7 @@ def pack(document: dict[str, Any], arrays: Arrays) -> bytes:
     return data
 
 
-def unpack(data: bytes) -> tuple[dict[str, Any], Arrays]:
+def unpack(data: bytes, most_arrays: int = MOST_ARRAYS) -> tuple[dict[str, Any], Arrays]:
     """The document and the arrays of a file, or a `Refusal`."""
     if len(data) > LONGEST_FILE:
         raise Refusal(f"it has {len(data):,} bytes, and a model has at most {LONGEST_FILE:,}")
@@ -57,7 +57,7 @@ def unpack(data: bytes) -> tuple[dict[str, Any], Arrays]:
     metadata = header.pop("__metadata__", None)
     if not isinstance(metadata, dict) or set(metadata) != {KEY} or not isinstance(metadata[KEY], str):
         raise Refusal("it is a safetensors file, but not a model of maxmargin")
-    check_entries(header)
+    check_entries(header, most_arrays)
     try:
         arrays = {name: np.array(array) for name, array in arrays_in(data).items()}
     except (SafetensorError, ValueError, OverflowError) as error:
@@ -78,10 +78,10 @@ def header_length(data: bytes) -> int:
     return length
 
 
-def check_entries(header: dict[str, Any]) -> None:
+def check_entries(header: dict[str, Any], most_arrays: int) -> None:
     """The list of arrays, before anything is made of it."""
-    if len(header) > MOST_ARRAYS:
-        raise Refusal(f"it has {len(header)} arrays, and a model has at most {MOST_ARRAYS}")
+    if len(header) > most_arrays:
+        raise Refusal(f"it has {len(header)} arrays, and a model has at most {most_arrays}")
     for name, entry in header.items():
         if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
             raise Refusal(f"the entry of the array {name[:40]!r} is not one of a safetensors file")

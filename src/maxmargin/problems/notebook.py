@@ -82,8 +82,7 @@ class Notebook:
         """Here, everybody could go on from their pages. Not innermost: and others, by pages that they are to open."""
         if self.is_closed or (self.kept and not innermost):
             return
-        if self.kept:
-            raise NotebookError(f"it has a page {next(iter(self.kept))[:40]!r}, which this run does not have")
+        self.check_all_read()
         now = time.perf_counter()
         if self.latest is not None and now - self.copied < SHORTEST_REST:
             return
@@ -91,6 +90,10 @@ class Notebook:
         self.copied = now
         if now - self.written >= self.every:
             self.write()
+
+    def check_all_read(self) -> None:
+        if self.kept:
+            raise NotebookError(f"it has a page {next(iter(self.kept))[:40]!r}, which this run does not have")
 
     def write(self) -> None:
         """Keep the last copy, if there is a new one."""
@@ -105,12 +108,15 @@ class Notebook:
             return None
         nothing = Solution(np.zeros(n_columns), 0.0, np.zeros(self.n_rows), False, 0, 0, {})
         compare(END, kept, state_of_end(nothing, ""), ("w", "a"), self.n_rows)
-        return solution_in(kept), str(kept["status"])
+        solution = solution_in(kept)
+        self.end(solution, kept["status"])
+        return solution, kept["status"]
 
     def end(self, solution: Solution, status: str) -> None:
         """This problem has ended by itself."""
         if self.is_closed:
             return
+        self.check_all_read()
         record = {name: copied(state()) for name, (state, lasting) in self.pages.items() if lasting}
         self.ended.append({**record, END: copied(state_of_end(solution, status))})
         self.latest, self.is_open = list(self.ended), False

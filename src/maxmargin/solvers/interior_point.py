@@ -32,10 +32,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from maxmargin.data.threads import Threads
+from maxmargin.problems.notebook import BLANK, Notebook, State
 from maxmargin.problems.soft_margin import SoftMargin, SoftMarginSolver
 from maxmargin.solvers.merged_rows import MergedRows, merge_rows
 from maxmargin.solvers.placement import from_a_better_place
-from maxmargin.solvers.play import Play, Standing
+from maxmargin.solvers.play import GROWING, Play, Standing
 from maxmargin.solvers.schur import Factor
 
 MOST_STEPS = 500
@@ -49,26 +50,44 @@ BEYOND_ROUNDING = 1e-20  # a gap, relative to the objective, of which nothing is
 STALLED = 20  # steps without a smaller gap, residual or mu
 
 
-def interior_point(problem: SoftMargin, *, tol: float) -> SoftMarginSolver:
+def interior_point(problem: SoftMargin, *, tol: float, notebook: Notebook = BLANK) -> SoftMarginSolver:
     """Follow the path of all rows; a breath each step, and a proposal when the gap seems to be at most tol."""
+    has_moved = False
+
+    def state() -> State:
+        return {"has_moved": has_moved}
+
+    kept = notebook.page("place", state)
     with Threads() as threads:
-        yield from follow_all_rows(problem, merge_rows(problem), threads, tol)
+        if kept is None or not kept["has_moved"]:
+            yield from follow_all_rows(problem, merge_rows(problem), threads, tol, notebook)
+            notebook.page("place", state)
+        has_moved = True
         yield from from_a_better_place(
             problem,
             np.zeros(problem.n_columns),
-            lambda placed, w: follow_all_rows(placed, merge_rows(placed), threads, tol),
+            lambda placed, w: follow_all_rows(placed, merge_rows(placed), threads, tol, notebook),
         )
 
 
-def follow_all_rows(problem: SoftMargin, merged: MergedRows, threads: Threads, tol: float) -> SoftMarginSolver:
+def follow_all_rows(
+    problem: SoftMargin, merged: MergedRows, threads: Threads, tol: float, notebook: Notebook = BLANK
+) -> SoftMarginSolver:
     """From w = 0 to the end. If the path is lost after rows were dropped, once more from the start with all of them."""
-    for may_drop in (True, False):
+    may_drop = True
+
+    def state() -> State:
+        return {"may_drop": may_drop}
+
+    kept = notebook.page("attempt", state)
+    for may_drop in (True, False) if kept is None or kept["may_drop"] else (False,):
         play = Play(merged, problem.costs, problem.fit_intercept, threads)
         play.caution.may_drop = may_drop
         play.start_cold()
-        yield from follow_path(play, tol)
+        yield from follow_path(play, tol, notebook=notebook)
         if not np.any(play.side):
             return
+        notebook.page("attempt", state)
 
 
 @dataclass
@@ -97,10 +116,20 @@ class Progress:
             self.residual = min(self.residual, residual)
 
 
-def follow_path(play: Play, tol: float, patience: int = MOST_STEPS) -> SoftMarginSolver:
+def follow_path(play: Play, tol: float, patience: int = MOST_STEPS, notebook: Notebook = BLANK) -> SoftMarginSolver:
     """From where the rows in play are to the end of the path; given up if a gap of 1/2 takes more than `patience`."""
     progress, ask_below, step = Progress(), tol, 0.0
+
+    def state() -> State:
+        own = {f"progress_{name}": value for name, value in vars(progress).items()}
+        return {**play.written(), **own, "ask_below": float(ask_below), "step": float(step)}
+
+    if (kept := notebook.page("path", state, growing=GROWING)) is not None:
+        play.take_up(kept)
+        progress = Progress(**{name: kept[f"progress_{name}"] for name in vars(progress)})
+        ask_below, step = kept["ask_below"], kept["step"]
     while play.steps < MOST_STEPS:
+        notebook.rest()
         standing = play.step_and_weigh(step)
         step = 0.0
         gap_on_path = 2.0 * standing.mu * play.total_cost

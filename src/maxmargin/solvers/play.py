@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from maxmargin.data.matrix import Vector, is_sparse
 from maxmargin.data.rows import rows_of
 from maxmargin.data.threads import Threads, block_edges
+from maxmargin.problems.notebook import NotebookError, State
 from maxmargin.problems.separation import Solution
 from maxmargin.solvers import central_path
 from maxmargin.solvers.central_path import AT_COST, AT_ZERO, EXTRAS, FAR, IN_PLAY, WRONG, Direction, RowsInPlay
@@ -29,6 +30,7 @@ SAMPLE = 1000  # rows whose mean is the centre m: any point among the rows will 
 TINY = np.finfo(float).tiny
 TINY_SHIFT = 1e-13  # of 1'Ct1: keeps the bias determined when no row is near the margin
 
+GROWING = ("rows", "moves")
 COPIED = 0.1  # of the table: so few rows in play are copied, to be read in one run
 FEW_ROWS = 2000  # in play: not worth making fewer
 SMALL_SHARE = 0.02  # p or q of a row that may be dropped
@@ -128,13 +130,32 @@ class Play:
         self.rows_now = self.rows
         if n <= COPIED * self.merged.X.shape[0]:
             self.rows_now, index = rows_of(self.merged.X[index]), np.arange(n)
-        self.state = state
-        self.now = RowsInPlay(index, self.merged.cost[units], *state)
+        self.state = np.ascontiguousarray(state)  # chosen columns of an array need not lie in one run
+        self.now = RowsInPlay(index, self.merged.cost[units], *self.state)
         self.move, self.trial = (Direction(*np.zeros((3, n))) for _ in range(2))
         self.edges = block_edges(n, int(n * (self.numbers + 10)))
         width, blocks = padded(self.d + EXTRAS), len(self.edges) - 1
         self.matrices, self.buffers = np.empty((blocks, width, width)), np.zeros((blocks, CHUNK, width))
         self.total_cost = float(np.abs(self.now.cost).sum())
+
+    def written(self) -> State:
+        """All that the steps change, for a notebook; the arrays of GROWING have a line for each row in play."""
+        sums = {"w": self.w, "fixed": self.fixed, "carried": self.carried, "left": self.left, "a": self.a}
+        numbers = {"b": float(self.b), "tau": float(self.tau), "last_step": float(self.step), "steps": self.steps}
+        rows = {"units": self.units, "rows": self.state.T, "moves": np.stack(self.move, axis=1)}
+        return {**rows, "side": self.side.astype(np.int64), **sums, **numbers, **vars(self.caution)}
+
+    def take_up(self, kept: State) -> None:
+        units, side = kept["units"], kept["side"]
+        lengths = {len(units), len(kept["rows"]), len(kept["moves"])}
+        if len(lengths) > 1 or len(side) != self.n or units.max(initial=0) >= self.n or units.min(initial=0) < 0:
+            raise NotebookError("its rows in play do not fit this run")
+        self.w[:], self.b, self.tau, self.step = kept["w"], kept["b"], kept["tau"], kept["last_step"]
+        self.fixed, self.carried, self.side = kept["fixed"], kept["carried"], side.astype(np.int8)
+        self.left, self.a, self.steps = kept["left"], kept["a"], kept["steps"]
+        self.caution = Caution(**{name: kept[name] for name in vars(self.caution)})
+        self.enter(units, kept["rows"].T)
+        self.move = Direction(*np.ascontiguousarray(kept["moves"].T))
 
     def step_and_weigh(self, step: float) -> Standing:
         """Take the step; the Newton system of the place where it leads."""

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads
+from maxmargin.problems.notebook import BLANK, Notebook, State
 from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import SoftMargin, SoftMarginSolver
 from maxmargin.solvers.interior_point import follow_all_rows, follow_path
@@ -53,21 +54,29 @@ def sample_sizes(n: int, d: int) -> list[int]:
     return [first, n] if n < WORTH_TWO_SAMPLES * first else [first, int(np.sqrt(first * n)), n]
 
 
-def sieve(problem: SoftMargin, *, tol: float) -> SoftMarginSolver:
+def sieve(problem: SoftMargin, *, tol: float, notebook: Notebook = BLANK) -> SoftMarginSolver:
     """Solve samples of growing size, then follow the path of all rows from where they lead."""
     merged, bias = merge_rows(problem), problem.fit_intercept
     sizes = sample_sizes(len(merged.cost), int(merged.X.shape[1]))
     nothing = np.zeros(problem.n_rows)
-    w, b, deviation = np.zeros(merged.X.shape[1]), 0.0, 0.0
+    w, b, deviation, stage = np.zeros(merged.X.shape[1]), 0.0, 0.0, 0
+    last = len(sizes) - 1
+
+    def state() -> State:
+        return {"w": w, "b": float(b), "deviation": deviation, "stage": stage}
+
+    if (kept := notebook.page("sieve", state)) is not None:
+        w, b, deviation, stage = (kept[name] for name in ("w", "b", "deviation", "stage"))
     with Threads() as threads:
-        for size, previous in zip(sizes[:-1], [0, *sizes], strict=False):
+        while stage < last:
+            size, previous = sizes[stage], sizes[stage - 1] if stage > 0 else 0
             sample = draw(merged, size)
             play = Play(sample, np.abs(sample.cost), bias, threads)
             if previous == 0:
                 play.start_cold()
             else:
                 start_near(play, w, b, deviation)
-            for solution in follow_path(play, SAMPLE_GAP):
+            for solution in follow_path(play, SAMPLE_GAP, notebook=notebook):
                 if solution.settled:
                     break
                 details = {**solution.details, "gap": 1.0}
@@ -75,12 +84,15 @@ def sieve(problem: SoftMargin, *, tol: float) -> SoftMarginSolver:
             if previous > 0:
                 moved = play.values(play.units, play.w - w) + (play.b - b)
                 deviation = float(np.sqrt(np.mean(moved * moved) * previous / size))
-            w, b = play.w, play.b
-        if len(sizes) > 1:
+            w, b, stage = play.w, play.b, stage + 1
+            notebook.page("sieve", state)
+        if 0 < last == stage:
             play = Play(merged, problem.costs, bias, threads)
             start_near(play, w, b, deviation)
-            yield from follow_path(play, tol, PATIENCE)
-        yield from follow_all_rows(problem, merged, threads, tol)
+            yield from follow_path(play, tol, PATIENCE, notebook)
+        stage = last + 1
+        notebook.page("sieve", state)
+        yield from follow_all_rows(problem, merged, threads, tol, notebook)
 
 
 def start_near(play: Play, w: Vector, b: float, deviation: float) -> None:

@@ -134,11 +134,11 @@ def named(
     if name == "interior_point":
         from maxmargin.solvers.interior_point import interior_point
 
-        return interior_point(problem, tol=tol)
+        return interior_point(problem, tol=tol, notebook=notebook)
     if name == "sieve":
         from maxmargin.solvers.sieve import sieve
 
-        return sieve(problem, tol=tol)
+        return sieve(problem, tol=tol, notebook=notebook)
     raise ValueError(f"solver={name!r} is not known; the solvers are {', '.join(SOLVERS)}")
 
 

@@ -1,0 +1,60 @@
+"""The gap as it falls, on stderr, where somebody looks: one line, which is gone when the work is done."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from maxmargin.cli.console import messages
+
+if TYPE_CHECKING:
+    from maxmargin.problems.separation import Solution
+
+BETWEEN = 0.1  # seconds
+USUAL_END = 1e-4  # where the bar ends if no gap is asked for
+
+
+@contextmanager
+def gap_shown(work: str, tol: float | None = None) -> Iterator[None]:
+    """Within it, every fit is watched. The bar runs from a gap of 1 to `tol`, each digit as long as the others."""
+    if not messages.is_terminal:
+        yield
+        return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from maxmargin.solve.clock import NOBODY, WATCH, watched
+
+    standing = TextColumn("{task.fields[standing]}", markup=False)
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+        standing,
+    )
+    with Progress(*columns, console=messages, transient=True) as progress:
+        task = progress.add_task(work, total=1.0, standing="")
+        shown = 0.0
+
+        def show(solution: Solution) -> None:
+            nonlocal shown
+            if (now := time.perf_counter()) - shown >= BETWEEN:
+                shown, gap = now, float(solution.details.get("gap", math.nan))
+                progress.update(task, completed=share(gap, tol or USUAL_END), standing=told(solution, gap))
+
+        with watched(dataclasses.replace(WATCH.get(NOBODY), show=show)):
+            yield
+
+
+def share(gap: float, tol: float) -> float:
+    """How much of the way is gone, in digits."""
+    return min(1.0, max(0.0, math.log(gap) / math.log(min(tol, 0.5)))) if 0.0 < gap < math.inf else 0.0
+
+
+def told(solution: Solution, gap: float) -> str:
+    counts = f"{solution.sweeps:,} sweeps  {solution.updates:,} updates"
+    return f"gap {gap:.1e}  {counts}" if 0.0 < gap < math.inf else counts

@@ -1,0 +1,184 @@
+"""A fit that may be killed at any moment: another process goes on where it was, and ends with the same bits.
+
+    fit_with_checkpoints(LinearSVM(C=10), X, y, path="run.checkpoint")                 from the beginning
+    fit_with_checkpoints(LinearSVM(C=10), X, y, path="run.checkpoint", resume=True)    from where the file says
+
+The file is a safetensors file like those of models, and closed in the same way. A document of version 1 has the fields
+
+    format, version, written_by     "maxmargin checkpoint", 1, the version of maxmargin
+    estimator, parameters           as in a model, without those that change no bit (max_time, verbose)
+    data, weights                   the fingerprints of the table and of the rows' weights, or null
+    problems                        for each two-class problem its pages (`problems.notebook`); arrays stand as
+                                    {"array": true}, and are called "0/judge/w" in the file
+
+Only the same version goes on with a run, on the same data and with the same parameters. The bits are the same where the
+machine and the libraries are. What a file says is compared with what the run itself would write, and whatever was found
+is certified from the data at the end: a wrong file can mislead a run, but not its certificate.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+
+import maxmargin
+from maxmargin.certificates.proof import spell_out
+from maxmargin.data.labels import check_weights
+from maxmargin.persistence import container
+from maxmargin.persistence.atomic import read_whole, write_atomically
+from maxmargin.persistence.container import Arrays
+from maxmargin.persistence.errors import ModelFileError, Refusal
+from maxmargin.persistence.fields import Fields, Shelf, number_in, shown
+from maxmargin.persistence.fingerprint import Fingerprint
+from maxmargin.persistence.model_file import ESTIMATORS
+from maxmargin.persistence.parameters import write_parameters
+from maxmargin.problems.notebook import Notebook, NotebookError, Record
+from maxmargin.solve.clock import NOBODY, WATCH, watched
+
+FORMAT = "maxmargin checkpoint"
+VERSION = 1
+CHANGES_NO_BIT = ("max_time", "verbose")
+MOST_ARRAYS = 2**20
+ARRAY = {"array": True}
+
+
+def fit_with_checkpoints(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    path: str | os.PathLike[str],
+    every: float = 60.0,
+    resume: bool = False,
+) -> Any:
+    """Fit the estimator, and keep the run in a file every so many seconds, and when it is stopped.
+
+    With `resume` the run goes on from the file, which must be of the same data, parameters and version: anything else
+    is a `ModelFileError`. Saving changes no bit of the run. Where the disk is full, a warning says so, and it goes on.
+    """
+    name, given = os.fspath(path), {} if sample_weight is None else {"sample_weight": sample_weight}
+    try:
+        identity = identity_of(estimator, X, y, sample_weight)
+        earlier = records_in(read_whole(path, container.LONGEST_FILE), identity) if resume else []
+        write(path, identity, earlier)  # now, while somebody looks: a folder may be missing
+    except Refusal as refusal:
+        raise ModelFileError(name, str(refusal)) from None
+
+    def keep(records: list[Record]) -> None:
+        try:
+            write(path, identity, records)
+        except OSError as error:
+            warnings.warn(f"{name}: the checkpoint cannot be written ({error.strerror}); the fit goes on", stacklevel=2)
+
+    notebook = Notebook(keep, every, earlier)
+    try:
+        with watched(dataclasses.replace(WATCH.get(NOBODY), notebook=notebook)):
+            return estimator.fit(X, y, **given)
+    except NotebookError as error:
+        raise ModelFileError(name, str(error)) from None
+    finally:
+        notebook.write()
+
+
+def identity_of(estimator: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+    """What must be the same in whoever goes on."""
+    kind = type(estimator).__name__
+    if ESTIMATORS.get(kind) is not type(estimator) or kind == "LinearSVMCV":
+        raise Refusal(f"a run of a {kind} cannot be kept")
+    values = estimator.get_params(deep=False)
+    if values.get("random_state", 0) is None:
+        raise Refusal("random_state=None draws another seed in each process: give a number")
+    if values.get("record", False) is not False or values.get("warm_start", False):
+        raise Refusal("a record of updates and a warm start are not kept: record=False, warm_start=False")
+    written = {name: value for name, value in write_parameters(kind, values).items() if name not in CHANGES_NO_BIT}
+    weights = None
+    if sample_weight is not None:
+        numbers = check_weights(sample_weight, np.shape(y)[0])
+        weights = hashlib.sha256(np.ascontiguousarray(numbers, dtype="<f8").data).hexdigest()
+    identity = {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_by": maxmargin.__version__,
+        "estimator": kind,
+        "parameters": written,
+        "data": Fingerprint.of(X, y).to_dict(),
+        "weights": weights,
+    }
+    return dict(json.loads(json.dumps(identity)))
+
+
+def write(path: str | os.PathLike[str], identity: dict[str, Any], records: list[Record]) -> None:
+    """Replace the file."""
+    arrays: Arrays = {}
+    problems = []
+    for number, record in enumerate(records):
+        pages: dict[str, Any] = {}
+        for page, state in record.items():
+            pages[page] = {}
+            for name, value in state.items():
+                if isinstance(value, np.ndarray):
+                    arrays[f"{number}/{page}/{name}"] = value
+                pages[page][name] = ARRAY if isinstance(value, np.ndarray) else spell_out(value)
+        problems.append(pages)
+    write_atomically(path, container.pack({**identity, "problems": problems}, arrays))
+
+
+def records_in(data: bytes, identity: dict[str, Any]) -> list[Record]:
+    """The records of a file that is of this run, or a `Refusal`."""
+    document, arrays = container.unpack(data, MOST_ARRAYS)
+    shelf = Shelf(arrays)
+    with Fields(document, "the document") as fields:
+        if fields.take("format") != FORMAT:
+            raise Refusal("it is not a checkpoint of maxmargin")
+        for name in ("version", "written_by", "estimator", "parameters", "data", "weights"):
+            compare(name, fields.take(name), identity[name])
+        problems = fields.list("problems")
+    records = [record_in(number, pages, shelf) for number, pages in enumerate(problems)]
+    shelf.close()
+    return records
+
+
+def compare(name: str, there: Any, here: Any) -> None:
+    """One sentence where the file is of another run."""
+    if there == here:
+        return
+    if name in ("data", "weights"):
+        what = "data" if name == "data" else "weights of the rows"
+        raise Refusal(f"it is of a run on other {what}, by their fingerprint")
+    if name == "parameters" and isinstance(there, dict):
+        for parameter, value in here.items():
+            if there.get(parameter) != value:
+                before = shown(there.get(parameter))
+                raise Refusal(f"it is of a run with {parameter}={before}, and here it is {shown(value)}")
+    before = shown(there)
+    raise Refusal(f"it is of a run with {name.replace('_', ' ')} {before}, and here it is {shown(here)}")
+
+
+def record_in(number: int, pages: Any, shelf: Shelf) -> Record:
+    """The pages of one two-class problem."""
+    record: Record = {}
+    for page, state in Fields(pages, f"problem {number}").left.items():
+        record[page] = {
+            name: value_in(f"{number}/{page}/{name}", value, shelf)
+            for name, value in Fields(state, page[:40]).left.items()
+        }
+    return record
+
+
+def value_in(name: str, value: Any, shelf: Shelf) -> Any:
+    if value == ARRAY:
+        if name not in shelf.left:
+            raise Refusal(f"the array {name[:80]!r} is missing")
+        return shelf.left.pop(name)
+    if isinstance(value, dict):
+        return number_in(value, repr(name[:80]))
+    if not isinstance(value, bool | int | float | str):
+        raise Refusal(f"{name[:80]!r} must be a number, a flag or a text, not {shown(value)}")
+    return value
