@@ -88,12 +88,15 @@ class Notebook:
             return
         self.latest = [*self.ended, {name: copied(state()) for name, (state, _) in self.pages.items()}]
         self.copied = now
-        if now - self.written >= self.every:
-            self.write()
+        self.write_if_due()
 
     def check_all_read(self) -> None:
         if self.kept:
             raise NotebookError(f"it has a page {next(iter(self.kept))[:40]!r}, which this run does not have")
+
+    def write_if_due(self) -> None:
+        if time.perf_counter() - self.written >= self.every:
+            self.write()
 
     def write(self) -> None:
         """Keep the last copy, if there is a new one."""
@@ -109,13 +112,16 @@ class Notebook:
         nothing = Solution(np.zeros(n_columns), 0.0, np.zeros(self.n_rows), False, 0, 0, {})
         compare(END, kept, state_of_end(nothing, ""), ("w", "a"), self.n_rows)
         solution = solution_in(kept)
-        self.end(solution, kept["status"])
+        self.note_end(solution, kept["status"])
         return solution, kept["status"]
 
     def end(self, solution: Solution, status: str) -> None:
         """This problem has ended by itself."""
-        if self.is_closed:
-            return
+        if not self.is_closed:
+            self.note_end(solution, status)
+            self.write_if_due()
+
+    def note_end(self, solution: Solution, status: str) -> None:
         self.check_all_read()
         record = {name: copied(state()) for name, (state, lasting) in self.pages.items() if lasting}
         self.ended.append({**record, END: copied(state_of_end(solution, status))})
