@@ -12,6 +12,7 @@ from typer.main import get_command
 
 import maxmargin
 from maxmargin.cli.audit import audit
+from maxmargin.cli.bench import bench
 from maxmargin.cli.check import check
 from maxmargin.cli.compare import compare
 from maxmargin.cli.console import ExitCode, UserError, messages
@@ -25,7 +26,7 @@ from maxmargin.cli.predict import predict
 from maxmargin.cli.scale import scale
 from maxmargin.cli.verify import verify
 
-COMMANDS = (fit, predict, check, verify, audit, path, compare, info, scale, convert, demo, doctor)
+COMMANDS = (fit, predict, check, verify, audit, path, compare, info, scale, convert, bench, demo, doctor)
 
 app = typer.Typer(
     name="maxmargin",

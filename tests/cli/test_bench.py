@@ -1,0 +1,33 @@
+"""`maxmargin bench`: what was timed, on what, and how far from the optimum it ended."""
+
+from maxmargin.cli import main
+
+
+def test_made_tables(run):
+    code, found = run("bench", "--rows", "300")
+    assert code == 0
+    seen = [(timing["data"], timing["estimator"]) for timing in found["timings"]]
+    assert seen == [
+        ("300 x 20", "maxmargin LinearSVM"),
+        ("300 x 20", "scikit-learn LinearSVC"),
+        ("300 x 300, sparse", "maxmargin LinearSVM"),
+        ("300 x 300, sparse", "scikit-learn LinearSVC"),
+        ("300 x 20, kernel", "maxmargin KernelSVM"),
+        ("300 x 20, kernel", "scikit-learn SVC"),
+    ]
+    for timing in found["timings"]:
+        assert timing["seconds"] > 0.0
+        assert 0.0 <= timing["excess"] < (0.01 if "maxmargin" in timing["estimator"] else 1.0)
+    assert "scikit-learn" in found["machine"]
+
+
+def test_a_table_of_the_user(flowers, capsys):
+    assert main(["bench", *flowers, "-c", "10"]) == 0
+    shown = capsys.readouterr().out
+    for part in ("C = 10", "flowers.csv", "LinearSVC", "KernelSVM", "above the optimum", "Proven"):
+        assert part in shown
+
+
+def test_what_cannot_be_compared(flowers, fail):
+    assert "--rows must be between" in fail("bench", "--rows", "3")
+    assert "a hard margin has nobody" in fail("bench", *flowers, "-c", "inf")
