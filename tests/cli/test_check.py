@@ -177,6 +177,8 @@ def test_errors_in_standard_input_are_named(type_in, capsys):
         ("a,y\n" + "".join(f"1,{i}.5\n" for i in range(101)), [], "101 different labels"),
         (b"a,label\n1,\xff\n", [], "line 2: byte 0xff"),
         (b"a,label\n1,\x00\n", [], "line 2: there is a NUL byte"),
+        (b"PK\x03\x04", [], ".npz"),  # an archive that is cut: a handle left open would be a warning, and so an error
+        (b"\x93NUMPY", [], ".npy"),
     ],
 )
 def test_errors_are_one_sentence_on_stderr(text, options, part, write, capsys):

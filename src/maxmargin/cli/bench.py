@@ -93,6 +93,7 @@ def made_sets(rows: int) -> Iterator[Set]:
     import numpy as np
     import scipy.sparse as sparse
 
+    wide: Any
     random = np.random.default_rng(0)
     X = random.standard_normal((rows, 20))
     y = np.where(X[:, 0] + random.standard_normal(rows) > 0.0, 1, -1)

@@ -114,6 +114,25 @@ def ends_a_word(byte: int) -> bool:
 
 
 @njit
+def many_digits(text: Any, place: int) -> Any:
+    """More than MOST_DIGITS digits, perhaps with a point: where they end, the whole number of those that count, the
+    exponent of ten, and whether any were dropped."""
+    whole, digits, exponent, dropped, after_point = ZERO, 0, 0, False, False
+    while is_digit(text[place]) or (text[place] == 46 and not after_point):
+        if text[place] == 46:
+            after_point = True
+        elif digits < MOST_DIGITS:
+            whole = whole * TEN + np.uint64(text[place] - 48)
+            digits += whole != ZERO
+            exponent -= after_point
+        else:
+            dropped = True
+            exponent += not after_point
+        place += 1
+    return place, whole, exponent, dropped
+
+
+@njit
 def read_number(text: Any, place: int, powers: Any) -> tuple[float, int]:
     """The number that begins at this place, and where its word ends; NaN where float() has to look at the word.
 
@@ -122,27 +141,22 @@ def read_number(text: Any, place: int, powers: Any) -> tuple[float, int]:
     negative = text[place] == 45
     if negative or text[place] == 43:
         place += 1
-    whole, digits, exponent, dropped, seen = ZERO, 0, 0, False, False
-    while is_digit(text[place]):
-        seen = True
-        if digits < MOST_DIGITS:
-            whole = whole * TEN + np.uint64(text[place] - 48)
-            digits += whole != ZERO
-        else:
-            dropped = True
-            exponent += 1
+    whole, exponent, dropped = ZERO, 0, False
+    start, most = place, place + MOST_DIGITS
+    while place < most and is_digit(text[place]):
+        whole = whole * TEN + np.uint64(text[place] - 48)
         place += 1
+    seen = place > start
     if text[place] == 46:
         place += 1
-        while is_digit(text[place]):
-            seen = True
-            if digits < MOST_DIGITS:
-                whole = whole * TEN + np.uint64(text[place] - 48)
-                digits += whole != ZERO
-                exponent -= 1
-            else:
-                dropped = True
+        point = place
+        while place <= most and is_digit(text[place]):
+            whole = whole * TEN + np.uint64(text[place] - 48)
             place += 1
+        exponent = point - place
+        seen = seen or place > point
+    if is_digit(text[place]):
+        place, whole, exponent, dropped = many_digits(text, start)
     if seen and (text[place] == 101 or text[place] == 69):
         place += 1
         falls = text[place] == 45

@@ -132,9 +132,10 @@ class Growing:
         self.items: NDArray[Any] = np.empty(0, kind)
         self.length = 0
 
+    def widen(self, kind: type[np.generic]) -> None:
+        self.items = self.items.astype(kind, copy=False)
+
     def extend(self, part: NDArray[Any]) -> None:
-        if part.itemsize > self.items.itemsize:
-            self.items = self.items.astype(part.dtype)
         end = self.length + len(part)
         if end > len(self.items):
             self.items.resize(max(end, len(self.items) * 5 // 4), refcheck=False)
@@ -157,6 +158,8 @@ def joined(file: str, pieces: Iterator[Rows]) -> Entries:
         queries.extend(rows.queries)
         lines.extend(rows.lines)
         starts.extend(rows.ends + values.length)
+        if rows.largest >= 2**31:
+            indices.widen(np.int64)
         indices.extend(rows.indices)
         values.extend(rows.values)
         smallest, largest = min(smallest, rows.smallest), max(largest, rows.largest)

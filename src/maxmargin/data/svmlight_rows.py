@@ -32,7 +32,7 @@ class Rows(NamedTuple):
     """The rows of a piece, or the first of its lines that is not one.
 
     Those of row i are the entries ends[i-1] to ends[i], read from line lines[i], counted from 1 within the piece.
-    `indices` are int32 where they fit.
+    The arrays are the beginnings of longer ones: whoever keeps them copies them.
     """
 
     labels: NDArray[np.float64]
@@ -76,14 +76,13 @@ def rows_of_piece(piece: bytes, any_order: bool) -> Rows:
             piece.decode("utf-8")
         except UnicodeDecodeError as error:
             places.append(error.start)
-    kind = np.int32 if largest < 2**31 else np.int64
     return Rows(
-        labels[:rows].copy(),
-        queries[:rows].copy(),
-        lines[:rows].copy(),
-        ends[:rows].copy(),
-        indices[:entries].astype(kind),
-        values[:entries].copy(),
+        labels[:rows],
+        queries[:rows],
+        lines[:rows],
+        ends[:rows],
+        indices[:entries],
+        values[:entries],
         line_count,
         smallest,
         largest,
