@@ -59,6 +59,8 @@ class Notebook:
     def turn_to(self, problem: int, n_rows: int) -> None:
         """The next two-class problem begins."""
         self.is_closed = self.is_closed or self.is_open
+        if self.is_closed:
+            return
         self.pages, self.n_rows, self.is_open = {}, n_rows, True
         self.kept = self.earlier[problem] if problem < len(self.earlier) else {}
 
