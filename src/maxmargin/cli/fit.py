@@ -151,8 +151,8 @@ def run(
             if not hasattr(classifier, "certificate_"):
                 raise
             certificate, interrupted = classifier.certificate_, True
-            if kept is not None:
-                messages.print(f"The run is kept in {kept.path}: the same command with --resume goes on with it.")
+        if kept is not None and (interrupted or "TIME" in status_of(classifier)):
+            messages.print(f"The run is kept in {kept.path}: the same command with --resume goes on with it.")
         seconds = time.perf_counter() - begun
         verification = certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)
     code = ExitCode.INTERRUPTED if interrupted else exit_code(certificate, verification)
