@@ -248,7 +248,7 @@ def conditions_refused(
         return
     # Rows whose weights are at the very limit between telling b and not telling it are left out.
     fresh = kernel_conditions(problem, a, found, INSIDE * (1.0 + 1e-6))
-    m, off = nearest(problem, found), float(found.off.max())
+    m, off = nearest(problem, found), float(np.max(found.off, where=(a > 0.0) | (found.slack > 0.0), initial=0.0))
     of_value = 4.0 * (found.primal_error + found.dual_error + found.square_error) / (found.primal or 1.0)
     of_value += 4.0 * off / m * factor(found) * float(a.max(initial=0.0)) / (found.primal or 1.0)
     rounding = {

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from maxmargin.certificates.exact_kernel import witness
-from maxmargin.certificates.kernel_duality import KernelMeasure, measure
+from maxmargin.certificates.kernel_duality import KernelMeasure, both_sides, direction, least_gap, measure
 from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads
@@ -38,6 +39,7 @@ class KernelJudge:
         self.problem, self.tol, self.threads = problem, tol, threads
         self.a = np.zeros(problem.n_rows)
         self.measured: KernelMeasure = measure(problem, self.a, threads=threads)
+        self.without_plane = self.measured.upper
         self.witness: Vector | None = None
 
     @property
@@ -45,11 +47,19 @@ class KernelJudge:
         return soft_gap(self.measured.upper, self.measured.lower)
 
     def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement:
-        """Measure the weights that are proposed; keep them if they prove more."""
+        """Measure the weights that are proposed; keep them if they prove more, with a plane that is not worse than
+        none.
+
+        Not thorough: where rows that carry weight already show that the gap is too large, no others are measured, and
+        their values are NaN.
+        """
         a = np.clip(solution.a, 0.0, self.problem.costs)
-        measured = measure(self.problem, a, threads=self.threads)
+        w = direction(self.problem, a, self.threads)
+        if not thorough and (gap := least_gap(self.problem, w)) > self.tol:
+            return Judgement(math.inf, 0.0, gap, w.values, 0.0)
+        measured = both_sides(self.problem, w, None, self.threads)
         gap = soft_gap(measured.upper, measured.lower)
-        if not self.gap < gap:
+        if gap < self.gap and measured.upper <= self.without_plane:
             self.a, self.measured = a, measured
         return Judgement(measured.upper, measured.lower, gap, measured.values, measured.b)
 
