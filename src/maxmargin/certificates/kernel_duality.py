@@ -36,7 +36,7 @@ from maxmargin.certificates.duality import LEAST, LIGHTEST, OUTWARDS, rounding, 
 from maxmargin.certificates.kernel_screening import summed_in_float32, within_reach
 from maxmargin.certificates.soft_margin import soft_gap
 from maxmargin.data.matrix import Vector
-from maxmargin.data.threads import Threads
+from maxmargin.data.threads import MOST_BLOCKS, Threads
 from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import FAINT, Kernel, KernelName, Points, rows_of
 from maxmargin.problems.soft_margin import best_bias
@@ -107,12 +107,11 @@ class Direction(NamedTuple):
     coefficients: NDArray[np.float64] | None = None
     size: float = 0.0
 
-    def look_at(self, problem: KernelMargin, rows: Rows, summed: Summed, threads: Threads | None) -> Vector:
+    def look_at(self, kernel: Kernel, rows: Rows, points: Points, summed: Summed, threads: Threads | None) -> Vector:
         """Measure the values of these rows; returns at least sum_j a'_j |k(x, x_j)| of each of them."""
         if self.carriers is None or self.coefficients is None or not len(rows):
             return np.zeros(0)
-        points = rows_of(problem.points, rows)
-        found, sizes, error = summed(problem.kernel, points, self.carriers, self.coefficients, threads)
+        found, sizes, error = summed(kernel, points, self.carriers, self.coefficients, threads)
         self.values[rows] = found[:, 0] - found[:, 1]
         self.off[rows] = error + self.share * sizes + rounding(1) * np.abs(self.values[rows])
         return sizes
@@ -145,7 +144,8 @@ def direction(problem: KernelMargin, a: Vector, threads: Threads | None) -> Dire
     carriers, share = rows_of(problem.points, support), 1.01 * rounding(3 * additions + 8)  # of every a'
     values, off = np.full(n, np.nan), np.full(n, np.inf)
     w = Direction(values, off, 0.0, 0.0, float(2.0 * lighter), share, scales, carriers, coefficients)
-    sizes = w.look_at(problem, support if can_be_screened(problem) else np.arange(n), combined, threads)
+    first = (support, carriers) if can_be_screened(problem) else (np.arange(n), problem.points)
+    sizes = w.look_at(problem.kernel, *first, combined, threads)
     signed = scaled * problem.signs[support] * values[support]
     square, in_square = total(signed)
     magnitude = float(total(np.abs(signed))[0])
@@ -170,12 +170,16 @@ def can_be_screened(problem: KernelMargin) -> bool:
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def both_sides(problem: KernelMargin, w: Direction, b: float | None, threads: Threads | None) -> KernelMeasure:
     """What w is worth. The values that it lacks are measured: in float32 first, in float64 where that leaves doubt."""
+
+    def look_at(rows: Rows, summed: Summed) -> None:
+        w.look_at(problem.kernel, rows, rows_of(problem.points, rows), summed, threads)
+
     screened = np.flatnonzero(np.isnan(w.values) & np.isinf(w.off)) if can_be_screened(problem) else np.empty(0, int)
     if len(screened) and w.carriers is not None:
         in_reach = within_reach(problem.kernel, rows_of(problem.points, screened), w.carriers, w.size)
-        w.look_at(problem, screened[~in_reach], combined, threads)
+        look_at(screened[~in_reach], combined)
         screened = screened[in_reach]
-        w.look_at(problem, screened, summed_in_float32, threads)
+        look_at(screened, summed_in_float32)
     while True:
         known = bool(np.all(np.isfinite(w.values)))
         bias = b if b is not None else bias_of(problem, w.values) if known else 0.0
@@ -184,7 +188,7 @@ def both_sides(problem: KernelMargin, w: Direction, b: float | None, threads: Th
         in_doubt = ~(missing[screened] + off[screened] <= 0.0)
         if not np.any(in_doubt):
             break
-        w.look_at(problem, screened[in_doubt], combined, threads)
+        look_at(screened[in_doubt], combined)
         screened = screened[~in_doubt]
     primal = hard_primal(w, functional, off) if problem.is_hard else soft_primal(problem, w, missing, off)
     dual, dual_error, t = dual_of(w, problem.is_hard)
@@ -206,9 +210,7 @@ def least_gap(problem: KernelMargin, w: Direction) -> float:
     return soft_gap(0.5 * w.square + float(np.sum(costs * np.maximum(0.0, missing))), dual_of(w, False)[0])
 
 
-def combined(
-    kernel: Kernel, A: Points, B: Points, coefficients: NDArray[np.float64], threads: Threads | None
-) -> Sums:
+def combined(kernel: Kernel, A: Points, B: Points, coefficients: NDArray[np.float64], threads: Threads | None) -> Sums:
     """sum_j c_j k(x_i, x_j) for each column c >= 0; at least sum_j c_j |k(x_i, x_j)| over all columns; and the error.
 
     The error bounds that of the columns' sums, of every one and of all together. With r, s and K as in
@@ -227,7 +229,7 @@ def combined(
             sizes = kernel.reach(A) * float(total(weights * kernel.reach(B))[0])
     relative, absolute = kernel.rounding(A, B)
     blocks = (A.X.shape[1] if kernel.name is KernelName.PRECOMPUTED else terms) // kernel.block[1] + 1
-    relative = relative + rounding(min(terms, kernel.block[1]) + blocks + 8)
+    relative = relative + rounding(min(terms, kernel.block[1]) + blocks + 3 * MOST_BLOCKS + 8)
     heavy = float(total(weights)[0])
     error = 1.1 * (relative * sizes + absolute * heavy) + 2.0 * LEAST * terms
     known = (relative <= BLURRED) & np.isfinite(error)

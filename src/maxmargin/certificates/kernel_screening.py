@@ -33,7 +33,7 @@ from maxmargin.problems.kernels import LEAST, Kernel, Points, extended, rows_of,
 UNIT_ROUNDOFF = 2.0**-24
 HEIGHT, WIDTH = 1024, 64  # of a block of values: in the cache, and few terms to a sum
 MOST = 0.01  # of a kernel value: a larger error is not bounded here
-WORTH_IT = 0.25  # an error of a value y w.phi(x): with a larger one, too many rows would stay in doubt
+WORTH_IT = 0.6  # an error of a value y w.phi(x): with a larger one, too many rows would stay in doubt
 VANISHED = 2.0**-100  # more than all that a term can lose below float32's normal range, if the weights are at most 1
 MOST_NUMBERS = 2**24  # of sparse rows that carry weight: so many are written out
 

@@ -158,7 +158,8 @@ class Kernel:
     ) -> NDArray[np.float64]:
         """sum_j k(x, x_j) c_j for each row x of A, and each column c of the coefficients; nothing large is kept.
 
-        To `sizes`, if it is given, sum_j |k(x, x_j)| (|c_j| + 2^-1000) is added, |c_j| over all columns.
+        To `sizes`, if it is given, sum_j |k(x, x_j)| (|c_j| + 2^-1000) is added, |c_j| over all columns. Where A is B
+        and there are no sizes, each value is made once and serves both of its rows.
         """
         n, weights = A.X.shape[0], np.abs(coefficients).sum(axis=1) + FAINT
         if self.name is KernelName.LINEAR and sizes is None:  # w itself, a row block at a time
@@ -168,24 +169,32 @@ class Kernel:
             coefficients, weights = (spread_out(c, B.places, A.X.shape[1]) for c in (coefficients, weights))
         out = np.zeros((n, coefficients.shape[1]))
         height, width = self.block
+        edges = block_edges(n, n * len(coefficients))
+        both = A is B and sizes is None and self.name in (KernelName.RBF, KernelName.POLY)
+        mirrored = [np.zeros_like(out) for _ in edges] if both else []  # for each thread: its own
 
-        def run(_: int, start: int, stop: int) -> None:
+        def run(block: int, start: int, stop: int) -> None:
             left = self.left_factor(rows_of(A, slice(start, stop)))
             parts = [(slice(start + at.start, start + at.stop), left[at]) for at in spans(0, stop - start, height)]
-            for columns in spans(0, len(coefficients), width):
+            for columns in spans(start if both else 0, len(coefficients), width):
                 right = columns if self.name is KernelName.PRECOMPUTED else self.right_factor(rows_of(B, columns))
                 for rows, part in parts:
+                    if both and columns.start < rows.start:
+                        break  # these pairs, and those of the rows below, have had their turn the other way round
                     values = self.from_factors(part, right)
                     out[rows] += values @ coefficients[columns]
                     if sizes is not None:
                         sizes[rows] += np.abs(values) @ weights[columns]
+                    if both:
+                        beyond = slice(max(rows.stop, columns.start), columns.stop)
+                        mirrored[block][beyond] += values[:, beyond.start - columns.start :].T @ coefficients[rows]
 
         if self.name is KernelName.FUNCTION:  # which need not bear several threads, and may have its own
             run(0, 0, n)
             return out
         with Threads.shared(threads) as shared, one_thread_for_blas():
-            shared.run(run, block_edges(n, n * len(coefficients)))
-        return out
+            shared.run(run, edges)
+        return sum(mirrored, out)
 
     @property
     def block(self) -> tuple[int, int]:
