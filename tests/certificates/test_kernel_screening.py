@@ -100,9 +100,7 @@ def test_what_float32_cannot_hold_is_out_of_reach():
         near = rows_of(points, slice(0, 2))
         assert within_reach(kernel, points, near, 1.0).tolist() == [True, True, False, False, False, True]
         assert not within_reach(kernel, near, points, 1.0).any()
-    assert not within_reach(
-        kernel, near, near, 1e6
-    ).any()  # the error would be too large
+    assert not within_reach(kernel, near, near, 1e6).any()  # the error would be too large
 
 
 def test_a_sparse_table_that_is_too_wide_is_out_of_reach():

@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix, Vector, is_sparse, row_squares
+from maxmargin.data.matrix import Matrix, Vector, is_sparse, largest_magnitude, row_squares
 from maxmargin.data.threads import Threads, block_edges, one_thread_for_blas
 
 UNIT_ROUNDOFF = 2.0**-53
@@ -35,6 +35,7 @@ FAINT = 2.0**-1000  # added to weights: u times it is more than what a weight be
 BLOCK, FUNCTION_BLOCK = (256, 256), (1024, 1024)  # of kernel values at a time: in the cache; few calls of a function
 DENSE_NUMBERS = 2**22  # so many numbers of sparse rows may be written out
 DENSE_BLOCK = 2**19  # so many numbers of a block of sparse rows that meets few others
+SKEW = 1e-8  # of the largest value: how far from symmetric a precomputed kernel may be
 FULL = 0.2  # of a sparse table: with a larger share of entries, products are faster on all numbers
 
 
@@ -286,6 +287,17 @@ def variance_of(X: Matrix) -> float:
         size = int(X.shape[0]) * int(X.shape[1])
         mean = float(X.sum(dtype=np.float64)) / size
         return float(np.sum(row_squares(X))) / size - float(np.square(mean))
+
+
+def refuse_a_skew_table(table: Matrix, places: NDArray[np.intp]) -> None:
+    """A precomputed kernel is symmetric: `table` holds its values among the rows in these places."""
+    skew = abs(table - table.T)
+    if float(skew.max()) > SKEW * max(largest_magnitude(table), 1e-300):
+        i, j = np.unravel_index(int(skew.argmax()), table.shape)
+        raise ValueError(
+            f"a precomputed kernel is symmetric; row {places[i]}, column {places[j]} holds {table[i, j]} "
+            f"and row {places[j]}, column {places[i]} holds {table[j, i]}"
+        )
 
 
 def checked_values(returned: Any, shape: tuple[int, int]) -> NDArray[np.float64]:

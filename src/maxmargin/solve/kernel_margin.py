@@ -33,13 +33,16 @@ HARD_RANK = 2000  # the most columns that stand for the kernel when its hard mar
 
 
 class KernelJudge:
-    """Hears proposals; keeps the weights that prove the smallest gap."""
+    """Hears proposals; keeps the weights that prove the smallest gap.
 
-    def __init__(self, problem: KernelMargin, tol: float, threads: Threads) -> None:
+    Of planes whose objective is above that of w = 0, none is kept, unless `any_plane` is to be shown as it is.
+    """
+
+    def __init__(self, problem: KernelMargin, tol: float, threads: Threads, *, any_plane: bool = False) -> None:
         self.problem, self.tol, self.threads = problem, tol, threads
         self.a = np.zeros(problem.n_rows)
         self.measured: KernelMeasure = measure(problem, self.a, threads=threads)
-        self.without_plane = self.measured.upper
+        self.most = math.inf if any_plane else self.measured.upper
         self.witness: Vector | None = None
 
     @property
@@ -47,8 +50,7 @@ class KernelJudge:
         return soft_gap(self.measured.upper, self.measured.lower)
 
     def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement:
-        """Measure the weights that are proposed; keep them if they prove more, with a plane that is not worse than
-        none.
+        """Measure the weights that are proposed; keep them if they prove more.
 
         Not thorough: where rows that carry weight already show that the gap is too large, no others are measured, and
         their values are NaN.
@@ -59,7 +61,7 @@ class KernelJudge:
             return Judgement(math.inf, 0.0, gap, w.values, 0.0)
         measured = both_sides(self.problem, w, None, self.threads)
         gap = soft_gap(measured.upper, measured.lower)
-        if gap < self.gap and measured.upper <= self.without_plane:
+        if measured.upper <= self.most and not self.gap < gap:
             self.a, self.measured = a, measured
         return Judgement(measured.upper, measured.lower, gap, measured.values, measured.b)
 
