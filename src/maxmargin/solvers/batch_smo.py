@@ -39,6 +39,7 @@ KEPT = 2 * SIZE  # rows that are cheap to make: those of a working set, and some
 PRECISION = 0.1  # a working set is solved to this part of its violation
 STEPS = 50  # times its size: the most steps for a working set
 FEW = 0.5  # of the rows may be left for it to pay to leave the others out
+APART = 0.5  # of the violation: a slope that is so far on the right side is left out
 FURTHER = 0.1  # of the gap: where the smaller table stops
 AIM = 0.7  # of the tolerance: float32 sees the gap a little too small
 PATIENCE = 50  # rounds in which something must have got better
@@ -159,7 +160,7 @@ class Table:
 
     def in_play(self, view: View) -> Rows:
         """Rows that some pair may still move: not those whose slope is far on the side where they cannot go."""
-        far = max(view.violation, 0.0)
+        far = APART * max(view.violation, 0.0)
         settled = np.where(view.rising, view.slopes < view.lowest - far, True)
         settled &= np.where(view.falling, view.slopes > view.highest + far, True)
         return np.flatnonzero(~settled)
