@@ -12,7 +12,8 @@ The gap is free: with b between the slopes of the two sides, row i adds (C_i - a
 xi' = 1 - y (value + b) and xi its positive part, and all rows together are P - D.
 
 Rows whose variable is at an end of its box and whose slope is far on the right side are left out when they are many
-("shrinking"): the rest is solved as a smaller table of its own, and then the change of a is carried to all rows.
+("shrinking"): the rest is solved as a smaller table of its own, and then the change of a is carried to all rows, or
+judged at once: whoever judges it measures all rows anyway.
 
 What float32 loses is found again: whoever judges a proposal measures all values in float64, the rounds go on from
 these, and errors in the changes shrink with the changes. References: [joachims1999], [fan2005], [wen2018].
@@ -38,6 +39,7 @@ KEPT = 2 * SIZE  # rows that are cheap to make: those of a working set, and some
 PRECISION = 0.1  # a working set is solved to this part of its violation
 STEPS = 50  # times its size: the most steps for a working set
 FEW = 0.5  # of the rows may be left for it to pay to leave the others out
+APART = 0.5  # of the violation: a slope that is so far on the right side is left out
 FURTHER = 0.1  # of the gap: where the smaller table stops
 AIM = 0.7  # of the tolerance: float32 sees the gap a little too small
 PATIENCE = 50  # rounds in which something must have got better
@@ -150,9 +152,15 @@ class Table:
             n = len(self.signs)
             self.cache.rows.threads.run(run, [*range(0, n, COLUMNS), n])
 
+    def take_over(self, part: Table, chosen: Rows, before: Vector) -> None:
+        """The values of all rows, after these rows have changed as a table of their own."""
+        changed = np.flatnonzero(part.a != before)
+        self.carry(chosen[changed], part.signs[changed] * (part.a - before)[changed])
+        self.values[chosen] = part.values
+
     def in_play(self, view: View) -> Rows:
         """Rows that some pair may still move: not those whose slope is far on the side where they cannot go."""
-        far = max(view.violation, 0.0)
+        far = APART * max(view.violation, 0.0)
         settled = np.where(view.rising, view.slopes < view.lowest - far, True)
         settled &= np.where(view.falling, view.slopes > view.highest + far, True)
         return np.flatnonzero(~settled)
@@ -201,26 +209,28 @@ def batch_smo(
         view = table.look()
         is_there = view.gap <= aim * view.primal < np.inf or view.violation <= 0.0
         is_hopeless = problem.is_hard and view.dual > HOPELESS
-        if is_there or is_hopeless or progress.has_ended(view, all_rows=True):
-            answer = yield solution(view, True)
-            if answer is None or (proven is not None and not answer.gap < 0.9 * proven):
-                return
-            table.values[:], proven = answer.values, answer.gap
-            aim, progress = 0.5 * aim, Progress()
-            continue
-        chosen = table.in_play(view)
-        if len(chosen) > FEW * n or n <= 2 * table.size:
-            steps, rounds = steps + table.step(view), rounds + 1
-            yield solution(view, False)
-            continue
-        few, before = table.part(chosen, few_bytes), table.a[chosen]
-        inner, inner_progress = few.look(), Progress()
-        enough = max(FURTHER * inner.gap, 0.5 * aim * view.primal)
-        while inner.gap > enough and inner.violation > 0.0 and not inner_progress.has_ended(inner, all_rows=False):
-            steps, rounds = steps + few.step(inner), rounds + 1
-            table.a[chosen] = few.a
-            yield solution(view, False)
-            inner = few.look()
-        changed = np.flatnonzero(few.a != before)
-        table.carry(chosen[changed], few.signs[changed] * (few.a - before)[changed])
-        table.values[chosen] = few.values
+        few, chosen = None, table.in_play(view)
+        if not (is_there or is_hopeless or progress.has_ended(view, all_rows=True)):
+            if len(chosen) > FEW * n or n <= 2 * table.size or not view.primal < np.inf:
+                steps, rounds = steps + table.step(view), rounds + 1
+                yield solution(view, False)
+                continue
+            few, before = table.part(chosen, few_bytes), table.a[chosen]
+            inner, inner_progress, goal = few.look(), Progress(), 0.5 * aim * view.primal
+            enough = max(FURTHER * inner.gap, goal)
+            while inner.gap > enough and inner.violation > 0.0 and not inner_progress.has_ended(inner, all_rows=False):
+                steps, rounds = steps + few.step(inner), rounds + 1
+                table.a[chosen] = few.a
+                yield solution(view, False)
+                inner = few.look()
+            if inner.gap > goal and inner.violation > 0.0:
+                table.take_over(few, chosen, before)
+                continue
+        answer = yield solution(view, True)
+        if answer is None or (proven is not None and not answer.gap < 0.9 * proven):
+            return
+        is_known = np.isfinite(answer.values)
+        if few is not None and not np.all(is_known):  # a judge who has seen enough need not look at all rows
+            table.take_over(few, chosen, before)
+        table.values[is_known], proven = answer.values[is_known], answer.gap
+        aim, progress = 0.5 * aim, Progress()
