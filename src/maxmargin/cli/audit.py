@@ -10,12 +10,14 @@ import typer
 from maxmargin.cli import datafile
 from maxmargin.cli.console import ExitCode, messages, say, say_json
 from maxmargin.cli.datafile import Format
-from maxmargin.cli.model import in_a_sentence
+from maxmargin.cli.model import in_a_sentence, load_and_read
 from maxmargin.cli.options import (
     AsJson,
     ClassWeight,
     Data,
+    Features,
     FileFormat,
+    Id,
     Ignore,
     Label,
     MaxTime,
@@ -24,7 +26,7 @@ from maxmargin.cli.options import (
     Weight,
     check_time,
 )
-from maxmargin.cli.textmodel import load_for_audit
+from maxmargin.cli.textmodel import for_audit
 
 if TYPE_CHECKING:
     from maxmargin.estimators.audit_result import Audit
@@ -40,6 +42,8 @@ def audit(
     label: Label = None,
     weight: Weight = None,
     ignore: Ignore = None,
+    id: Id = None,
+    n_features: Features = None,
     C: Annotated[
         float | None,
         typer.Option("--C", "-c", metavar="NUMBER", help="The C of a text model, which its file does not tell."),
@@ -58,9 +62,10 @@ def audit(
     from maxmargin.estimators.audit import audit as audited
 
     check_time(max_time)
-    with messages.status(f"Reading {data}"):
-        table = datafile.read(data, format, label, not no_header, weight=weight, ignore=ignore)
-    loaded = load_for_audit(model, table.X.shape[1], C, class_weight)
+    loaded, table = load_and_read(
+        model, data, format, label, not no_header, weight=weight, ignore=ignore, id=id, n_features=n_features
+    )
+    loaded = for_audit(loaded, model, C, class_weight)
     with in_a_sentence(table.name):
         X = loaded.prepared(table)
         verbose = int(messages.is_terminal)

@@ -84,6 +84,7 @@ def read_table(
     header: bool = True,
     zero_based: bool | Literal["auto"] = "auto",
     any_order: bool = False,
+    missing: Literal["refuse", "keep"] = "refuse",
 ) -> LabelledTable:
     """Read a table: X and y, and what else was asked for; `DataFileError` names the place of what is wrong.
 
@@ -97,6 +98,7 @@ def read_table(
     format      : "csv", "svmlight", "parquet", "arrow", "npy", "npz"; "auto" recognises it
     header      : whether the first line of a CSV file holds the names of the columns
     zero_based, any_order : see `read_svmlight`
+    missing     : whether a feature that lacks a value is an error, or kept as NaN, for an imputer to come
 
     Numbers go to X; categories, to `texts`, for the caller to encode. Nothing missing is filled in.
 
@@ -105,7 +107,25 @@ def read_table(
     >>> table.X.tolist(), table.y.tolist(), list(table.texts)
     ([[3.5], [9.0]], ['cat', 'dog'], ['colour'])
     """
-    roles = Roles(label, weight, id, listed(ignore), listed(categorical))
+    if missing not in ("refuse", "keep"):
+        raise ValueError(f'missing must be "refuse" or "keep", not {missing!r}')
+    roles = Roles(label, weight, id, listed(ignore), listed(categorical), missing=missing == "keep")
+    return read_roles(
+        source, roles, n_features=n_features, format=format, header=header, zero_based=zero_based, any_order=any_order
+    )
+
+
+def read_roles(
+    source: Any,
+    roles: Roles,
+    *,
+    n_features: int | None = None,
+    format: str = "auto",
+    header: bool = True,
+    zero_based: bool | Literal["auto"] = "auto",
+    any_order: bool = False,
+) -> LabelledTable:
+    """`read_table`, with the columns as roles ask for them."""
     if (columns := columns_in_memory(source)) is not None:
         return checked_width(table_of(columns, roles), columns.file, n_features)
     if format not in set(Format):
@@ -186,9 +206,8 @@ def recognise(source: Source) -> Format:
 def read_sparse(
     source: Source, roles: Roles, n_features: int | None, zero_based: bool | Literal["auto"], any_order: bool
 ) -> LabelledTable:
-    asked = [
-        name for name in ("label", "weight", "id", "ignore", "categorical") if getattr(roles, name) not in (None, ())
-    ]
+    named = ("label", "weight", "id", "ignore", "categorical", "prose")
+    asked = [name.replace("prose", "text") for name in named if getattr(roles, name) not in (None, ())]
     if asked:
         problem = f"an SVMlight file has its label in front and no other named columns: leave out {', '.join(asked)}"
         raise DataFileError(name_of(source), problem)
