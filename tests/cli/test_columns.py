@@ -80,9 +80,8 @@ def test_a_category_that_the_fit_has_not_seen_counts_as_none(model, write, capsy
     assert captured.out.splitlines()[1] == "w1,no"
     told = "column 'colour': 2 of 6 rows hold categories that the fit has not seen, such as 'mauve'"
     assert told in captured.err
-    step = maxmargin.load(model)[0]
-    unknown = [[1.0, "mauve", "1", ""]]
-    assert step.transform(unknown).toarray()[0, 1:4].tolist() == [0.0, 0.0, 0.0]
+    unknown = pd.DataFrame({"age": [1.0], "colour": ["mauve"], "grade": ["1"], "review": [""]})
+    assert maxmargin.load(model)[0].transform(unknown).toarray()[0, 1:7].tolist() == [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]
 
 
 def test_ids_stand_before_labels_and_scores(model, write, capsys):
@@ -135,7 +134,7 @@ def test_questions_about_tables_with_words(write, run, tmp_path, capsys):
     assert main(["scale", data, "--label", "good", "--id", "name", "--ignore", "review", "-o", str(out)]) == 0
     header, first, *_ = out.read_text().splitlines()
     assert header == "id,age,grade,colour=pink,colour=red,colour=white,good"
-    assert first.startswith("w0,1.3")
+    assert first.startswith("w0,1.28")
     assert main(["convert", data, "--label", "good", "--ignore", "review", "--weight", "grade", "-o", str(out)]) == 0
     assert out.read_text().splitlines()[0].endswith("name=w5,colour=pink,colour=red,colour=white,weight,good")
     assert "no place for --id" in main_fails(capsys, "convert", data, *KINDS, "-o", str(tmp_path / "out.svm"))

@@ -6,6 +6,7 @@ from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.liblinear_model import read_liblinear, write_liblinear
 from maxmargin.persistence.libsvm_model import read_libsvm, write_libsvm
 from maxmargin.persistence.model_file import ModelInfo, load, model_info, save
+from maxmargin.persistence.onnx_graph import write_onnx
 
 __all__ = [
     "Fingerprint",
@@ -19,4 +20,5 @@ __all__ = [
     "write_coefficients",
     "write_liblinear",
     "write_libsvm",
+    "write_onnx",
 ]

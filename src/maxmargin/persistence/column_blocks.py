@@ -176,9 +176,11 @@ def kinds_of_columns(step: Any, n_columns: int) -> list[str]:
     """What the columns are that come to a step: "number", "category" or "text"."""
     first = step[0] if isinstance(step, Pipeline) else step
     if isinstance(first, ColumnTransformer):
-        kinds = ["number"] * n_columns
-        for _, inner, chosen in first.transformers_:
-            places = [] if isinstance(inner, str) else np.atleast_1d(chosen).tolist()
+        kinds, names = ["number"] * n_columns, getattr(first, "feature_names_in_", None)
+        for title, inner, chosen in first.transformers_:
+            places = (
+                [] if isinstance(inner, str) else np.atleast_1d(indices_of(chosen, names, n_columns, title)).tolist()
+            )
             for place, kind in zip(places, kinds_of_columns(inner, len(places)), strict=True):
                 kinds[place] = kind
         return kinds
