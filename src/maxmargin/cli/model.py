@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from maxmargin.persistence import Fingerprint
 
 TEXT_MODELS = (b"svm_type", b"solver_type")  # how the files of LIBSVM and LIBLINEAR begin
+SKOPS = b"PK"  # a zip archive
 
 
 class Model(NamedTuple):
@@ -75,40 +76,52 @@ def in_a_sentence(name: str) -> Iterator[None]:
         raise UserError(f"{name}: {str(error).splitlines()[0]}") from None
 
 
-def load_model(path: str, n_columns: int | None = None) -> Model:
-    """Read a model; every problem becomes a `UserError`. A text model of LIBSVM has at least `n_columns`."""
-    from maxmargin.persistence import ModelFileError
+def load_model(path: str, n_columns: int | None = None, any_estimator: bool = False) -> Model:
+    """Read a model; every problem becomes a `UserError`. A text model of LIBSVM has at least `n_columns`.
+
+    What skops keeps is scikit-learn's to use: it can be measured (`any_estimator`), and not more.
+    """
+    from maxmargin.persistence import ModelFileError, read_skops
 
     try:
         with open(path, "rb") as file:
             start = file.read(11)
         if start.startswith(TEXT_MODELS):
             return load_text_model(path, start, n_columns)
-        return load_own_model(path)
+        if start.startswith(SKOPS) and not any_estimator:
+            raise UserError(f"{path} is a skops file: `maxmargin audit` can measure it, scikit-learn predicts with it")
+        return model_of(read_skops(path), written_by="skops") if start.startswith(SKOPS) else load_own_model(path)
     except ModelFileError as error:
         raise UserError(str(error)) from None
+    except ImportError as missing:
+        raise UserError(f"{path} cannot be read: {missing}") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from None
 
 
 def load_and_read(
-    model: str, data: str, format: Format, label: str | None, header: bool, **options: Any
+    model: str, data: str, format: Format, label: str | None, header: bool, any_estimator: bool = False, **options: Any
 ) -> tuple[Model, DataFile]:
     """A model, and a file as the model needs it: its columns, by their names; missing cells if it can fill them in."""
-    loaded = load_model(model)
+    loaded = load_model(model, any_estimator=any_estimator)
     with messages.status(f"Reading {data}"):
         table = read(data, format, label, header, **options, expected=loaded.expected, impute=fills_in(loaded.scaler))
     return (load_model(model, table.X.shape[1]) if loaded.is_text else loaded), table
 
 
 def load_own_model(path: str) -> Model:
-    from sklearn.pipeline import Pipeline
-
     from maxmargin.persistence import model_info
-    from maxmargin.persistence.column_blocks import kinds_of_columns
 
     found = model_info(path)
-    model = found.model
+    return model_of(found.model, f"maxmargin {found.written_by}", found.fingerprint)
+
+
+def model_of(model: Any, written_by: str, fingerprint: Fingerprint | None = None) -> Model:
+    """An estimator or a Pipeline, taken apart."""
+    from sklearn.pipeline import Pipeline
+
+    from maxmargin.persistence.column_blocks import kinds_of_columns
+
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     names = getattr(steps[0], "feature_names_in_", None)
     forget_names(model)  # the commands give arrays, by these names
@@ -118,8 +131,8 @@ def load_own_model(path: str) -> Model:
         scaler=model[:-1] if len(steps) > 1 else None,
         classifier=steps[-1],
         expected=None if names is None else dict(zip(names, kinds, strict=True)),
-        fingerprint=found.fingerprint,
-        written_by=f"maxmargin {found.written_by}",
+        fingerprint=fingerprint,
+        written_by=written_by,
     )
 
 
