@@ -24,6 +24,7 @@ from maxmargin.cli.options import (
     Label,
     MaxTime,
     NoHeader,
+    Sql,
     Tolerance,
     Weight,
     check_time,
@@ -44,6 +45,7 @@ def audit(
     ignore: Ignore = None,
     id: Id = None,
     n_features: Features = None,
+    sql: Sql = None,
     C: Annotated[
         float | None,
         typer.Option("--C", "-c", metavar="NUMBER", help="The C of a text model, which its file does not tell."),
@@ -64,7 +66,7 @@ def audit(
     check_time(max_time)
     loaded, table = load_and_read(
         model, data, format, label, not no_header, any_estimator=True, weight=weight, ignore=ignore, id=id,
-        n_features=n_features,
+        n_features=n_features, sql=sql,
     )  # fmt: skip
     loaded = for_audit(loaded, model, C, class_weight)
     with in_a_sentence(table.name), as_a_fit_leaves_it(model, loaded):

@@ -27,6 +27,7 @@ from maxmargin.cli.options import (
     NoHeader,
     Positive,
     Scaling,
+    Sql,
     Text,
     Weight,
     check_time,
@@ -56,6 +57,7 @@ def check(
     text: Text = None,
     impute: Impute = False,
     n_features: Features = None,
+    sql: Sql = None,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
     norm: Annotated[NormName, typer.Option(help="Which margin is measured.")] = NormName.L2,
@@ -72,7 +74,7 @@ def check(
     with messages.status(f"Reading {file}"):
         data = datafile.read(
             file, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
-            impute=impute, n_features=n_features,
+            impute=impute, n_features=n_features, sql=sql,
         )  # fmt: skip
     if data.weights is not None:
         data = data.where(data.weights > 0.0)

@@ -28,6 +28,7 @@ from maxmargin.cli.options import (
     Price,
     Scale,
     Scaling,
+    Sql,
     Text,
     Weight,
     check_time,
@@ -57,6 +58,7 @@ def compare(
     text: Text = None,
     impute: Impute = False,
     n_features: Features = None,
+    sql: Sql = None,
     C: Price = 1.0,
     scale: Scale = Scaling.AUTO,
     max_time: MaxTime = ENOUGH,
@@ -74,7 +76,7 @@ def compare(
     with messages.status(f"Reading {data}"):
         table = datafile.read(
             data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
-            impute=impute, n_features=n_features,
+            impute=impute, n_features=n_features, sql=sql,
         )  # fmt: skip
     with in_a_sentence(table.name):
         X = prepare(table, preparation_of(table, scale, impute))

@@ -21,6 +21,7 @@ from maxmargin.cli.options import (
     Label,
     NoHeader,
     Scaling,
+    Sql,
     Text,
     Weight,
 )
@@ -42,6 +43,7 @@ def convert(
     text: Text = None,
     impute: Impute = False,
     n_features: Features = None,
+    sql: Sql = None,
     to: Annotated[Format, typer.Option(help="How the result is written; auto: by its name.")] = Format.AUTO,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
@@ -54,13 +56,13 @@ def convert(
     if (target is None) == (output is None):
         raise UserError("say where to write, once: maxmargin convert DATA FILE")
     output = output or target or ""
-    if is_model(data):
+    if sql is None and is_model(data):
         write_model(data, output)
         return int(ExitCode.FINE)
     with messages.status(f"Reading {data}"):
         table = datafile.read(
             data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
-            impute=impute, n_features=n_features,
+            impute=impute, n_features=n_features, sql=sql,
         )  # fmt: skip
     with in_a_sentence(table.name):
         table = encoded(table, Scaling.NONE, impute)

@@ -104,10 +104,11 @@ def read(
     categorical: Sequence[str] | None = None,
     text: Sequence[str] | None = None,
     impute: bool = False,
+    sql: str | None = None,
     expected: Mapping[str, str] | None = None,
     needs_labels: bool = True,
 ) -> DataFile:
-    """Read a file, or standard input where its name is -; every problem becomes a `UserError`.
+    """Read a file, standard input where its name is -, or a query; every problem becomes a `UserError`.
 
     Where no labels are needed, they are read if their column is named. A model says which columns it expects, and
     whether they hold text; without one, the file and the options tell.
@@ -116,7 +117,7 @@ def read(
     from maxmargin.data.files import DataFileError, MissingValueError
     from maxmargin.data.sources import read_roles, recognise
 
-    name = "standard input" if file == "-" else file
+    name = "the query" if sql is not None else "standard input" if file == "-" else file
     roles = Roles(
         label=None if label is None else index_or_name(label),
         weight=None if weight is None else index_or_name(weight),
@@ -128,13 +129,16 @@ def read(
         expected=expected,
     )
     try:
-        source = standard_input() if file == "-" else file
-        format = Format(recognise(source).value) if format is Format.AUTO else format
+        source = standard_input() if file == "-" and sql is None else file
+        if sql is not None:
+            format = Format.ARROW
+        elif format is Format.AUTO:
+            format = Format(recognise(source).value)
         if format is Format.CSV:
             roles = roles._replace(usual_label=needs_labels)
         elif not header:
             raise UserError(f"{name} is no CSV file: --no-header is for CSV (--format csv)")
-        table = read_roles(source, roles, n_features=n_features, format=format.value, header=header)
+        table = read_roles(source, roles, n_features=n_features, format=format.value, header=header, database=sql)
     except MissingValueError as error:
         filled = "the model was fitted without --impute" if expected is not None else "--impute fills such cells in"
         raise UserError(f"{error} ({filled})") from None

@@ -35,6 +35,7 @@ from maxmargin.cli.options import (
     Price,
     Scale,
     Scaling,
+    Sql,
     Text,
     Tolerance,
     Weight,
@@ -65,6 +66,7 @@ def fit(
     text: Text = None,
     impute: Impute = False,
     n_features: Features = None,
+    sql: Sql = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="MODEL", help="Where to write the model."),
@@ -102,7 +104,7 @@ def fit(
     with messages.status(f"Reading {data}"):
         table = datafile.read(
             data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
-            impute=impute, n_features=n_features,
+            impute=impute, n_features=n_features, sql=sql,
         )  # fmt: skip
     labels = [value for value, _ in datafile.count_labels(table)]
     given: dict[str, Any] = {

@@ -84,6 +84,10 @@ Features = Annotated[
         "--n-features", min=1, metavar="NUMBER", help="How many columns an SVMlight file has; it does not say."
     ),
 ]
+Sql = Annotated[
+    str | None,
+    typer.Option("--sql", metavar="DATABASE", help="DATA is a query to this database: duckdb:FILE or sqlite:FILE."),
+]
 Categorical = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME|INDEX", help="A column of categories, also if they are numbers or many; repeat it."),

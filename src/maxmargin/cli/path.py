@@ -30,6 +30,7 @@ from maxmargin.cli.options import (
     Positive,
     Scale,
     Scaling,
+    Sql,
     Text,
     Tolerance,
     Weight,
@@ -49,6 +50,7 @@ def path(
     text: Text = None,
     impute: Impute = False,
     n_features: Features = None,
+    sql: Sql = None,
     Cs: Annotated[
         str, typer.Option("--Cs", metavar="NUMBERS", help="How many values of C, or the values: 0.1,1,10.")
     ] = "10",
@@ -74,7 +76,7 @@ def path(
     with messages.status(f"Reading {data}"):
         table = datafile.read(
             data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
-            impute=impute, n_features=n_features,
+            impute=impute, n_features=n_features, sql=sql,
         )  # fmt: skip
     y = table.y
     if positive is not None:

@@ -21,6 +21,7 @@ from maxmargin.cli.options import (
     Label,
     ModelFile,
     NoHeader,
+    Sql,
     Weight,
 )
 
@@ -37,6 +38,7 @@ def predict(
     ignore: Ignore = None,
     id: Id = None,
     n_features: Features = None,
+    sql: Sql = None,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
     as_json: AsJson = False,
@@ -48,7 +50,7 @@ def predict(
     that it has, and is told.
     """
     loaded, table = load_and_read(
-        model, data, format, label, not no_header, weight=weight, ignore=ignore, id=id, n_features=n_features,
+        model, data, format, label, not no_header, weight=weight, ignore=ignore, id=id, n_features=n_features, sql=sql,
         needs_labels=False,
     )  # fmt: skip
     with in_a_sentence(table.name):

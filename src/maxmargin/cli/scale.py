@@ -21,6 +21,7 @@ from maxmargin.cli.options import (
     Label,
     NoHeader,
     Scaling,
+    Sql,
     Text,
     Weight,
 )
@@ -39,6 +40,7 @@ def scale(
     text: Text = None,
     impute: Impute = False,
     n_features: Features = None,
+    sql: Sql = None,
     method: Annotated[
         Scaling, typer.Option(help="auto: standard (mean 0, variance 1), or maxabs for a sparse file.")
     ] = Scaling.AUTO,
@@ -53,7 +55,7 @@ def scale(
 
     The columns of --id and --weight are carried along as they are.
     """
-    columns: dict[str, Any] = {"weight": weight, "ignore": ignore, "id": id, "n_features": n_features}
+    columns: dict[str, Any] = {"weight": weight, "ignore": ignore, "id": id, "n_features": n_features, "sql": sql}
     if like is not None:
         if categorical or text or impute:
             raise UserError(f"{like} knows its columns: leave out --categorical, --text and --impute")

@@ -18,6 +18,7 @@ from maxmargin.cli.options import (
     Label,
     ModelFile,
     NoHeader,
+    Sql,
     Weight,
 )
 
@@ -30,6 +31,7 @@ def verify(
     ignore: Ignore = None,
     id: Id = None,
     n_features: Features = None,
+    sql: Sql = None,
     exact: Exact = False,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
@@ -40,7 +42,7 @@ def verify(
     Exit codes: 0 proven, 2 the proof does not hold on these data or left a gap, 3 proven not separable, 1 an error.
     """
     loaded, table = load_and_read(
-        model, data, format, label, not no_header, weight=weight, ignore=ignore, id=id, n_features=n_features
+        model, data, format, label, not no_header, weight=weight, ignore=ignore, id=id, n_features=n_features, sql=sql
     )
     certificate = getattr(loaded.classifier, "certificate_", None)
     if certificate is None:

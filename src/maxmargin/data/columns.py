@@ -85,7 +85,7 @@ class Columns:
         self.label = self._find_label(roles.label) if roles.label is not None or roles.usual_label else None
         self.weight = None if roles.weight is None else self._find(roles.weight, "weights")
         self.id = None if roles.id is None else self._find(roles.id, "ids")
-        ignored = [self._find(name, "nothing of use") for name in roles.ignore]
+        ignored = [self._find(name, "numbers to pass over") for name in roles.ignore]
         categories = {self._find(name, "categories") for name in roles.categorical}
         prose = {self._find(name, "text") for name in roles.prose}
         self.asked = dict.fromkeys(categories, "category") | dict.fromkeys(prose, "text")
