@@ -6,20 +6,18 @@
                                 whether the steps are a Pipeline; no steps: the columns pass as they are
     is_sparse, sparse_threshold, verbose_feature_names_out
 
-A column goes to one block at most; the others are dropped. The transformer is made again by its own `fit`, to one row
-that suits its steps, while these are frozen: it learns where its columns are, and they forget nothing.
+A column goes to one block at most; the others are dropped. The transformer is made again by its own `fit`, to one row,
+where others stand in for its steps: it learns where its columns are, and the steps forget nothing.
 """
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import HashingVectorizer
-from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
@@ -139,32 +137,24 @@ def assembled(
     blocks: list[tuple[str, Any, Any]], n_columns: int, threshold: float, verbose: bool, place: str
 ) -> ColumnTransformer:
     """A ColumnTransformer of steps that are fitted."""
-    row = np.zeros((1, n_columns), dtype=object)
-    for _, step, chosen in blocks:
-        row[0, chosen] = suitable(step, row[0, chosen])
-    frozen = [(title, step if step == PASSED else FrozenEstimator(step), chosen) for title, step, chosen in blocks]
-    columns = ColumnTransformer(frozen, sparse_threshold=threshold, verbose_feature_names_out=verbose)
+    stand_ins = [(title, stand_in(step), chosen) for title, step, chosen in blocks]
+    columns = ColumnTransformer(stand_ins, sparse_threshold=threshold, verbose_feature_names_out=verbose)
     try:
-        with warnings.catch_warnings(action="ignore", category=UserWarning):  # the row has no names
-            columns.fit(row)
-    except (TypeError, ValueError) as error:
+        columns.fit(np.zeros((1, n_columns)))
+    except ValueError as error:
         raise Refusal(f"{place} cannot be made: {str(error).splitlines()[0]}") from None
-    columns.transformers_ = [
-        (title, step.estimator if isinstance(step, FrozenEstimator) else step, chosen)
-        for title, step, chosen in columns.transformers_
-    ]
+    fitted = {title: step for title, step, _ in blocks if step != PASSED}
+    columns.transformers_ = [(title, fitted.get(title, step), chosen) for title, step, chosen in columns.transformers_]
     columns.transformers = [(title, step if step == PASSED else clone(step), chosen) for title, step, chosen in blocks]
     return columns
 
 
-def suitable(step: Any, numbers: Any) -> Any:
-    """Cells that a step knows what to do with."""
-    first = step[0] if isinstance(step, Pipeline) else step
-    if isinstance(first, HashingVectorizer):
-        return ""
-    if isinstance(first, OneHotEncoder):
-        return [values[0] for values in first.categories_]
-    return first.statistics_ if isinstance(first, SimpleImputer) else numbers
+def stand_in(step: Any) -> Any:
+    """What makes as many columns as a step, of zeros."""
+    if step == PASSED:
+        return step
+    width = width_of(step[-1] if isinstance(step, Pipeline) else step)
+    return FunctionTransformer(lambda rows: np.zeros((len(rows), width)))
 
 
 def width_of_blocks(columns: ColumnTransformer) -> int:
