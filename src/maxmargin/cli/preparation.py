@@ -106,7 +106,7 @@ def numbers_of(X: Any) -> Any:
     return X.astype(float) if X.dtype.kind == "O" else X
 
 
-def inner_steps(step: Any) -> Iterator[tuple[Any, list[int] | None]]:
+def inner_steps(step: Any) -> Iterator[tuple[Any, Any]]:
     """The steps that a Pipeline, or None, or a ColumnTransformer in it consists of, and the columns of each block."""
     for entry in getattr(step, "transformers_", getattr(step, "steps", ())):
         if hasattr(entry[1], "steps") or hasattr(entry[1], "transformers_"):
@@ -159,7 +159,7 @@ def report_of(table: DataFile, preparation: Any) -> dict[str, Any]:
             counts = [len(known) for known in step.categories_]
             found["categories"] = {names[place]: n for place, n in zip(chosen or (), counts, strict=True)}
         if isinstance(step, HashingVectorizer):
-            found["text"][names[int(str(chosen))]] = step.n_features
+            found["text"][names[chosen]] = step.n_features
     if fills_in(preparation):
         rows = table.rows()
         missing = (rows != rows).sum(axis=0).tolist()
@@ -170,12 +170,16 @@ def report_of(table: DataFile, preparation: Any) -> dict[str, Any]:
 def sentences_of(report: dict[str, Any]) -> Iterator[str]:
     """The same for people."""
     for name, count in report["categories"].items():
-        yield f"  {name}: {count} categories, a column for each"
+        yield f"  {name}: {counted(count, 'categories', 'category')}, a column for each"
     for name, count in report["text"].items():
         yield f"  {name}: text, its words hashed into {count:,} columns"
     for name, count in report["filled_in"].items():
         how = "most frequent category" if name in report["categories"] else "mean"
-        yield f"  {name}: {count:,} missing cells filled in with the {how}"
+        yield f"  {name}: {counted(count, 'missing cells', 'missing cell')} filled in with the {how}"
+
+
+def counted(count: int, many: str, one: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def make_scaler(scaling: Scaling, X: Any) -> Any:
