@@ -76,6 +76,10 @@ class Proof(ABC):
     dual: float
     weights: Vector
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """From a file; some programs keep an enum as its text."""
+        vars(self).update(state, verdict=self.verdicts(state["verdict"]))
+
     @property
     def gap(self) -> float:
         """primal - dual, both recomputed from the data; NaN where neither side is finite."""

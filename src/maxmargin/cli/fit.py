@@ -12,14 +12,18 @@ from maxmargin.cli import datafile
 from maxmargin.cli.certified import certificate_for_machines, exit_code, tell_certificate
 from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json
 from maxmargin.cli.datafile import DataFile, Format, describe
-from maxmargin.cli.model import in_a_sentence, make_scaler, read_class_weight, save_model
+from maxmargin.cli.model import in_a_sentence, read_class_weight, save_model
 from maxmargin.cli.options import (
     AsJson,
+    Categorical,
     ClassWeight,
     Data,
     Exact,
+    Features,
     FileFormat,
+    Id,
     Ignore,
+    Impute,
     KernelName,
     Label,
     Loss,
@@ -31,11 +35,14 @@ from maxmargin.cli.options import (
     Price,
     Scale,
     Scaling,
+    Sql,
+    Text,
     Tolerance,
     Weight,
     check_time,
     kernel_named,
 )
+from maxmargin.cli.preparation import preparation_of, prepare, report_of, scaling_of, sentences_of
 
 
 class Algorithm(StrEnum):
@@ -54,6 +61,12 @@ def fit(
     label: Label = None,
     weight: Weight = None,
     ignore: Ignore = None,
+    id: Id = None,
+    categorical: Categorical = None,
+    text: Text = None,
+    impute: Impute = False,
+    n_features: Features = None,
+    sql: Sql = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="MODEL", help="Where to write the model."),
@@ -89,7 +102,10 @@ def fit(
     """
     check_time(max_time)
     with messages.status(f"Reading {data}"):
-        table = datafile.read(data, format, label, not no_header, weight=weight, ignore=ignore)
+        table = datafile.read(
+            data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
+            impute=impute, n_features=n_features, sql=sql,
+        )  # fmt: skip
     labels = [value for value, _ in datafile.count_labels(table)]
     given: dict[str, Any] = {
         "C": C,
@@ -106,21 +122,21 @@ def fit(
         "multi_class": None if multi_class is None else multi_class.value,
     }
     classifier = make_classifier(algorithm, kernel, given)
-    scaler = make_scaler(scale, table.X)
+    preparation = preparation_of(table, scale, impute)
     begun = time.perf_counter()
-    code = run(classifier, scaler, table, exact, as_json, begun, output)
+    code = run(classifier, preparation, table, exact, as_json, begun, output)
     return int(code)
 
 
 def run(
-    classifier: Any, scaler: Any, table: DataFile, exact: bool, as_json: bool, begun: float, output: str | None
+    classifier: Any, preparation: Any, table: DataFile, exact: bool, as_json: bool, begun: float, output: str | None
 ) -> ExitCode:
     """Fit, check, keep, tell. After Ctrl-C what was found so far is kept and told."""
     from maxmargin import NotSeparableError
 
     interrupted = False
     with in_a_sentence(table.name):
-        X = table.X if scaler is None else scaler.fit_transform(table.X)
+        X = prepare(table, preparation)
         try:
             classifier.fit(X, table.y, **weights_for(classifier, table))
             certificate = classifier.certificate_
@@ -135,12 +151,14 @@ def run(
     code = ExitCode.INTERRUPTED if interrupted else exit_code(certificate, verification)
     accuracy = float(classifier.score(X, table.y)) if hasattr(classifier, "classes_") else None
     if output is not None:
-        save_model(scaler, classifier, table, output)
+        save_model(preparation, classifier, table, output)
+    taken, scaling = report_of(table, preparation), scaling_of(preparation)
     found = {
         **describe(table),
         "algorithm": type(classifier).__name__,
         "parameters": {name: value for name, value in classifier.get_params().items() if value is not None},
-        "scaling": None if scaler is None else type(scaler).__name__,
+        "scaling": scaling,
+        "columns_taken": taken,
         "status": status_of(classifier),
         "accuracy": accuracy,
         "seconds": seconds,
@@ -151,8 +169,11 @@ def run(
         say_json({**found, **certificate_for_machines(certificate, verification)})
         return code
     say(datafile.headline(table))
-    how = "as they are" if scaler is None else f"scaled by {type(scaler).__name__}"
-    say(f"{type(classifier).__name__} on the columns {how}, {seconds:.3g} s")
+    columns = "columns" if not table.texts else "columns of numbers"
+    how = f"the {columns} {'as they are' if scaling is None else f'scaled by {scaling}'}"
+    say(f"{type(classifier).__name__} on {how}, {seconds:.3g} s")
+    for sentence in sentences_of(taken):
+        say(sentence)
     tell_certificate(certificate, verification)
     if accuracy is not None:
         say(f"  {accuracy:.2%} of these rows get their own label")

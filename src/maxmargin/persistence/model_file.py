@@ -1,8 +1,8 @@
 """Saving and loading models: one file, closed schema, nothing executed.
 
-A document of version 1 has these fields, and no others:
+A document of version 2 has these fields, and no others:
 
-    format, version        "maxmargin model", 1
+    format, version        "maxmargin model", 2
     written_by             the version of maxmargin
     estimator              its name, one of a fixed table
     parameters             all of them (`parameters`)
@@ -13,7 +13,7 @@ A document of version 1 has these fields, and no others:
     data                   the fingerprint of the table, or null (`fingerprint`)
 
 A later version reads every earlier one: it raises VERSION, and makes of a document of version n one of version n + 1
-before it is read.
+before it is read. Version 2 has more kinds of steps than version 1, and is otherwise the same.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from maxmargin.problems.multiclass import Strategy
 from maxmargin.solve.clock import Status
 
 FORMAT = "maxmargin model"
-VERSION = 1
+VERSION = 2
 ESTIMATORS: dict[str, type[MarginClassifier]] = {
     kind.__name__: kind
     for kind in (

@@ -71,6 +71,10 @@ class Kernel:
     function: Callable[[Any, Any], Any] | None = None
     shift: Vector | None = None
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """From a file; some programs keep an enum as its text."""
+        vars(self).update(state, name=KernelName(state["name"]))
+
     def points(self, X: Matrix, places: NDArray[np.intp] | None = None) -> Points:
         """The rows X as this kernel wants them."""
         places = np.arange(X.shape[0]) if places is None else places
