@@ -34,7 +34,7 @@ ESTIMATORS = [
     KernelPerceptron(),
 ]
 OPTIMAL = [one for one in ESTIMATORS if isinstance(one, LinearSVM | KernelSVM)]
-SOFT = [one for one in [*OPTIMAL, StochasticSVM()] if one.C < math.inf]
+SOFT = [one for one in [*OPTIMAL, StochasticSVM()] if math.isfinite(one.C)]
 
 
 def name_of(estimator):

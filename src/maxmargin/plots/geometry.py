@@ -93,10 +93,16 @@ class Plane:
     @property
     def names(self) -> tuple[str, str]:
         """What to call the positive and the negative side."""
-        return tuple(  # type: ignore[return-value]
-            "the rest" if label is None else label if isinstance(label, str) else f"label {label}"
-            for label in (self.certificate.positive, self.certificate.negative)
-        )
+        return side_names(self.certificate)
+
+
+def side_names(certificate: Any) -> tuple[str, str]:
+    """The labels of the two sides, as a reader wants them."""
+    first, second = (
+        "the rest" if label is None else label if isinstance(label, str) else f"label {label}"
+        for label in (certificate.positive, certificate.negative)
+    )
+    return first, second
 
 
 def plane_of(estimator: Any, X: Any, y: Any, *, plane: int = 0, sample_weight: Any = None) -> Plane:
