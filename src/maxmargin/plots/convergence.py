@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.estimators.rounds import Rounds, rounds_of
+from maxmargin.plots.geometry import two_sides
 from maxmargin.plots.style import DASHES, WIDE, furnish, legend_of, many_axes, palette_of
 
 if TYPE_CHECKING:
@@ -37,9 +38,13 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Axes | None = None
+        cls, estimator: Any, X: Any, y: Any, *, plane: int = 0, sample_weight: Any = None, ax: Axes | None = None
     ) -> ConvergenceDisplay:
-        """Fit a copy of the estimator to two classes, and measure what its solver knew after each round."""
+        """Fit a copy of the estimator to two classes, and measure what its solver knew after each round.
+
+        `plane` is the number of the plane of a fitted estimator, where there are more than two classes.
+        """
+        X, y, sample_weight = two_sides(estimator, X, y, plane, sample_weight)
         found = rounds_of(estimator, X, y, sample_weight=sample_weight)
         return cls(found, getattr(estimator, "tol", None), type(estimator).__name__).plot(ax)
 

@@ -105,10 +105,12 @@ def side_names(certificate: Any) -> tuple[str, str]:
     return first, second
 
 
-def plane_of(estimator: Any, X: Any, y: Any, *, plane: int = 0, sample_weight: Any = None) -> Plane:
+def plane_of(
+    estimator: Any, X: Any, y: Any, *, plane: int = 0, sample_weight: Any = None, feature_names: Any = None
+) -> Plane:
     """The plane of this number, of an estimator that was fitted to the rows X with the labels y."""
     certificate = part_of(estimator, plane)
-    table, names = rows_and_names(X)
+    table, names = rows_and_names(X, feature_names)
     signs = signs_of(certificate, y, table.shape[0])
     values = estimator._plane_values(X)[:, plane]
     a = np.zeros(len(signs))
@@ -173,9 +175,22 @@ def part_of(estimator: Any, plane: int) -> Any:
     return parts[plane]
 
 
-def rows_and_names(X: Any) -> tuple[Matrix, tuple[str, ...] | None]:
+def two_sides(estimator: Any, X: Any, y: Any, plane: int, sample_weight: Any = None) -> tuple[Any, Any, Any]:
+    """The rows of one two-class problem, their labels and weights; a rest is labelled as that. Two classes stay."""
+    if len(np.unique(np.asarray(y))) == 2:
+        return X, y, sample_weight
+    certificate = part_of(estimator, plane)
+    table, _ = rows_and_names(X)
+    signs = signs_of(certificate, y, table.shape[0])
+    ours = signs != 0.0
+    weights = None if sample_weight is None else np.asarray(sample_weight)[ours]
+    return table[ours], np.where(signs[ours] > 0.0, *side_names(certificate)), weights
+
+
+def rows_and_names(X: Any, feature_names: Any = None) -> tuple[Matrix, tuple[str, ...] | None]:
     """The rows as numbers, and what the columns are called."""
-    names = tuple(str(name) for name in X.columns) if hasattr(X, "columns") else None
+    known = feature_names if feature_names is not None else getattr(X, "columns", None)
+    names = None if known is None else tuple(map(str, known))
     table = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
     if table.ndim != 2:
         raise ValueError(f"X must be a table; its shape is {table.shape}")
@@ -322,11 +337,16 @@ class Hulls(NamedTuple):
 
 
 def hulls_of(certificate: Certificate, X: Any, y: Any) -> Hulls:
-    """The hulls of two columns as a hard-margin certificate sees them: its weights make the two points."""
+    """The hulls as a hard-margin certificate sees them: its weights make the two points.
+
+    Of more than two columns, their shadows from the side of the plane, in which the shortest way has its true length.
+    """
     table, _ = rows_and_names(X)
-    if table.shape[1] != 2:
-        raise ValueError(f"hulls are drawn in two columns; these data have {table.shape[1]}")
-    points = np.asarray(table.toarray() if is_sparse(table) else table, dtype=np.float64)
+    if table.shape[1] != 2 and not (certificate.w.any() and certificate.fit_intercept):
+        raise ValueError(
+            f"hulls that meet, or are seen from the origin, are drawn in two columns; these data have {table.shape[1]}"
+        )
+    points = street_of(certified_plane(certificate, X, y)).points
     signs = signs_of(certificate, y, len(points))
     carrying = certificate.weights > 0.0
     rows, weights = certificate.rows[carrying], certificate.weights[carrying]

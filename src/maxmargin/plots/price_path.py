@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.estimators.path import MarginPath, path
+from maxmargin.plots.geometry import two_sides
 from maxmargin.plots.style import DASHES, furnish, legend_of, many_axes, palette_of
 
 if TYPE_CHECKING:
@@ -40,9 +41,20 @@ class PathDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, Cs: Any = POINTS, sample_weight: Any = None, ax: Axes | None = None
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        plane: int = 0,
+        Cs: Any = POINTS,
+        sample_weight: Any = None,
+        ax: Axes | None = None,
     ) -> PathDisplay:
-        """Follow the soft margin of these rows over C, with the other parameters of the estimator."""
+        """Follow the soft margin of these rows over C, with the other parameters of the estimator.
+
+        `plane` is the number of the plane of a fitted estimator, where there are more than two classes.
+        """
         parameters = estimator.get_params()
         if getattr(estimator, "_kernel", None) is not None or parameters.get("kernel", "linear") != "linear":
             raise ValueError(
@@ -52,6 +64,7 @@ class PathDisplay:
         asked = {name: parameters[name] for name in names if name in parameters}
         if not hasattr(estimator, "C"):  # its tol is about a hard margin, or about nothing
             asked.pop("tol", None)
+        X, y, sample_weight = two_sides(estimator, X, y, plane, sample_weight)
         found = path(X, y, Cs=Cs, sample_weight=sample_weight, **asked)
         return cls.from_path(found, C=parameters.get("C"), ax=ax)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,7 +102,7 @@ class TraceDisplay:
 
     def animate(self, path: str | Path, *, seconds: float = 8.0) -> Path:
         """Write a film of the run: a GIF, or an MP4 where ffmpeg is installed."""
-        from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
+        from matplotlib.animation import FFMpegWriter, PillowWriter
 
         path = Path(path)
         self._need_two_columns()
@@ -111,14 +112,30 @@ class TraceDisplay:
             raise ValueError("an MP4 is written by ffmpeg, which is not installed here; a .gif needs nothing more")
         frames = evenly(len(self.run.update), MOST_FRAMES)
         pace = max(1, round(len(frames) / seconds))
-        figure, ax = pyplot().subplots(figsize=(5.0, 5.2), dpi=80, layout="constrained")
+        figure, ax = pyplot().subplots(figsize=(5.0, 5.4), dpi=80)
+        writer = PillowWriter(fps=pace) if path.suffix.lower() == ".gif" else FFMpegWriter(fps=pace)
         try:
-            film = FuncAnimation(figure, lambda k: self._draw_frame(ax, k), frames=[*frames, *frames[-1:] * pace])
-            writer = PillowWriter(fps=pace) if path.suffix.lower() == ".gif" else FFMpegWriter(fps=pace)
-            film.save(path, writer=writer)
+            with writer.saving(figure, str(path), 80):
+                for _ in self._frames(ax, [*frames, *frames[-1:] * pace]):  # the last one stays for a second
+                    writer.grab_frame()
         finally:
             pyplot().close(figure)
         return path
+
+    def _frames(self, ax: Any, frames: list[int]) -> Iterator[int]:
+        """The rows are drawn once; the ring and the two planes move."""
+        run, points, box = self.run, self._points, self._box
+        palette = self._draw_rows(ax, frames[0])
+        [ring] = ax.collections[-1:]
+        [before] = ax.plot([], [], color=palette.faint, linewidth=1.2, linestyle=DASHES, zorder=2)
+        [after] = ax.plot([], [], color=palette.ink, linewidth=1.8, zorder=2)
+        furnish(ax, palette)
+        for k in frames:
+            ring.set_offsets(points[run.row[k]])
+            before.set_data(*line_in_box(run.before[k], float(run.b_before[k]), box).T)
+            after.set_data(*line_in_box(run.after[k], float(run.b_after[k]), box).T)
+            ax.set_title(f"update {run.update[k]} of {run.n_updates}\n{run.rule}", fontsize=10, color=palette.ink)
+            yield k
 
     def _need_two_columns(self) -> None:
         if self.run.plane.X.shape[1] != 2:
@@ -172,13 +189,6 @@ class TraceDisplay:
         w, b = (run.after[k], run.b_after[k]) if after else (run.before[k], run.b_before[k])
         return float(run.plane.signs[row] * (self._points[row] @ w + b))
 
-    def _draw_frame(self, ax: Any, k: int) -> None:
-        ax.clear()
-        palette = self._draw_rows(ax, k)
-        self._draw_plane(ax, palette, k, after=False, faint=True)
-        self._draw_plane(ax, palette, k, after=True)
-        furnish(ax, palette, f"update {self.run.update[k]} of {self.run.n_updates}\n{self.run.rule}")
-
     def _draw_rows(self, ax: Any, k: int) -> Palette:
         """All rows, and a ring around the one of this update."""
         palette, points, box = palette_of(ax), self._points, self._box
@@ -213,7 +223,7 @@ class TraceDisplay:
             ax.plot(t, t * run.progress, color=palette.ink, linewidth=1.2, linestyle=DASHES, label="at least g t")
             height, name = run.norm, "|w| after t updates"
         else:
-            height, name = run.margin_bound, "no margin is above this, after t updates"
+            height, name = np.minimum.accumulate(run.margin_bound), "no margin is above this, after t updates"
         style: dict[str, Any] = {"color": palette.accent, "linewidth": 2.0, "marker": "o", "markersize": 3.0}
         ax.plot(run.update, height, label=name, **style)
         if run.theorem is not None and np.isfinite(run.theorem.bound):
@@ -237,4 +247,6 @@ def evenly(count: int, most: int) -> list[int]:
     """At most so many of 0, 1, ..., count - 1, with the first and the last, more of them early: much happens there."""
     if count <= most:
         return list(range(count))
-    return sorted({round(x) - 1 for x in np.geomspace(1, count, most)})
+    chosen = {round(x) - 1 for x in np.geomspace(1, count, most)}
+    spare = [k for k in range(count) if k not in chosen]
+    return sorted([*chosen, *spare[: most - len(chosen)]])

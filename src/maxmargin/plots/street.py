@@ -65,13 +65,23 @@ class StreetDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, plane: int = 0, sample_weight: Any = None, ax: Axes | None = None
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        plane: int = 0,
+        sample_weight: Any = None,
+        feature_names: Any = None,
+        ax: Axes | None = None,
     ) -> StreetDisplay:
         """Draw what a fitted estimator found in the rows X with labels y, the ones that it was fitted to.
 
-        `plane` is the number of the plane, where there are more than two classes.
+        `plane` is the number of the plane, where there are more than two classes. The names of two columns are
+        written on the axes; a data frame brings its own.
         """
-        return cls(plane_of(estimator, X, y, plane=plane, sample_weight=sample_weight)).plot(ax)
+        known = {"sample_weight": sample_weight, "feature_names": feature_names}
+        return cls(plane_of(estimator, X, y, plane=plane, **known)).plot(ax)
 
     @classmethod
     def from_certificate(cls, certificate: Any, X: Any, y: Any, *, ax: Axes | None = None) -> StreetDisplay:
