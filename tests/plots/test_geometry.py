@@ -198,4 +198,4 @@ def test_what_cannot_be_shown():
     with pytest.raises(ValueError, match="certify"):
         plane_of(StochasticSVM().partial_fit(X, y, classes=[-1, 1]), X, y)
     with pytest.raises(ValueError, match="two columns"):
-        hulls_of(separability(np.ones((2, 3)) * [[1], [2]], [0, 1]), np.ones((2, 3)), [0, 1])
+        hulls_of(separability(np.ones((2, 3)), [0, 1]), np.ones((2, 3)), [0, 1])

@@ -98,9 +98,7 @@ class HullDisplay:
             label = "the origin, in their hull" if found.mirrored else "a point of both hulls"
             cross(self.ax_, palette, found.nearest[1:], label)
         else:
-            self.ax_.plot(
-                *found.nearest.T, color=palette.ink, linewidth=1.8, zorder=4, label="the shortest way between"
-            )
+            self.ax_.plot(*found.nearest.T, color=palette.ink, linewidth=1.8, zorder=4, label="the shortest way")
             cross(self.ax_, palette, found.nearest, "nearest points")
         box = box_around(np.vstack([found.points, found.nearest]))
         furnish(self.ax_, palette, self.title)

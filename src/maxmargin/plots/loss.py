@@ -103,7 +103,7 @@ class LossDisplay:
     def title(self) -> str:
         """How many rows pay, and how many are mistakes."""
         margins, slack = self.plane.margins, self.plane.slack
-        mistakes = int(np.count_nonzero(margins <= 0.0))
-        inside = int(np.count_nonzero((slack > 0.0) & (margins > 0.0)))
+        mistakes = int(np.count_nonzero(margins < 0.0))
+        inside = int(np.count_nonzero((slack > 0.0) & (margins >= 0.0)))
         rows = int(np.count_nonzero(self.plane.signs))
         return f"What {rows:,} rows cost\n{inside:,} inside the street, {mistakes:,} on the wrong side"
