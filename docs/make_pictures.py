@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation, the same ones every time.
+"""Draw the pictures of the documentation, the same ones every time but for the seconds of a fit.
 
     python docs/make_pictures.py
 
@@ -42,12 +42,13 @@ def main():
     draw_street("pictures/street.png")
     draw_side_and_hulls("pictures/side_and_hulls.png")
     draw_loss_and_conditions("pictures/loss_and_conditions.png")
-    draw_path_and_convergence("pictures/path_and_convergence.png")
+    draw_path("pictures/path.png")
+    draw_convergence("pictures/convergence.png")
     draw_run("pictures/run.png", "pictures/bound.png")
 
 
 def draw_readme(name):
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 6.65), layout="constrained")
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 6.2), layout="constrained")
     X, y, _ = synthetic.street(n=60, width=1.0, angle=35.0, seed=10)
     StreetDisplay.from_estimator(HardMarginSVM().fit(X, y), X, y, ax=left)
     X, y = synthetic.overlapping(n=44, distance=3.6, seed=1)
@@ -56,7 +57,7 @@ def draw_readme(name):
 
 
 def draw_street(name):
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 6.65), layout="constrained")
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 6.2), layout="constrained")
     X, y = synthetic.overlapping(60, distance=3.0, seed=3)
     StreetDisplay.from_estimator(LinearSVM(C=0.5, tol=1e-6).fit(X, y), X, y, ax=left)
     X, y = synthetic.rings(80, seed=2)
@@ -65,7 +66,7 @@ def draw_street(name):
 
 
 def draw_side_and_hulls(name):
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 6.65), layout="constrained")
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 6.2), layout="constrained")
     X, y, _ = synthetic.separable_gaussians(100, 8, seed=2)
     StreetDisplay.from_estimator(HardMarginSVM().fit(X, y), X, y, ax=left)
     X, y, _ = synthetic.street(40, seed=10)
@@ -82,12 +83,14 @@ def draw_loss_and_conditions(name):
     write(figure, name)
 
 
-def draw_path_and_convergence(name):
+def draw_path(name):
     X, y, _ = synthetic.street(60, seed=10)
-    left = PathDisplay.from_estimator(LinearSVM(), X, y).figure_
-    X, y = synthetic.overlapping(60, distance=3.0, seed=3)
-    right = ConvergenceDisplay.from_estimator(LinearSVM(tol=1e-8), X, y).figure_
-    write_beside(left, right, name)
+    write(PathDisplay.from_estimator(LinearSVM(tol=1e-6), X, y).figure_, name)
+
+
+def draw_convergence(name):
+    X, y = synthetic.overlapping(5000, distance=3.0, seed=3)
+    write(ConvergenceDisplay.from_estimator(LinearSVM(tol=1e-8), X, y).figure_, name)
 
 
 def draw_run(run_name, bound_name):
@@ -97,31 +100,12 @@ def draw_run(run_name, bound_name):
     write(display.plot(kind="bound").figure_, bound_name)
 
 
-def drawn(figure):
-    """A figure as an image."""
-    stream = io.BytesIO()
-    figure.savefig(stream, dpi=100)
-    pyplot.close(figure)
-    return Image.open(stream).convert("RGB")
-
-
 def write(figure, name):
-    save(drawn(figure), name)
-
-
-def write_beside(left, right, name):
-    """Two figures beside each other, at the top."""
-    images = drawn(left), drawn(right)
-    size = sum(image.width for image in images), max(image.height for image in images)
-    both = Image.new("RGB", size, "white")
-    both.paste(images[0], (0, 0))
-    both.paste(images[1], (images[0].width, 0))
-    save(both, name)
-
-
-def save(image, name):
-    """In few colours, without a date: the same bytes every time."""
-    image.quantize(COLOURS, dither=Image.Dither.NONE).save(HERE / name, optimize=True)
+    """In few colours and without a date."""
+    stream = io.BytesIO()
+    figure.savefig(stream, dpi=100, bbox_inches="tight", pad_inches=0.15)
+    pyplot.close(figure)
+    Image.open(stream).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(HERE / name, optimize=True)
     print(f"{HERE / name}: {(HERE / name).stat().st_size / 1000:.0f} kB")
 
 

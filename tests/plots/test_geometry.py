@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse
 
@@ -115,6 +116,14 @@ def test_sparse_rows_lie_where_dense_ones_do():
     svm = LinearSVM().fit(X, y)
     sparse = street_of(plane_of(svm, scipy.sparse.csr_array(X), y))
     assert sparse.points == pytest.approx(street_of(plane_of(svm, X, y)).points)
+
+
+def test_a_data_frame_brings_the_names_of_its_columns():
+    X, y = synthetic.rings(40)
+    frame = pandas.DataFrame(X, columns=["across", "up"])
+    street = street_of(plane_of(KernelSVM().fit(frame, y), frame, y), mesh=8)
+    assert street.axes == ("across", "up")
+    assert len(street.boundary) == 1
 
 
 def test_one_column_has_no_direction_in_the_plane():

@@ -115,7 +115,7 @@ def draw(output: Path, runs: list[Run], made: Any) -> Path | None:
     figure = Figure(figsize=SQUARE, dpi=150, layout="constrained")
     StreetDisplay.from_estimator(widest, X, y, ax=figure.subplots())
     try:
-        figure.savefig(output)
+        figure.savefig(output, bbox_inches="tight")
     except (OSError, ValueError) as error:
         raise UserError(f"the picture cannot go to {output}: {getattr(error, 'strerror', None) or error}") from None
     return output.resolve()

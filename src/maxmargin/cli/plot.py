@@ -105,7 +105,7 @@ def draw(
             if output.suffix.lower() in FILMS:
                 shown.animate(output)
             else:
-                shown.figure_.savefig(output)
+                shown.figure_.savefig(output, bbox_inches="tight")
     except OSError as error:
         raise UserError(f"the picture cannot go to {output}: {(error.strerror or str(error)).lower()}") from None
     finally:

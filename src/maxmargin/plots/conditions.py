@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.plots.geometry import Plane, certified_plane, conditions_of, is_soft, plane_of
+from maxmargin.plots.geometry import Plane, certified_plane, conditions_of, plane_of
+from maxmargin.plots.planes import is_soft
 from maxmargin.plots.style import draw_rows, furnish, legend_of, one_axes, palette_of
 
 if TYPE_CHECKING:

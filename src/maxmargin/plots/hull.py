@@ -10,7 +10,8 @@ import numpy as np
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.separability import separability
-from maxmargin.plots.geometry import Hulls, hulls_of, part_of, side_names, signs_of
+from maxmargin.plots.geometry import Hulls, hulls_of
+from maxmargin.plots.planes import part_of, rows_and_names, side_names, signs_of
 from maxmargin.plots.rounding import rounded_down, rounded_up
 from maxmargin.plots.shapes import Points, box_around, hull, hull_points
 from maxmargin.plots.style import (
@@ -69,10 +70,11 @@ class HullDisplay:
                 "columns themselves"
             )
         if not (isinstance(certificate, Certificate) and knows_the_hulls(certificate)):
-            plus = np.asarray(y) == certificate.positive
-            ours = signs_of(certificate, y, len(plus)) != 0.0
+            table, _ = rows_and_names(X)
+            signs = signs_of(certificate, y, table.shape[0])
+            ours = signs != 0.0
             bias = bool(getattr(certificate, "fit_intercept", True))
-            found: Any = separability(np.asarray(X)[ours], plus[ours], fit_intercept=bias)
+            found: Any = separability(table[ours], signs[ours] > 0.0, fit_intercept=bias)
             return cls.from_certificate(renamed(found, certificate, np.flatnonzero(ours)), X, y, ax=ax)
         return cls.from_certificate(certificate, X, y, ax=ax)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.data.matrix import Vector
-from maxmargin.plots.geometry import Plane, certified_plane, plane_of
+from maxmargin.plots.planes import Plane, certified_plane, plane_of
 from maxmargin.plots.style import DASHES, Palette, furnish, legend_of, one_axes, palette_of
 from maxmargin.problems.soft_margin import Loss
 

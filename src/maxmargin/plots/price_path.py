@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.estimators.path import MarginPath, path
-from maxmargin.plots.geometry import two_sides
+from maxmargin.plots.planes import two_sides
 from maxmargin.plots.style import DASHES, furnish, legend_of, many_axes, palette_of
 
 if TYPE_CHECKING:

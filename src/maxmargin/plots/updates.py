@@ -22,7 +22,7 @@ from maxmargin.certificates.theorems import lifted_margin, lifted_ratio
 from maxmargin.data.matrix import Vector, in_safe_range, largest_magnitude
 from maxmargin.estimators.perceptrons import MistakeDriven, Perceptron
 from maxmargin.estimators.winnow import Winnow
-from maxmargin.plots.geometry import Plane, plane_of
+from maxmargin.plots.planes import Plane, plane_of
 from maxmargin.problems.trace import Trace
 
 
