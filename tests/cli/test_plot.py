@@ -39,6 +39,14 @@ def test_a_run_as_pictures_and_as_a_film(fitted, tmp_path):
         assert (tmp_path / name).read_bytes().startswith(start)
 
 
+def test_one_update(fitted, fail, tmp_path):
+    files, picture = fitted("--algorithm", "perceptron"), str(tmp_path / "update.svg")
+    assert main(["plot", *files, "-k", "trace", "--update", "1", "-o", picture]) == 0
+    assert "<!-- after update 1 -->" in (tmp_path / "update.svg").read_text()
+    assert "update 999 is not in the record" in fail("plot", *files, "-k", "trace", "--update", "999", "-o", picture)
+    assert "--kind trace" in fail("plot", *files, "--update", "1", "-o", picture)
+
+
 def test_names_of_scaled_columns_are_on_the_axes_and_paper_is_dark(fitted, tmp_path):
     picture = tmp_path / "street.svg"
     assert main(["plot", *fitted("-t", "rbf"), "-o", str(picture), "--dark"]) == 0

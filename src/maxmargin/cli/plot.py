@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -15,6 +15,17 @@ from maxmargin.cli.model import in_a_sentence, load_model
 from maxmargin.cli.options import Data, FileFormat, Ignore, Label, ModelFile, NoHeader, Weight
 
 PICTURES, FILMS = (".pdf", ".png", ".svg"), (".gif", ".mp4")
+
+
+class Asked(NamedTuple):
+    """Which picture, of which plane or update; what the columns are called, and the weights of the rows."""
+
+    kind: Kind
+    plane: int
+    update: int | None
+    names: tuple[str, ...] | None
+    weights: Any
+    is_film: bool
 
 
 class Kind(StrEnum):
@@ -41,6 +52,9 @@ def plot(
     plane: Annotated[
         int, typer.Option(metavar="NUMBER", help="Which plane, from 0, where there are more than two labels.")
     ] = 0,
+    update: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Of a trace: this update alone, before and after.")
+    ] = None,
     dark: Annotated[bool, typer.Option("--dark", help="On dark paper.")] = False,
     label: Label = None,
     weight: Weight = None,
@@ -55,7 +69,7 @@ def plot(
     C. convergence: the gap closing, in a fit that is made once more. trace: the updates of a perceptron or Winnow.
     bound: their number against the theorem.
     """
-    check_output(output, kind)
+    check_output(output, kind, update)
     loaded = load_model(model)
     if getattr(loaded.classifier, "certificate_", None) is None:
         raise UserError(f"{model} holds no certificate: it was learnt from a stream, or comes from another program")
@@ -70,14 +84,17 @@ def plot(
         names = loaded.names or table.feature_names
         if names is not None and loaded.scaler is not None:
             names = tuple(f"{name}, scaled" for name in names)
-        draw(loaded.classifier.set_params(verbose=0), X, table.y, output, kind, plane, dark, names, table.weights)
+        asked = Asked(kind, plane, update, names, table.weights, output.suffix.lower() in FILMS)
+        draw(loaded.classifier.set_params(verbose=0), X, table.y, asked, output, dark)
     say(f"Written to {output}")
     return int(ExitCode.FINE)
 
 
-def check_output(output: Path, kind: Kind) -> None:
+def check_output(output: Path, kind: Kind, update: int | None) -> None:
     """One sentence before any work, where the file could not be written anyway."""
     suffix = output.suffix.lower()
+    if update is not None and kind is not Kind.TRACE:
+        raise UserError("--update is one of a trace: --kind trace")
     if suffix in FILMS and kind is not Kind.TRACE:
         raise UserError(f"{output}: only --kind trace is a film; a {kind.value} is a {', '.join(PICTURES)}")
     if suffix not in PICTURES + FILMS:
@@ -86,9 +103,7 @@ def check_output(output: Path, kind: Kind) -> None:
         raise UserError(f"the picture cannot go to {output}: there is no folder {output.parent}")
 
 
-def draw(
-    classifier: Any, X: Any, y: Any, output: Path, kind: Kind, plane: int, dark: bool, names: Any, weights: Any
-) -> None:
+def draw(classifier: Any, X: Any, y: Any, asked: Asked, output: Path, dark: bool) -> None:
     """Draw and write; a missing Matplotlib and a full disk become sentences."""
     from maxmargin.plots.style import PIP_LINE
 
@@ -101,8 +116,8 @@ def draw(
         raise UserError(PIP_LINE) from None
     try:
         with pyplot.style.context("dark_background" if dark else "default"):
-            shown = display(classifier, X, y, kind, plane, names, weights, output.suffix.lower() in FILMS)
-            if output.suffix.lower() in FILMS:
+            shown = display(classifier, X, y, asked)
+            if asked.is_film:
                 shown.animate(output)
             else:
                 shown.figure_.savefig(output, bbox_inches="tight")
@@ -112,26 +127,27 @@ def draw(
         pyplot.close("all")
 
 
-def display(classifier: Any, X: Any, y: Any, kind: Kind, plane: int, names: Any, weights: Any, is_film: bool) -> Any:
-    """The display of this kind, drawn."""
+def display(classifier: Any, X: Any, y: Any, asked: Asked) -> Any:
+    """The display that is asked for: drawn, unless it is a film."""
     from maxmargin import plots
     from maxmargin.plots.updates import run_of
 
-    given: dict[str, Any] = {"plane": plane}
-    weighted = given if weights is None else {**given, "sample_weight": weights}
-    if kind is Kind.STREET:
-        return plots.StreetDisplay.from_estimator(classifier, X, y, feature_names=names, **weighted)
-    if kind is Kind.TRACE:
-        trace = plots.TraceDisplay(run_of(classifier, X, y, **given))
-        return trace if is_film else trace.plot(kind="run")
-    if kind is Kind.BOUND:
-        return plots.TraceDisplay.from_estimator(classifier, X, y, kind="bound", **given)
+    given: dict[str, Any] = {"plane": asked.plane}
+    weighted = given if asked.weights is None else {**given, "sample_weight": asked.weights}
     kinds: dict[Kind, tuple[Any, dict[str, Any]]] = {
+        Kind.STREET: (plots.StreetDisplay, {**weighted, "feature_names": asked.names}),
         Kind.HULL: (plots.HullDisplay, given),
         Kind.LOSS: (plots.LossDisplay, given),
         Kind.KKT: (plots.KKTDisplay, weighted),
         Kind.PATH: (plots.PathDisplay, weighted),
         Kind.CONVERGENCE: (plots.ConvergenceDisplay, weighted),
     }
-    chosen, options = kinds[kind]
-    return chosen.from_estimator(classifier, X, y, **options)
+    if asked.kind in kinds:
+        kind, options = kinds[asked.kind]
+        return kind.from_estimator(classifier, X, y, **options)
+    trace = plots.TraceDisplay(run_of(classifier, X, y, **given))
+    if asked.is_film:
+        return trace
+    if asked.kind is Kind.BOUND:
+        return trace.plot(kind="bound")
+    return trace.plot(kind="run") if asked.update is None else trace.plot(kind="update", update=asked.update)

@@ -77,7 +77,8 @@ def rounds_of(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, limi
                 certificate = copy.fit(X, y, **weights).certificate_
             except NotSeparableError as error:
                 certificate = error.certificate
-        if recorder.elapsed > PATIENCE:
+        ended = recorder.elapsed
+        if ended > PATIENCE:
             break
     if hasattr(certificate, "parts"):
         raise ValueError(f"there are {len(certificate)} two-class problems; follow one: choose two classes, or a rest")
@@ -90,14 +91,14 @@ def rounds_of(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, limi
     bounds = np.array([measured(breath, copy, scale) for breath in breaths])
     if isinstance(problem, KernelMargin) and hard:
         bounds = np.array([[kernel_margin(upper), kernel_margin(lower)] for lower, upper in bounds])
-    lower, upper = np.maximum.accumulate(bounds[:, 0]), np.minimum.accumulate(bounds[:, 1])
     ends = [certificate.margin_lower, certificate.margin_upper] if hard else [certificate.dual, certificate.primal]
-    if ends[0] <= ends[1] and np.all(np.isfinite(ends)):  # what the fit proved in the end, with all its care
-        lower[-1], upper[-1] = max(lower[-1], ends[0]), min(upper[-1], ends[1])
+    if ends[0] <= ends[1] and np.all(np.isfinite(ends)):  # the last round: what the fit proved in the end
+        bounds = np.vstack([bounds, ends])
+        breaths.append(breaths[-1]._replace(seconds=ended))
     return Rounds(
         "margin" if hard else "objective",
-        lower,
-        upper,
+        np.maximum.accumulate(bounds[:, 0]),
+        np.minimum.accumulate(bounds[:, 1]),
         np.array([breath.seconds - breaths[0].seconds for breath in breaths]),
         np.array([breath.sweeps for breath in breaths]),
         np.array([breath.updates for breath in breaths]),
