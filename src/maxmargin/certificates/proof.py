@@ -102,6 +102,12 @@ class Proof(ABC):
     def __str__(self) -> str:
         return self.report()
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from maxmargin.certificates.notebook import certificate_html
+
+        return certificate_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values only; `from_dict` is the way back."""
         fields = dataclasses.fields(self)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
     fit, predict, verify, audit, info     models: made, used, proven again, measured, shown
     check, path, compare                  questions about a table
+    plot                                  pictures
     scale, convert                        tables
     demo, doctor                          the library itself
 

@@ -131,6 +131,12 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return np.asarray(self.classes_[codes])
 
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's diagram and, once it is fitted, what is proven."""
+        certificate = getattr(self, "certificate_", None)
+        proof = "" if certificate is None else certificate._repr_html_()
+        return str(super()._html_repr()) + proof
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

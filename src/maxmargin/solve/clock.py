@@ -19,7 +19,8 @@ from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.separation import Solution
+from maxmargin.problems.separation import SignedRows, Solution
+from maxmargin.solve.recorder import RECORDER
 
 
 class Status(StrEnum):
@@ -45,6 +46,7 @@ class Clock:
         self.interrupted = False
         self.stopped = False
         self.listener: Callable[[Solution], bool] | None = None  # hears of every breath; True means stop
+        self.recorder = RECORDER.get()
 
     @property
     def is_over(self) -> bool:
@@ -78,8 +80,10 @@ class Clock:
         finally:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def show(self, solution: Solution) -> None:
+    def show(self, solution: Solution, problem: SignedRows) -> None:
         now = time.perf_counter()
+        if self.recorder is not None:
+            self.recorder.hear(solution, problem)
         if self.listener is not None and self.listener(solution):
             self.stopped = True
         if self.verbose and (now - self.reported >= 1.0 or self.verbose > 1):

@@ -195,7 +195,7 @@ def prove(solver: SoftMarginSolver, judge: AnyJudge, clock: Clock, max_iter: int
                 if judge.gap <= judge.tol:
                     status = Status.PROVEN
                     break
-            clock.show(solution)
+            clock.show(solution, judge.problem)
             if clock.is_over:
                 status = clock.reason
                 break

@@ -49,7 +49,7 @@ def follow(solver: Iterator[Solution], judge: JudgeOfTheLast | KernelJudge, cloc
                 if judge.gap <= judge.tol:
                     status = Status.PROVEN
                     break
-            clock.show(solution)
+            clock.show(solution, judge.problem)
             if clock.is_over:
                 status = clock.reason
                 break

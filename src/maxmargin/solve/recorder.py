@@ -1,0 +1,80 @@
+"""A run as it happens: within `recorded()`, every breath of every fit of this thread is kept.
+
+A breath is a solution that a solver shows between two steps. Its arrays are the solver's own and still changing, so
+they are copied; nothing is measured while the solver runs, so that its times are its own. Memory is bounded: when
+`limit` breaths are kept, every second one is dropped, and from then on only every second, fourth ... is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
+
+from maxmargin.data.matrix import Vector
+from maxmargin.problems.separation import SignedRows, Solution
+
+
+class Breath(NamedTuple):
+    """One of the solutions on the way, in the numbers that the solver sees."""
+
+    seconds: float
+    problem: SignedRows
+    w: Vector
+    b: float
+    a: Vector
+    updates: int
+    sweeps: int
+
+
+class Recorder:
+    """Hears every breath; keeps at most `limit`, evenly spread, and always the last."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit, self.stride, self.heard = limit, 1, 0
+        self.begun = time.perf_counter()
+        self.kept: list[Breath] = []
+        self.last: Breath | None = None
+
+    def hear(self, solution: Solution, problem: SignedRows) -> None:
+        s = solution
+        self.last = Breath(self.elapsed, problem, s.w.copy(), s.b, s.a.copy(), s.updates, s.sweeps)
+        if self.heard % self.stride == 0:
+            self.kept.append(self.last)
+            if len(self.kept) >= self.limit:
+                del self.kept[1::2]
+                self.stride *= 2
+        self.heard += 1
+
+    @property
+    def elapsed(self) -> float:
+        return time.perf_counter() - self.begun
+
+    @property
+    def breaths(self) -> list[Breath]:
+        """Those that were kept, and the last."""
+        kept = self.kept
+        return [*kept, self.last] if self.last is not None and (not kept or kept[-1] is not self.last) else kept
+
+
+RECORDER: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+
+
+@contextmanager
+def recorded(limit: int = 200) -> Iterator[Recorder]:
+    """Within it, fits of this thread are recorded.
+
+    >>> from maxmargin import HardMarginSVM
+    >>> with recorded() as run:
+    ...     _ = HardMarginSVM().fit([[0, 0], [0, 2], [3, 0], [5, 1]], [0, 0, 1, 1])
+    >>> len(run.breaths) >= 1
+    True
+    """
+    recorder = Recorder(limit)
+    token = RECORDER.set(recorder)
+    try:
+        yield recorder
+    finally:
+        RECORDER.reset(token)
