@@ -1,0 +1,35 @@
+// The challenge: the reader's own line, measured while it is drawn, and then the proven best margin beside it.
+
+import { percent, short } from "./format.js";
+import { html, set } from "./svg.js";
+
+export class Challenge {
+  constructor(card, store) {
+    this.card = card;
+    this.answer = null;
+    this.button = card.querySelector(".reveal");
+    this.button.addEventListener("click", () => store.change({ revealed: !store.state.revealed }));
+  }
+
+  show(open, revealed) {
+    this.card.hidden = !open;
+    if (!open) this.answer = null;
+    set(this.button, { "aria-pressed": revealed }).textContent = revealed ? "Hide the proven best" : "Show the proven best";
+    const { yours, best, share } = this.answer ?? {};
+    const scores = yours ? [["Your margin", short(yours.margin)]] : [];
+    if (yours && revealed) {
+      scores.push(["Proven best", best.lower === null ? "no line separates" : short(best.upper)]);
+      if (share !== null) scores.push(["Yours is", `${percent(share)} of it`]);
+    }
+    const terms = scores.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value)));
+    this.card.querySelector(".scores").replaceChildren(...terms);
+    const words = yours ? [...yours.words, ...(revealed ? best.words : [])] : [];
+    this.card.querySelector(".words").textContent = words.join(" ");
+  }
+}
+
+/** A line to begin with: level, through the middle of what is seen. */
+export function firstLine([x, y, reach]) {
+  const short = (value) => Number(value.toPrecision(4));
+  return [[short(x - reach / 2), short(y)], [short(x + reach / 2), short(y)]];
+}

@@ -1,0 +1,25 @@
+// Numbers as people read them.
+
+/** Four digits, a true minus sign, and a word for what is not a number. */
+export function short(value, digits = 4) {
+  if (value === null || value === undefined) return "unknown";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  const text = size >= 1e5 || size < 1e-3 ? scientific(value, digits) : String(Number(value.toPrecision(digits)));
+  return text.replace("-", "−");
+}
+
+/** 1.2e-16 as 1.2 × 10⁻¹⁶. */
+function scientific(value, digits) {
+  const [mantissa, exponent] = value.toExponential(Math.max(0, digits - 3)).split("e");
+  const raised = [...String(Number(exponent))].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(sign)])).join("");
+  return `${mantissa} × 10${raised}`;
+}
+
+export function percent(share) {
+  return `${(100 * share).toFixed(share < 0.9995 ? 1 : 2)} %`;
+}
+
+export function className(label) {
+  return label > 0 ? "positive" : "negative";
+}
