@@ -1,122 +1,371 @@
-"""The numbers of a picture in two columns: boxes, lines that are cut to them, hulls, points that prove something."""
+"""The numbers of a picture, computed once, for whoever draws them: Matplotlib's displays, the playground, a program.
+
+    plane_of(estimator, X, y)      one plane of a fitted estimator on its rows: values, dual variables, margins, slack
+    street_of(plane)               where it all lies in two coordinates: rows, plane, edges, slack, support vectors
+    hulls_of(certificate, X, y)    the hulls of two classes with their nearest points, or the point in both
+    conditions_of(plane)           the conditions of optimality, row by row
+
+Two columns are shown as they are. More columns, and kernels on more than two, are seen from the side of the plane:
+the first principal direction in it against the distance from it (`projection`). Plain NumPy; nothing is drawn here.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.measure import length
+from maxmargin.certificates.kernel_margin import KernelCertificate
+from maxmargin.certificates.measure import length, product
+from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.certificates.soft_margin import SoftMarginCertificate, row_shares
+from maxmargin.data.matrix import Matrix, Vector, is_sparse
+from maxmargin.plots.contours import MESH, Grid
+from maxmargin.plots.projection import along_the_kernel_plane, along_the_plane
+from maxmargin.plots.shapes import Box, Points, between, box_around, hull, hull_points, line_in_box, nearest_on_lines
+from maxmargin.problems.kernels import Kernel
+from maxmargin.problems.soft_margin import Loss, SoftMargin
 
-Points = NDArray[np.float64]
+LEAST_SLACK = 1e-9  # below, or below the gap that was asked for, a row is on its edge of the street
+ALONG, ACROSS = "first principal direction in the plane", "distance from the plane"
+Lines = tuple[Points, ...]
 
 
-class Box(NamedTuple):
-    """The part of the plane that is shown."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class Plane:
+    """One plane of a fitted estimator on the rows of a table.
 
-    left: float
-    right: float
-    bottom: float
-    top: float
-
-
-def square_around(points: Points, room: float = 0.07) -> Box:
-    """The smallest upright square around the points, and room on each side as a part of it.
-
-    >>> square_around(np.array([[0.0, 0.0], [4.0, 2.0]]), room=0.0)
-    Box(left=0.0, right=4.0, bottom=-1.0, top=3.0)
+    certificate   what is proven of it
+    X             the rows, dense or sparse
+    feature_names names of the columns, where they have some
+    signs         +1 and -1 of the two sides; 0 of a row that is on neither
+    values        w.x + b of each row, or w.phi(x) + b
+    w, b          the plane; w is None in the space of a kernel
+    length        |w|
+    reach         the edges of the street are where w.x + b is plus and minus this; 0: there is no street
+    a             the dual variable of each row
+    costs         C_i, the most that it can be; infinite for a hard margin
+    kernel        None for a plane between the columns themselves
+    decide        w.x + b of other rows
     """
-    lowest, highest = points.min(axis=0), points.max(axis=0)
-    (x, y), half = 0.5 * (lowest + highest), 0.5 * (float(np.max(highest - lowest)) or 1.0)
-    half *= 1.0 + 2.0 * room
-    return Box(float(x - half), float(x + half), float(y - half), float(y + half))
+
+    certificate: Any
+    X: Matrix
+    feature_names: tuple[str, ...] | None
+    signs: Vector
+    values: Vector
+    w: Vector | None
+    b: float
+    length: float
+    reach: float
+    a: Vector
+    costs: Vector
+    kernel: Kernel | None
+    decide: Callable[[Any], Vector]
+
+    @property
+    def margins(self) -> Vector:
+        """y (w.x + b) in units of the street: 0 on the plane, 1 on the own edge. NaN of a row on neither side."""
+        return np.where(self.signs == 0.0, np.nan, self.signs * self.values / (self.reach or 1.0))
+
+    @property
+    def slack(self) -> Vector:
+        """xi_i = max(0, 1 - margin), where there is a street; rows that are on their edge, to the gap, have none."""
+        missing = np.nan_to_num(1.0 - self.margins)
+        least = max(LEAST_SLACK, self.certificate.tol if is_soft(self.certificate) else 0.0)
+        return np.where(missing > least, missing, 0.0) if self.reach > 0.0 else np.zeros(len(missing))
+
+    @property
+    def distances(self) -> Vector:
+        """From the plane, positive on its positive side; of a kernel, in its space."""
+        return self.values / self.length if self.length > 0.0 else self.values
+
+    @property
+    def support(self) -> NDArray[np.intp]:
+        """The rows that carry weight."""
+        return np.flatnonzero(self.a)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What to call the positive and the negative side."""
+        return tuple(  # type: ignore[return-value]
+            "the rest" if label is None else label if isinstance(label, str) else f"label {label}"
+            for label in (self.certificate.positive, self.certificate.negative)
+        )
 
 
-def corners(box: Box) -> Points:
-    """The four corners, counterclockwise."""
-    left, right, bottom, top = box
-    return np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
+def plane_of(estimator: Any, X: Any, y: Any, *, plane: int = 0, sample_weight: Any = None) -> Plane:
+    """The plane of this number, of an estimator that was fitted to the rows X with the labels y."""
+    certificate = part_of(estimator, plane)
+    table, names = rows_and_names(X)
+    signs = signs_of(certificate, y, table.shape[0])
+    values = estimator._plane_values(X)[:, plane]
+    a = np.zeros(len(signs))
+    if hasattr(estimator, "dual_coef_"):
+        known = estimator.support_
+        if len(known) and int(known.max()) >= len(a):
+            raise ValueError(f"support_ has row {int(known.max())}, but X has {len(a)} rows: give the rows of the fit")
+        a[known] = np.abs(estimator.dual_coef_[plane])
+    else:
+        a[certificate.rows] = certificate.weights
+    kernel = getattr(estimator, "_kernel", None)
+    b = float(estimator.intercept_[plane])
+    if kernel is None:
+        w = np.asarray(estimator.coef_[plane], dtype=np.float64)
+        size = length(w, "l2")
+    else:
+        w, size = None, math.sqrt(max(0.0, float(np.sum(signs * a * (values - b)))))
+    return Plane(
+        certificate=certificate, X=table, feature_names=names, signs=signs, values=values, w=w, b=b, length=size,
+        reach=reach_of(certificate, signs, values), a=a, costs=costs_of(certificate, y, sample_weight),
+        kernel=kernel, decide=lambda points: np.asarray(estimator._plane_values(points)[:, plane]),
+    )  # fmt: skip
 
 
-def between(w: Points, b: float, low: float, high: float, box: Box) -> Points:
-    """The corners of the part of the box where low <= w.x + b <= high; none if there is no such part.
+def certified_plane(certificate: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Plane:
+    """The plane of a certificate that has one of its own; that of a kernel is known to its estimator alone."""
+    if isinstance(certificate, MulticlassCertificate):
+        raise ValueError(f"these are {len(certificate)} two-class problems; draw one: certificate[0]")
+    if not isinstance(certificate, Certificate | SoftMarginCertificate):
+        raise ValueError("the plane of a kernel is drawn from its estimator: from_estimator(estimator, X, y)")
+    table, names = rows_and_names(X)
+    if table.shape[1] != len(certificate.w):
+        raise ValueError(f"the certificate is about {len(certificate.w)} columns; X has {table.shape[1]}")
+    signs, w, b = signs_of(certificate, y, table.shape[0]), certificate.w, certificate.b
+    a = np.zeros(len(signs))
+    a[certificate.rows] = certificate.weights
 
-    A half plane is cut away at a time [sutherland1974].
+    def decide(points: Any) -> Vector:
+        return product(points, w) + b
 
-    >>> between(np.array([1.0, 0.0]), 0.0, 0.0, 5.0, Box(-1, 1, -1, 1)).tolist()
-    [[0.0, -1.0], [1.0, -1.0], [1.0, 1.0], [0.0, 1.0]]
+    return Plane(
+        certificate=certificate, X=table, feature_names=names, signs=signs, values=decide(table), w=w, b=b,
+        length=length(w, "l2"), reach=reach_of(certificate, signs, decide(table)), a=a,
+        costs=costs_of(certificate, y, sample_weight), kernel=None, decide=decide,
+    )  # fmt: skip
+
+
+def part_of(estimator: Any, plane: int) -> Any:
+    """The certificate of one plane; a sentence where there is none."""
+    name = type(estimator).__name__
+    if not hasattr(estimator, "classes_"):
+        raise ValueError(f"{name} has no certificate_ yet: fit it first")
+    certificate = getattr(estimator, "certificate_", None)
+    if certificate is None:
+        raise ValueError(
+            f"{name} has no certificate_: it learnt from a stream. certify(X, y) makes one for rows that you choose, "
+            "and from_certificate draws it"
+        )
+    parts = getattr(certificate, "parts", (certificate,))
+    if not 0 <= plane < len(parts):
+        raise ValueError(f"there are {len(parts)} planes, counted from 0; plane={plane} is not one of them")
+    return parts[plane]
+
+
+def rows_and_names(X: Any) -> tuple[Matrix, tuple[str, ...] | None]:
+    """The rows as numbers, and what the columns are called."""
+    names = tuple(str(name) for name in X.columns) if hasattr(X, "columns") else None
+    table = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"X must be a table; its shape is {table.shape}")
+    return table, names
+
+
+def signs_of(certificate: Any, y: Any, n_rows: int) -> Vector:
+    """+1 and -1 of the two sides, 0 of a label that is on neither."""
+    y = np.asarray(y)
+    if y.shape != (n_rows,):
+        raise ValueError(f"X has {n_rows} rows but y has the shape {y.shape}")
+    plus = y == certificate.positive
+    minus = ~plus if certificate.negative is None else y == certificate.negative
+    if not (np.any(plus) and np.any(minus)):
+        names = ", ".join(repr(label) for label in np.unique(y)[:8].tolist())
+        other = "other labels" if certificate.negative is None else repr(certificate.negative)
+        raise ValueError(f"the plane is between {certificate.positive!r} and {other}; y has {names}")
+    return np.where(plus, 1.0, np.where(minus, -1.0, 0.0))
+
+
+def is_soft(certificate: Any) -> bool:
+    return isinstance(certificate, SoftMarginCertificate | KernelCertificate) and math.isfinite(certificate.C)
+
+
+def reach_of(certificate: Any, signs: Vector, values: Vector) -> float:
+    """1 for a soft margin; of a plane that separates, the value of its nearest row; else 0."""
+    if is_soft(certificate):
+        return 1.0
+    return max(0.0, float(np.min((signs * values)[signs != 0.0])))
+
+
+def costs_of(certificate: Any, y: Any, sample_weight: Any) -> Vector:
+    """C_i = C times the weight of the label times that of the row."""
+    y = np.asarray(y)
+    costs = np.full(len(y), getattr(certificate, "C", math.inf))
+    for label, weight in getattr(certificate, "class_weight", ()):
+        costs[y == label] *= weight
+    return costs if sample_weight is None else costs * np.asarray(sample_weight, dtype=np.float64)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Street:
+    """Everything of a plane that has a place in the picture.
+
+    points        two coordinates of each row
+    axes          what the coordinates are called
+    box           what is shown
+    same_units    whether a step to the right and a step up are equally long
+    boundary      lines where w.x + b = 0
+    edges         lines where it is +reach, and lines where it is -reach; none without a street
+    pavement      corners of the street in the box; none for the bent one of a kernel
+    rows, sizes   the rows that carry weight, and their dual variables as shares of the largest
+    late, slack   the rows that pay, and for each the segment from the row to its edge of the street
     """
-    polygon = corners(box)
-    for sign, bound in ((1.0, low), (-1.0, high)):
-        height = sign * (polygon @ w + b - bound)
-        kept: list[Points] = []
-        for i in range(len(polygon)):
-            before = i - 1
-            if (height[before] >= 0.0) != (height[i] >= 0.0):
-                share = height[before] / (height[before] - height[i])
-                kept.append(polygon[before] + share * (polygon[i] - polygon[before]))
-            if height[i] >= 0.0:
-                kept.append(polygon[i])
-        if not kept:
-            return np.zeros((0, 2))
-        polygon = np.array(kept)
-    return polygon
+
+    points: Points
+    axes: tuple[str, str]
+    box: Box
+    same_units: bool
+    boundary: Lines
+    edges: tuple[Lines, Lines]
+    pavement: Points
+    rows: NDArray[np.intp]
+    sizes: Vector
+    late: NDArray[np.intp]
+    slack: NDArray[np.float64]
 
 
-def line_in_box(w: Points, b: float, box: Box) -> Points:
-    """The two ends of the part of the line w.x + b = 0 that lies in the box; none if it misses it.
+def street_of(plane: Plane, *, box: Box | None = None, mesh: int = MESH) -> Street:
+    """The picture of a plane. `mesh` squares along each side of the box trace the line of a kernel."""
+    late = np.flatnonzero(plane.slack)
+    columns = plane.X.shape[1] if plane.kernel is None or plane.kernel.name != "precomputed" else 0
+    if columns == 2:
+        points = np.asarray(plane.X.toarray() if is_sparse(plane.X) else plane.X, dtype=np.float64)
+        axes = (plane.feature_names or ("", ""))[:2]
+    else:
+        points, axes = np.column_stack([along(plane), plane.distances]), (ALONG, ACROSS)
+    around = box or box_around(points, room=0.07 if plane.kernel is None else 0.12)
+    if columns == 2 and plane.kernel is not None:
+        lines = Grid(plane.decide, around, mesh).lines
+        boundary, edges, pavement = tuple(lines(0.0)), both_edges(lambda v: tuple(lines(v)), plane.reach), NOTHING
+        slack = slack_to_lines(points[late], plane.signs[late], edges)
+    else:
+        w, b = (plane.w, plane.b) if columns == 2 and plane.w is not None else (np.array([0.0, plane.length]), 0.0)
+        boundary = one_line(w, b, around)
+        edges = both_edges(lambda value: one_line(w, b - value, around), plane.reach)
+        pavement = between(w, b, -plane.reach, plane.reach, around) if plane.reach > 0.0 else NOTHING
+        missing = plane.signs[late] * plane.slack[late] * plane.reach / (length(w, "l2") or 1.0) ** 2
+        slack = np.stack([points[late], points[late] + missing[:, None] * w], axis=1)
+    heaviest = float(plane.a.max(initial=0.0)) or 1.0
+    return Street(
+        points, (axes[0], axes[1]), around, is_even(around), boundary, edges, pavement, plane.support,
+        plane.a[plane.support] / heaviest, late, slack,
+    )  # fmt: skip
 
-    >>> line_in_box(np.array([0.0, 2.0]), -1.0, Box(0, 4, 0, 3)).tolist()
-    [[4.0, 0.5], [0.0, 0.5]]
+
+NOTHING: Points = np.zeros((0, 2))
+
+
+def along(plane: Plane) -> Vector:
+    """The place of each row along the first principal direction in the plane."""
+    square = plane.length * plane.length
+    if plane.kernel is not None:
+        return along_the_kernel_plane(plane.kernel, plane.X, plane.values, square)
+    return along_the_plane(plane.X, plane.values, square)
+
+
+def is_even(box: Box) -> bool:
+    return math.isclose(box.right - box.left, box.top - box.bottom, rel_tol=1e-9)
+
+
+def one_line(w: Vector, b: float, box: Box) -> Lines:
+    line = line_in_box(w, b, box)
+    return (line,) if len(line) else ()
+
+
+def both_edges(lines: Callable[[float], Lines], reach: float) -> tuple[Lines, Lines]:
+    return (lines(reach), lines(-reach)) if reach > 0.0 else ((), ())
+
+
+def slack_to_lines(points: Points, signs: Vector, edges: tuple[Lines, Lines]) -> NDArray[np.float64]:
+    """From each row to the nearest point of its own edge; no way, where that edge is out of sight."""
+    ends = [nearest_on_lines(point, edges[0 if sign > 0 else 1]) for point, sign in zip(points, signs, strict=True)]
+    pairs = [(point, point if end is None else end) for point, end in zip(points, ends, strict=True)]
+    return np.array(pairs).reshape(-1, 2, 2)
+
+
+class Hulls(NamedTuple):
+    """The convex hulls of two classes, in two coordinates.
+
+    outlines      corners of the positive and of the negative hull, counterclockwise
+    nearest       a point of each: the nearest ones, or the same point twice where the hulls meet
+    meet          whether they do
+    rows          the rows that carry the two points
+    mirrored      through the origin: negative rows count as -x, and the hull of all is nearest to the origin
     """
-    around = corners(box)
-    height = around @ w + b
-    ends: list[Points] = []
-    for i in range(4):
-        start, end = around[i], around[(i + 1) % 4]
-        from_start, from_end = height[i], height[(i + 1) % 4]
-        if (from_start > 0.0) != (from_end > 0.0):
-            ends.append(start + from_start / (from_start - from_end) * (end - start))
-    return np.array(ends).reshape(-1, 2)
+
+    points: Points
+    outlines: tuple[Points, Points]
+    nearest: Points
+    meet: bool
+    rows: NDArray[np.intp]
+    mirrored: bool
 
 
-def functional_margin(certificate: Certificate) -> float:
-    """y (w.x + b) of the nearest row, as proven: the margin lines are where w.x + b is plus and minus this."""
-    return certificate.margin_lower * length(certificate.w, certificate.norm)
+def hulls_of(certificate: Certificate, X: Any, y: Any) -> Hulls:
+    """The hulls of two columns as a hard-margin certificate sees them: its weights make the two points."""
+    table, _ = rows_and_names(X)
+    if table.shape[1] != 2:
+        raise ValueError(f"hulls are drawn in two columns; these data have {table.shape[1]}")
+    points = np.asarray(table.toarray() if is_sparse(table) else table, dtype=np.float64)
+    signs = signs_of(certificate, y, len(points))
+    carrying = certificate.weights > 0.0
+    rows, weights = certificate.rows[carrying], certificate.weights[carrying]
+    mirrored = not certificate.fit_intercept
+    if mirrored:
+        points = points * np.where(signs == 0.0, 1.0, signs)[:, None]
+        nearest = np.array([weights @ points[rows] / weights.sum(), np.zeros(2)])
+        outlines = (hull(points[signs != 0.0]), NOTHING)
+    else:
+        nearest = hull_points(points[rows], signs[rows].astype(np.int64), weights)
+        outlines = (hull(points[signs > 0.0]), hull(points[signs < 0.0]))
+    return Hulls(points, outlines, nearest, certificate.is_separable is False, rows, mirrored)
 
 
-def hull(points: Points) -> Points:
-    """The corners of the convex hull, counterclockwise; two points give a segment, one gives itself.
+class Conditions(NamedTuple):
+    """The conditions of Karush, Kuhn and Tucker, row by row.
 
-    >>> hull(np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5], [1.0, 2.0]])).tolist()
-    [[0.0, 0.0], [2.0, 0.0], [1.0, 2.0]]
+    margins   y (w.x + b), with the edge of the street at 1
+    shares    a_i / C_i; of a hard margin and of the squared hinge, a_i in units of the largest and of C_i
+    gap       what each row adds to the gap, relative to the objective; zero at the optimum
+    rule      corners of the line on which all rows lie at the optimum, margins against shares
     """
-    ordered = np.unique(points, axis=0)  # by the first column, then by the second
-    if len(ordered) <= 2:
-        return ordered
-    return np.array(_chain(ordered)[:-1] + _chain(ordered[::-1])[:-1])
+
+    margins: Vector
+    shares: Vector
+    gap: Vector
+    rule: Points
 
 
-def _chain(points: Points) -> list[Points]:
-    """The side of the hull from the first point to the last, turning left only [andrew1979]."""
-    chain: list[Points] = []
-    for point in points:
-        while len(chain) >= 2 and _turn(chain[-2], chain[-1], point) <= 0.0:
-            chain.pop()
-        chain.append(point)
-    return chain
-
-
-def _turn(a: Points, b: Points, c: Points) -> float:
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
-
-
-def hull_points(points: Points, signs: NDArray[np.int64], weights: NDArray[np.float64]) -> Points:
-    """The weighted mean of each side's rows, the positive side first: two points of the hulls, nearest or equal."""
-    means = []
-    for sign in (1, -1):
-        side = signs == sign
-        means.append(weights[side] @ points[side] / weights[side].sum())
-    return np.array(means)
+def conditions_of(plane: Plane) -> Conditions:
+    """How far each row is from the line: no weight beyond the edge, full price inside, anything between on it."""
+    margins, finite = plane.margins, np.isfinite(plane.costs)
+    shares = plane.a / np.where(finite, plane.costs, float(plane.a.max(initial=0.0)) or 1.0)
+    least = min(-0.5, float(np.nanmin(margins, initial=0.0)) - 0.2)
+    most = max(1.5, float(np.nanmax(margins, initial=0.0)) + 0.2)
+    if not is_soft(plane.certificate):
+        gap = plane.a * np.maximum(0.0, np.nan_to_num(margins) - 1.0) / (float(plane.a.sum()) or 1.0)
+        return Conditions(margins, shares, gap, np.array([[1.0, 1.05], [1.0, 0.0], [most, 0.0]]))
+    loss = Loss(getattr(plane.certificate, "loss", "hinge"))
+    ours = plane.signs != 0.0
+    problem = SoftMargin(plane.X[ours], plane.signs[ours], plane.costs[ours], loss, True)
+    gap = np.zeros(len(margins))
+    slack = np.maximum(0.0, 1.0 - margins[ours])
+    gap[ours] = row_shares(problem, plane.a[ours], slack, margins[ours]) / (plane.certificate.primal or 1.0)
+    corners = [[least, 1.0], [1.0, 1.0], [1.0, 0.0], [most, 0.0]]
+    if loss is Loss.SQUARED_HINGE:
+        corners = [[least, 2.0 * (1.0 - least)], [1.0, 0.0], [most, 0.0]]
+    return Conditions(margins, shares, gap, np.array(corners))

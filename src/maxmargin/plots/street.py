@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.plots.geometry import (
+from maxmargin.plots.rounding import rounded_down, rounded_up
+from maxmargin.plots.shapes import (
     Box,
     Points,
     between,
@@ -19,7 +20,6 @@ from maxmargin.plots.geometry import (
     line_in_box,
     square_around,
 )
-from maxmargin.plots.rounding import rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
