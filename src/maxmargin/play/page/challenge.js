@@ -1,6 +1,6 @@
 // The challenge: the reader's own line, measured while it is drawn, and then the proven best margin beside it.
 
-import { percent, short } from "./format.js";
+import { percent, short, typeset } from "./format.js";
 import { html, set } from "./svg.js";
 
 export class Challenge {
@@ -24,7 +24,7 @@ export class Challenge {
     const terms = scores.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value)));
     this.card.querySelector(".scores").replaceChildren(...terms);
     const words = yours ? [...yours.words, ...(revealed ? best.words : [])] : [];
-    this.card.querySelector(".words").textContent = words.join(" ");
+    this.card.querySelector(".words").textContent = typeset(words.join(" "));
   }
 }
 

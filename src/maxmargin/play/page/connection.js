@@ -8,7 +8,7 @@ const PATIENCE = 120; // milliseconds
 const PAUSES = [500, 1000, 2000, 4000]; // before the next attempt to reconnect
 
 export class Connection {
-  /** `onStatus` hears true when the line stands and false when it breaks. */
+  /** `onStatus` hears true when the line stands; false, how often it was tried, and the server's reason when it breaks. */
   constructor(token, onStatus) {
     this.token = token;
     this.onStatus = onStatus;
@@ -28,12 +28,12 @@ export class Connection {
       for (const kind of [...this.waiting.keys()]) this.send(kind);
     });
     this.socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
-    this.socket.addEventListener("close", () => {
+    this.socket.addEventListener("close", ({ reason }) => {
       for (const [kind, { message, reply }] of this.underWay) {
         if (!this.waiting.has(kind)) this.waiting.set(kind, { message, reply });
       }
       this.underWay.clear();
-      this.onStatus(false, this.attempts);
+      this.onStatus(false, this.attempts, reason);
       setTimeout(() => this.open(), PAUSES[Math.min(this.attempts++, PAUSES.length - 1)]);
     });
   }

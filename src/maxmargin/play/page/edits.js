@@ -39,7 +39,7 @@ export class Edits {
     const [x, y, label] = points[row];
     points[row] = [x, y, -label];
     this.store.change({ points });
-    announce(`Point ${row + 1} is now ${className(-label)}.`);
+    announce(`Row ${row} is now ${className(-label)}.`);
   }
 
   remove(row) {
@@ -51,7 +51,7 @@ export class Edits {
 
   describe(row) {
     const [x, y, label] = this.points[row];
-    return `point ${row + 1}, ${className(label)}, at ${short(x)}, ${short(y)}`;
+    return `row ${row}, ${className(label)}, at ${short(x)}, ${short(y)}`;
   }
 
   within(value) {

@@ -2,7 +2,7 @@
 
 import { svg } from "./svg.js";
 
-const DEEPEST = 46; // of 255: points and lines must stay readable on it
+const DEEPEST = 34; // of 255: points and lines must stay readable on it
 
 export function drawField(layer, { columns, rows, values }, scale) {
   const canvas = document.createElement("canvas");

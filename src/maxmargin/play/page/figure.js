@@ -11,6 +11,11 @@ import { drawField } from "./field.js";
 
 const LAYERS = ["field", "hulls", "street", "grid", "lines", "slack", "nearest", "step", "rings"];
 
+/** Whether the hulls prove something here: that no street is wider, or that there is none. A soft margin cuts into them. */
+export function holdsProof(hulls) {
+  return Boolean(hulls && (hulls.nearest || hulls.witness));
+}
+
 export class Figure {
   constructor(root, onResize) {
     this.root = root;
@@ -113,7 +118,7 @@ export class Figure {
   }
 
   drawHulls(hulls) {
-    if (!hulls) return;
+    if (!holdsProof(hulls)) return;
     const { witness } = hulls;
     for (const side of ["positive", "negative", "mirrored"]) {
       if (hulls[side]) this.polygon(hulls[side], `hull ${side}`);

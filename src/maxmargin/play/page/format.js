@@ -23,3 +23,8 @@ export function percent(share) {
 export function className(label) {
   return label > 0 ? "positive" : "negative";
 }
+
+/** The library writes mathematics for a terminal; a page has signs for it. */
+export function typeset(text) {
+  return text.replaceAll("<=", "≤").replaceAll(">=", "≥").replaceAll("^2", "²").replaceAll("sum ", "Σ ").replaceAll(" - ", " − ");
+}

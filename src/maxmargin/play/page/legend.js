@@ -1,5 +1,6 @@
 // What the marks in the picture mean; those that can be hidden are switches.
 
+import { holdsProof } from "./figure.js";
 import { html, set, svg } from "./svg.js";
 
 const ENTRIES = [
@@ -8,26 +9,28 @@ const ENTRIES = [
   ["street", "street", ({ lines }) => lines.plus.length + lines.minus.length > 0],
   ["support", "support vectors", ({ support }) => support.length > 0],
   ["slack", "slack", ({ slack }) => slack.some(({ from }) => from !== null)],
-  ["hulls", "hulls", ({ hulls }) => hulls !== null],
+  ["hulls", "hulls", ({ hulls }) => holdsProof(hulls)],
 ];
 
 export class Legend {
   constructor(root, store) {
     this.entries = ENTRIES.map(([name, words, present]) => {
       if (present === null) return { present, element: html("span", { class: "entry" }, symbol(name), words) };
-      const element = html("button", { type: "button", class: "entry", "data-part": name }, symbol(name), words);
+      const text = html("span", {}, words);
+      const element = html("button", { type: "button", class: "entry", "data-part": name }, symbol(name), text);
       element.addEventListener("click", () => {
         const { hidden } = store.state;
         store.change({ hidden: hidden.includes(name) ? hidden.filter((part) => part !== name) : [...hidden, name] });
       });
-      return { name, present, element };
+      return { name, present, element, text };
     });
     root.replaceChildren(...this.entries.map(({ element }) => element));
   }
 
   show({ hidden, step }, answer) {
-    for (const { name, present, element } of this.entries) {
+    for (const { name, present, element, text } of this.entries) {
       if (present === null) continue;
+      if (name === "support") text.textContent = answer?.hulls?.witness ? "witness" : "support vectors";
       element.hidden = answer === null || step !== null || !present(answer);
       set(element, { "aria-pressed": !hidden.has(name) });
     }

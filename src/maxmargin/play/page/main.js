@@ -19,9 +19,9 @@ const STILL_GONE = `${GONE} If you have started maxmargin play anew, open the ad
 
 startTheme(document.getElementById("theme"));
 const token = new URLSearchParams(location.search).get("token") ?? "";
-const connection = new Connection(token, (stands, attempts) => {
+const connection = new Connection(token, (stands, attempts, reason) => {
   document.documentElement.dataset.connected = String(stands);
-  showNotice(stands ? null : attempts < 3 ? GONE : STILL_GONE);
+  showNotice(stands ? null : reason || (attempts < 3 ? GONE : STILL_GONE));
 });
 connection.ask("a", "catalogue", {}, (catalogue, error) => (error ? showNotice(error.sentence) : build(catalogue)));
 

@@ -31,7 +31,7 @@ export class PointMarks {
       set(element, {
         transform: `translate(${column},${line})`,
         tabindex: row === this.current ? 0 : -1,
-        "aria-label": [`Point ${row + 1}`, side, `at ${short(x)}, ${short(y)}`, ...traits].join(", "),
+        "aria-label": [`Row ${row}`, side, `at ${short(x)}, ${short(y)}`, ...traits].join(", "),
       });
     });
     this.giveFocus();

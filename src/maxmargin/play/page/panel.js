@@ -10,7 +10,11 @@ import { Legend } from "./legend.js";
 import { defaults, Parameters } from "./parameters.js";
 import { Player } from "./player.js";
 import { Proof } from "./proof.js";
+import { viewOf } from "./scale.js";
 import { html, set } from "./svg.js";
+
+const ZOOM = 1.25;
+const COMPILING = "Computing. The first answer of an algorithm takes some seconds, while its loops are compiled.";
 
 export class Panel {
   constructor(index, { store, connection, catalogue }) {
@@ -19,7 +23,10 @@ export class Panel {
     const part = (name) => this.root.querySelector(`.${name}`);
     set(this.root, { "aria-label": `Panel ${this.name.toUpperCase()}`, "data-panel": this.name });
     document.getElementById("panels").append(this.root);
-    this.figure = new Figure(part("figure"), () => this.ask());
+    this.figure = new Figure(part("figure"), () => {
+      this.ask();
+      this.draw();
+    });
     this.legend = new Legend(part("legend"), store);
     this.parameters = new Parameters(part("parameters"), (name, value) => this.setParameter(name, value));
     this.proof = new Proof(this.root);
@@ -28,6 +35,9 @@ export class Panel {
     this.challenge = new Challenge(part("challenge-card"), store);
     this.answer = this.run = null;
     this.fillAlgorithms(part("choice"));
+    part("zoom-in").addEventListener("click", () => this.zoom(1 / ZOOM));
+    part("zoom-out").addEventListener("click", () => this.zoom(ZOOM));
+    part("fit").addEventListener("click", () => store.change({ view: viewOf(store.state.points) }));
     this.stepButton = part("step-through");
     this.stepButton.addEventListener("click", () => this.setOwn({ step: this.own.step === null ? 0 : null }));
   }
@@ -62,6 +72,11 @@ export class Panel {
     this.setOwn({ parameters });
   }
 
+  zoom(factor) {
+    const [x, y, reach] = this.store.state.view;
+    this.store.change({ view: [x, y, Number((reach * factor).toPrecision(4))] });
+  }
+
   /** Follow the store: ask anew if the answer depends on what has changed, and draw. */
   update(state, before) {
     this.root.hidden = this.own === undefined;
@@ -71,11 +86,19 @@ export class Panel {
     this.root.querySelector(".sentence").textContent = this.algorithm.sentence;
     this.parameters.show(this.name, this.algorithm, own.parameters);
     this.root.classList.toggle("challenging", state.line !== null);
-    if (own.algorithm !== old?.algorithm) this.answer = this.run = null;
+    if (own.algorithm !== old?.algorithm) this.forget();
     const asked = [state.points, state.view, state.line, own.algorithm, own.parameters, own.step === null];
     const last = before && [before.points, before.view, before.line, old?.algorithm, old?.parameters, old?.step === null];
     if (!last || asked.some((part, i) => part !== last[i])) this.ask();
     this.draw();
+  }
+
+  /** What is known of another algorithm says nothing about this one. */
+  forget() {
+    this.answer = this.run = null;
+    this.proof.showSentence("…");
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => this.proof.showSentence(COMPILING), 800);
   }
 
   ask() {
@@ -96,11 +119,12 @@ export class Panel {
   }
 
   hear(kind, answer, error) {
+    clearTimeout(this.patience);
     if (kind === "answer") this.answer = answer;
     if (kind === "steps") this.run = answer;
     if (kind === "challenge") this.challenge.answer = answer;
     this.error = error;
-    if (kind === "answer" && error) this.proof.showError(error);
+    if (kind === "answer" && error) this.proof.showSentence(error.sentence);
     if (kind === "answer" && answer) this.proof.show(answer);
     this.draw();
     // Tests and screenshots wait for the picture of the state that they made.
@@ -116,8 +140,9 @@ export class Panel {
     const challenge = line === null ? null : this.challenge.answer;
     this.challenge.show(line !== null, revealed);
     this.chart.show(this.rounds(stepping), stepping ? this.own.step : null);
-    this.stepButton.textContent = stepping ? "Back to the end of the run" : `Step through the ${this.algorithm.steps}`;
+    this.stepButton.textContent = `Step through the ${this.algorithm.steps}`;
     set(this.stepButton, { "aria-pressed": stepping });
+    this.stepButton.hidden = line !== null;
     set(this.figure.root, { "aria-label": `Picture ${this.name.toUpperCase()}: ${points.length} points` });
     this.figure.root.tabIndex = points.length === 0 ? 0 : -1;
     const scene = { points, view, line, step, hidden: new Set(hidden), revealed };

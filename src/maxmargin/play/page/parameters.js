@@ -51,44 +51,33 @@ export class Parameters {
   }
 
   slider(id, parameter) {
+    const change = (value) => this.onChange(parameter.name, value);
     const position = positions(parameter);
     const range = html("input", { type: "range", id, min: 0, max: position.max, step: 1, title: parameter.help });
     const number = html("input", { type: "number", step: "any", "aria-label": `${parameter.label}, as a number` });
-    range.addEventListener("input", () => this.onChange(parameter.name, position.value(Number(range.value))));
+    // What the slider goes back to when a value beside the numbers, such as an infinite C, is switched off.
+    let last = typeof parameter.default === "number" ? parameter.default : position.value(position.max / 2);
+    const also = parameter.also.map(({ value, label }) => {
+      const box = html("input", { type: "checkbox" });
+      box.addEventListener("change", () => change(box.checked ? value : last));
+      return { value, label, box, element: html("label", { class: "also" }, box, label) };
+    });
+    range.addEventListener("input", () => change(position.value(Number(range.value))));
     number.addEventListener("change", () => {
       const value = Number(number.value);
-      if (number.value !== "" && Number.isFinite(value)) this.onChange(parameter.name, clip(value, parameter));
+      if (number.value !== "" && Number.isFinite(value)) change(clip(value, parameter));
     });
-    const also = (parameter.also ?? []).map(({ value, label }) => this.special(parameter, value, label));
-    const element = html(
-      "div",
-      { class: "parameter" },
-      html("label", { for: id }, parameter.label),
-      html("div", { class: "slider" }, range, number),
-      ...also.map(({ element }) => element),
-    );
-    let usual = parameter.default;
     const show = (value) => {
-      const special = also.some(({ special }) => special === value);
-      if (!special) usual = value;
-      range.disabled = number.disabled = special;
-      if (!special) range.value = position.at(value);
-      if (document.activeElement !== number) number.value = special ? "" : String(value);
-      set(range, { "aria-valuetext": special ? also.find((each) => each.special === value).label : String(value) });
-      for (const each of also) each.box.checked = each.special === value;
+      const special = also.find((each) => each.value === value);
+      for (const each of also) each.box.checked = each === special;
+      range.disabled = number.disabled = special !== undefined;
+      set(range, { "aria-valuetext": special?.label ?? value });
+      if (special === undefined) range.value = position.at((last = value));
+      if (document.activeElement !== number) number.value = special ? "" : value;
     };
-    this.usual ??= {};
-    this.usual[parameter.name] = () => (also.some(({ special }) => special === usual) ? position.value(position.max / 2) : usual);
-    return { parameter, element, show };
-  }
-
-  /** A value beside the numbers, such as an infinite C: a box that switches the slider off. */
-  special(parameter, special, label) {
-    const box = html("input", { type: "checkbox" });
-    box.addEventListener("change", () =>
-      this.onChange(parameter.name, box.checked ? special : this.usual[parameter.name]()),
-    );
-    return { special, label, box, element: html("label", { class: "also" }, box, ` ${label}`) };
+    const label = html("label", { for: id }, parameter.label);
+    const slider = html("div", { class: "slider" }, range, number);
+    return { parameter, show, element: html("div", { class: "parameter" }, label, slider, ...also.map((each) => each.element)) };
   }
 }
 
@@ -104,28 +93,12 @@ function clip(value, { low, high, kind }) {
 /** Between the notches of a slider and values: three digits are enough for a hand. */
 function positions({ kind, low, high }) {
   const digits = (value) => Number(value.toPrecision(3));
-  if (kind === "log") {
-    const ratio = Math.log(high / low);
-    return {
-      max: NOTCHES,
-      at: (value) => Math.round((NOTCHES * Math.log(value / low)) / ratio),
-      value: (notch) => digits(low * Math.exp((ratio * notch) / NOTCHES)),
-    };
-  }
-  if (kind === "integer" && high - low <= NOTCHES) {
-    return { max: high - low, at: (value) => value - low, value: (notch) => low + notch };
-  }
-  if (kind === "integer") {
-    const ratio = Math.log(high / Math.max(1, low));
-    return {
-      max: NOTCHES,
-      at: (value) => Math.round((NOTCHES * Math.log(Math.max(1, value) / Math.max(1, low))) / ratio),
-      value: (notch) => Math.round(digits(Math.max(1, low) * Math.exp((ratio * notch) / NOTCHES))),
-    };
-  }
+  if (kind === "integer") return { max: high - low, at: (value) => value - low, value: (notch) => low + Math.round(notch) };
+  const [there, back] = kind === "log" ? [Math.log, Math.exp] : [Number, Number];
+  const start = there(low), span = there(high) - start;
   return {
     max: NOTCHES,
-    at: (value) => Math.round((NOTCHES * (value - low)) / (high - low)),
-    value: (notch) => digits(low + ((high - low) * notch) / NOTCHES),
+    at: (value) => Math.round((NOTCHES * (there(value) - start)) / span),
+    value: (notch) => digits(back(start + (span * notch) / NOTCHES)),
   };
 }

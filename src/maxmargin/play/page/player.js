@@ -1,6 +1,7 @@
 // Step, play and scrub through a run, with the reason for each step: the rule by its name, and the arithmetic.
 
 import { announce } from "./announce.js";
+import { typeset } from "./format.js";
 import { html, set } from "./svg.js";
 
 const BEAT = 700; // milliseconds for a step of a short run
@@ -38,8 +39,8 @@ export class Player {
     this.part("position").textContent = step ? `${noun} ${step.number} of ${run.total}` : "No steps";
     set(this.part("scrub"), { max: Math.max(0, this.count - 1), "aria-valuetext": this.part("position").textContent });
     this.part("scrub").value = this.at;
-    this.part("rule").textContent = step?.rule ?? run.words ?? "";
-    const lines = [...(step?.arithmetic ?? [])].map((line) => html("li", {}, line));
+    this.part("rule").textContent = typeset(step?.rule ?? run.words ?? "");
+    const lines = [...(step?.arithmetic ?? [])].map((line) => html("li", {}, typeset(line)));
     if (step && run.words) lines.push(html("li", { class: "quiet" }, run.words));
     this.part("arithmetic").replaceChildren(...lines);
     this.part("first").disabled = this.part("back").disabled = this.at <= 0;

@@ -1,6 +1,6 @@
 // What is proven, in words and numbers; the theorem's bound against the count; the KKT conditions one by one.
 
-import { short } from "./format.js";
+import { short, typeset } from "./format.js";
 import { html, svg } from "./svg.js";
 
 export class Proof {
@@ -10,7 +10,8 @@ export class Proof {
     this.kkt = panel.querySelector(".kkt");
   }
 
-  showError({ sentence }) {
+  /** Nothing but a sentence: an error, or that the answer is not there yet. */
+  showSentence(sentence) {
     this.fill(sentence, [], [], "");
     this.card.classList.remove("proven");
     this.theorems.hidden = this.kkt.hidden = true;
@@ -27,10 +28,10 @@ export class Proof {
   }
 
   fill(verdict, figures, words, status) {
-    this.card.querySelector(".verdict").textContent = verdict;
+    this.card.querySelector(".verdict").textContent = typeset(verdict);
     const terms = figures.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value)));
     this.card.querySelector(".figures").replaceChildren(...terms);
-    this.card.querySelector(".words").replaceChildren(...words.map((sentence) => html("li", {}, sentence)));
+    this.card.querySelector(".words").replaceChildren(...words.map((sentence) => html("li", {}, typeset(sentence))));
     this.card.querySelector(".status").textContent = status;
   }
 
@@ -43,11 +44,12 @@ export class Proof {
       picture.setAttribute("preserveAspectRatio", "none");
       picture.setAttribute("aria-label", `${short(count)} ${at_most ? "of at most" : "and at least"} ${short(bound)}`);
       picture.append(svg("rect", { class: "whole", width: 100, height: 8 }));
-      picture.append(svg("rect", { class: "count", width: (100 * count) / whole, height: 8 }));
+      picture.append(svg("rect", { class: "count", width: Math.max(1, (100 * count) / whole), height: 8 }));
       if (bound !== null) picture.append(svg("rect", { class: "limit", x: (99 * bound) / whole, width: 1, height: 8 }));
       const numbers = `${short(count)} ${at_most ? "≤" : "≥"} ${short(bound)}`;
-      const head = html("p", { class: "bound-head" }, html("strong", {}, name), html("span", {}, numbers));
-      return html("div", { class: "bound" }, head, picture, html("p", { class: "quiet" }, words));
+      const head = html("p", { class: "bound-head" }, html("span", {}, typeset(name)), html("strong", {}, numbers));
+      const more = words.startsWith(name) ? [] : [html("p", { class: "quiet" }, typeset(words))];
+      return html("div", { class: "bound" }, head, picture, ...more);
     });
     this.theorems.querySelector(".bounds").replaceChildren(...bars);
   }
@@ -55,8 +57,8 @@ export class Proof {
   showConditions(conditions) {
     this.kkt.hidden = conditions.length === 0;
     const rows = conditions.map(({ condition, words, value, row }) => {
-      const where = row === null ? "" : `, point ${row + 1}`;
-      const name = html("th", { scope: "row" }, capital(condition), html("span", { class: "quiet" }, words));
+      const where = row === null ? "" : `, row ${row}`;
+      const name = html("th", { scope: "row" }, capital(condition), html("span", { class: "quiet" }, typeset(words)));
       return html("tr", {}, name, html("td", {}, short(value, 3), html("span", { class: "quiet" }, where)));
     });
     this.kkt.querySelector("tbody").replaceChildren(...rows);
@@ -69,11 +71,12 @@ function figuresOf({ certificate, margin, street, space, support }) {
   const figures = [];
   if (margin !== null) figures.push([`Margin${norm}`, short(margin)], ["Street", short(street)]);
   if (certificate.lower_words !== null) {
-    const bounds = `${certificate.lower_words} … ${certificate.upper_words}`;
+    const { lower_words: low, upper_words: high } = certificate;
+    const bounds = low === high ? low : `${low} … ${high}`;
     figures.push([certificate.quantity === "margin" ? "Best margin" : "Least objective", bounds]);
   }
-  if (certificate.gap_words) figures.push(["Relative gap", certificate.gap_words]);
-  if (support.length > 0) figures.push(["Points with weight", String(support.length)]);
+  if (certificate.gap !== null) figures.push(["Relative gap", certificate.gap_words]);
+  if (support.length > 0) figures.push(["Rows with weight", String(support.length)]);
   return figures;
 }
 

@@ -6,7 +6,6 @@ import { viewOf } from "./scale.js";
 import { html, set } from "./svg.js";
 
 const byId = (id) => document.getElementById(id);
-const ZOOM = 1.25;
 
 /** What a click on the picture does: "1", "-1", "relabel" or "delete". */
 export function chosenTool() {
@@ -20,9 +19,6 @@ export class Tools {
     on("undo", () => announce(store.undo() ? "Taken back." : "There is nothing to take back."));
     on("redo", () => announce(store.redo() ? "Done again." : "There is nothing to do again."));
     on("clear", () => this.load([], "All points are deleted.", store.state.view));
-    on("fit", () => store.change({ view: viewOf(store.state.points) }));
-    on("zoom-in", () => this.zoom(1 / ZOOM));
-    on("zoom-out", () => this.zoom(ZOOM));
     on("open", () => byId("file").click());
     on("compare", () => this.compare());
     on("challenge", () => this.challenge());
@@ -65,11 +61,6 @@ export class Tools {
       showNotice(error?.sentence ?? null);
       if (answer) this.load(answer.points, answer.words);
     });
-  }
-
-  zoom(factor) {
-    const [x, y, reach] = this.store.state.view;
-    this.store.change({ view: [x, y, Number((reach * factor).toPrecision(4))] });
   }
 
   compare() {
