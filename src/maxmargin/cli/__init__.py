@@ -3,7 +3,7 @@
     fit, predict, verify, audit, info     models: made, used, proven again, measured, shown
     check, path, compare                  questions about a table
     scale, convert                        tables
-    demo, doctor                          the library itself
+    demo, play, doctor                    the library itself
 
 Results go to stdout, messages and progress to stderr. Exit codes:
 

@@ -1,0 +1,104 @@
+"""A server that runs: a port of this machine, a token, the address to open; until Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from maxmargin.play.messages import MOST_BYTES
+
+HOST = "127.0.0.1"  # this machine only, and nothing else
+PIP_LINE = 'The playground needs Starlette and uvicorn: pip install "maxmargin[play]"'
+
+
+class Playground:
+    """A bound port, its token and its address; `run` serves until it is stopped."""
+
+    def __init__(self, port: int) -> None:
+        self.socket = bound_socket(port)
+        self.port: int = self.socket.getsockname()[1]
+        self.token = secrets.token_urlsafe(24)
+        self.address = f"http://{HOST}:{self.port}/?token={self.token}"
+        self.server = make_server(self.token, self.port)
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        """Serve; the compiled code is made meanwhile."""
+        from maxmargin.play.warmth import warm_up_all
+
+        threading.Thread(target=warm_up_all, args=(self.ended,), daemon=True, name="warm-up").start()
+        try:
+            self.server.run(sockets=[self.socket])
+        finally:
+            self.ended.set()
+            self.socket.close()
+
+    def stop(self) -> None:
+        """From another thread."""
+        self.server.should_exit = True
+
+
+def bound_socket(port: int) -> socket.socket:
+    """A socket at this port of the loopback; 0 takes a free one. OSError where it is taken."""
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((HOST, port))
+    except OSError:
+        bound.close()
+        raise
+    return bound
+
+
+def make_server(token: str, port: int) -> Any:
+    """uvicorn, with nothing said about requests and no more memory for a message than it needs."""
+    try:
+        import uvicorn
+
+        from maxmargin.play.server import make_app
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError(PIP_LINE, name=missing.name) from None
+    config = uvicorn.Config(
+        make_app(token, port),
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        ws="websockets-sansio",
+        ws_max_size=MOST_BYTES,
+        timeout_graceful_shutdown=1,
+    )
+    return uvicorn.Server(config)
+
+
+def play(port: int, *, open_browser: bool, say: Callable[[str], None]) -> None:
+    """Serve until Ctrl-C. A port that is taken is replaced by a free one, with a sentence."""
+    try:
+        playground = Playground(port)
+    except OSError:
+        playground = Playground(0)
+        say(f"Port {port} is taken; the playground is at port {playground.port}.")
+    say(f"The playground: {playground.address}")
+    say("It is for this machine alone. Ctrl-C ends it.")
+    if open_browser:
+        threading.Thread(target=webbrowser.open, args=(playground.address,), daemon=True).start()
+    with contextlib.suppress(KeyboardInterrupt):
+        playground.run()
+    say("The playground is closed.")
+
+
+@contextlib.contextmanager
+def playground_in_background() -> Iterator[Playground]:
+    """A playground at a free port, in a thread of its own, as long as the block lasts."""
+    playground = Playground(0)
+    thread = threading.Thread(target=playground.run, daemon=True)
+    thread.start()
+    try:
+        yield playground
+    finally:
+        playground.stop()
+        thread.join(10.0)
