@@ -8,10 +8,12 @@ const PATIENCE = 120; // milliseconds
 const PAUSES = [500, 1000, 2000, 4000]; // before the next attempt to reconnect
 
 export class Connection {
-  /** `onStatus` hears true when the line stands; false, how often it was tried, and the server's reason when it breaks. */
-  constructor(token, onStatus) {
-    this.token = token;
-    this.onStatus = onStatus;
+  /**
+   * `onStatus` hears true when the line stands; false, how often it was tried, and the server's reason when it breaks.
+   * `onBusy` hears whether an answer is still to come.
+   */
+  constructor(token, onStatus, onBusy) {
+    Object.assign(this, { token, onStatus, onBusy });
     this.lastId = 0;
     this.underWay = new Map(); // kind of ask -> {id, sent, reply}
     this.waiting = new Map(); // kind of ask -> {message, reply}
@@ -42,6 +44,7 @@ export class Connection {
   ask(panel, ask, fields, reply) {
     const kind = `${panel} ${ask}`;
     this.waiting.set(kind, { message: { panel, ask, ...fields }, reply });
+    this.onBusy(true);
     const before = this.underWay.get(kind);
     if (before === undefined) this.send(kind);
     else setTimeout(() => this.send(kind), Math.max(0, before.sent + PATIENCE - performance.now()));
@@ -63,5 +66,6 @@ export class Connection {
     this.underWay.delete(kind);
     this.send(kind);
     asked.reply(answer ?? null, error ?? null);
+    if (this.underWay.size + this.waiting.size === 0) this.onBusy(false);
   }
 }

@@ -19,10 +19,11 @@ const STILL_GONE = `${GONE} If you have started maxmargin play anew, open the ad
 
 startTheme(document.getElementById("theme"));
 const token = new URLSearchParams(location.search).get("token") ?? "";
-const connection = new Connection(token, (stands, attempts, reason) => {
-  document.documentElement.dataset.connected = String(stands);
-  showNotice(stands ? null : reason || (attempts < 3 ? GONE : STILL_GONE));
-});
+const connection = new Connection(
+  token,
+  (stands, attempts, reason) => showNotice(stands ? null : reason || (attempts < 3 ? GONE : STILL_GONE)),
+  (busy) => document.getElementById("panels").setAttribute("aria-busy", String(busy)),
+);
 connection.ask("a", "catalogue", {}, (catalogue, error) => (error ? showNotice(error.sentence) : build(catalogue)));
 
 function build(catalogue) {
@@ -55,7 +56,6 @@ function build(catalogue) {
   addEventListener("hashchange", () => {
     if (location.hash !== toFragment(store.state)) store.change(stateOf(catalogue));
   });
-  document.documentElement.dataset.ready = "true";
 }
 
 /** The state of the address, or the first points with the first algorithm. */

@@ -53,7 +53,7 @@ export class Panel {
   fillAlgorithms(choice) {
     this.select = choice.querySelector("select");
     this.select.id = `${this.name}-algorithm`;
-    set(choice.querySelector("label"), { for: this.select.id }).textContent = "Algorithm";
+    set(choice.querySelector("label"), { for: this.select.id });
     for (const { name, title } of this.catalogue.algorithms) this.select.append(html("option", { value: name }, title));
     this.select.addEventListener("change", () => {
       this.store.remember();
@@ -127,8 +127,6 @@ export class Panel {
     if (kind === "answer" && error) this.proof.showSentence(error.sentence);
     if (kind === "answer" && answer) this.proof.show(answer);
     this.draw();
-    // Tests and screenshots wait for the picture of the state that they made.
-    this.root.dataset.heard = Number(this.root.dataset.heard ?? 0) + 1;
   }
 
   draw() {
