@@ -41,6 +41,8 @@ def picture_of(fit: Fit, view: Box) -> dict[str, Any]:
     if fit.plane is not None:
         w, b = fit.plane
         plane = dataclasses.replace(plane, kernel=None, w=w, b=b, length=length(w, "l2"))
+    elif plane.kernel is not None:
+        plane = dataclasses.replace(plane, decide=fit.quick_values(plane.kernel))
     street = street_of(plane, box=view, mesh=MESH)
     field = None
     if plane.kernel is not None:

@@ -15,6 +15,7 @@ from maxmargin.estimators.hard_margin import NotSeparableError
 from maxmargin.play.messages import MOST_SECONDS, State
 from maxmargin.play.parameters import Refused
 from maxmargin.play.warmth import warm_up
+from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.separation import Solution
 from maxmargin.solve.clock import Status, listening
 
@@ -81,6 +82,15 @@ class Fit:
         if self.state.parameters["kernel"] == "linear":
             return (self.model.dual_coef_ @ self.model.support_vectors_)[0], float(self.model.intercept_[0])
         return None
+
+    def quick_values(self, kernel: Kernel) -> Callable[[Any], Vector]:
+        """The same for many small sets of points, in the space of a kernel: nothing is checked, and no thread begun."""
+        support, weights = kernel.points(self.model.support_vectors_), self.model.dual_coef_[0]
+
+        def values(points: Any) -> Vector:
+            return np.asarray(kernel.values(kernel.points(points), support) @ weights + self.model.intercept_[0])
+
+        return values
 
     def values(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """w.x + b of these points."""

@@ -117,6 +117,7 @@ name of a parameter. `id`, `panel` and `ask` are null in an error where the mess
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from dataclasses import dataclass
@@ -135,6 +136,7 @@ LARGEST = 1e6  # of a coordinate
 SMALLEST = 1e-6  # of the largest coordinate
 MOST_BYTES = 2**18
 MOST_SECONDS = 2.0
+NUMBERS = [list(kinds) for kinds in itertools.product((float, int), repeat=3)]  # what three numbers can be in JSON
 
 
 class Question(StrEnum):
@@ -254,12 +256,13 @@ def read_points(points: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     if len(points) > MOST_POINTS:
         raise Refused(f"{len(points):,} points are too many: the playground takes {MOST_POINTS}", "points")
     for row, point in enumerate(points):
-        if not isinstance(point, list) or len(point) != 3 or not all(map(is_number, point)):
+        if type(point) is not list or list(map(type, point)) not in NUMBERS:
             raise Refused(f"row {row} must be [x, y, label], three numbers", "points")
-        if not abs(point[0]) <= LARGEST or not abs(point[1]) <= LARGEST:
+        x, y, label = point
+        if not (-LARGEST <= x <= LARGEST and -LARGEST <= y <= LARGEST):
             raise Refused(f"row {row} is too far away: coordinates are at most {LARGEST:g}", "points")
-        if point[2] not in (1, -1):
-            raise Refused(f"row {row} has the label {point[2]:g}; it must be 1 or -1", "points")
+        if label not in (1, -1):
+            raise Refused(f"row {row} has a label that is neither 1 nor -1", "points")
     table = np.array(points, dtype=np.float64).reshape(-1, 3)
     signs = table[:, 2].astype(np.int64)
     if len(np.unique(signs)) < 2:
@@ -307,6 +310,14 @@ def are_numbers(values: Any, count: int) -> bool:
 def is_number(value: Any) -> bool:
     """A finite number that a double can hold: JSON knows whole numbers of any length."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 1e300
+
+
+def text_of(message: dict[str, Any]) -> str:
+    """A message as it goes out."""
+    try:
+        return json.dumps(message, allow_nan=False, default=plain)
+    except ValueError:  # something is not finite
+        return json.dumps(plain(message), allow_nan=False)
 
 
 def plain(value: Any) -> Any:

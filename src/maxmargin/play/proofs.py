@@ -54,7 +54,7 @@ def certificate_of(certificate: Any) -> dict[str, Any]:
         "upper": upper,
         "lower_words": lower_words,
         "upper_words": upper_words,
-        "gap": gap,
+        "gap": gap if math.isfinite(gap) else None,
         "gap_words": rounded_up(gap, 2) if math.isfinite(gap) else "unknown",
         "tol": getattr(certificate, "tol", None),
     }
@@ -114,7 +114,7 @@ def theorems_of(certificate: Any) -> list[dict[str, Any]]:
             {
                 "name": theorem.name,
                 "count": theorem.measured,
-                "bound": theorem.bound,
+                "bound": theorem.bound if finite else None,
                 "holds": theorem.holds,
                 "at_most": theorem.at_most,
                 "words": words,

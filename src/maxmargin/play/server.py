@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-import json
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -29,7 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from maxmargin.play.fits import Stopped
-from maxmargin.play.messages import Ask, plain, read_ask, read_message, return_address
+from maxmargin.play.messages import Ask, read_ask, read_message, return_address, text_of
 from maxmargin.play.parameters import Refused
 from maxmargin.play.questions import reply
 
@@ -235,10 +234,10 @@ class Session:
         """In a thread: the answer as it goes out."""
         if stop.is_set():
             raise Stopped
-        return json.dumps({**address, "answer": plain(self.reply(ask, stop.is_set))}, allow_nan=False)
+        return text_of({**address, "answer": self.reply(ask, stop.is_set)})
 
     async def refuse(self, address: dict[str, Any], refused: Refused) -> None:
-        await self.send(json.dumps({**address, "error": {"sentence": refused.sentence, "field": refused.field}}))
+        await self.send(text_of({**address, "error": {"sentence": refused.sentence, "field": refused.field}}))
 
     async def send(self, text: str) -> None:
         """To the page, if it is still there."""

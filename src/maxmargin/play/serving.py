@@ -1,8 +1,12 @@
-"""A server that runs: a port of this machine, a token, the address to open; until Ctrl-C."""
+"""A server that runs: a port of this machine, a token, the address to open; until Ctrl-C.
+
+The address is there before the library is loaded: whoever opens it early waits a moment, and is served.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import secrets
 import socket
 import threading
@@ -10,27 +14,31 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from maxmargin.play.messages import MOST_BYTES
-
 HOST = "127.0.0.1"  # this machine only, and nothing else
-PIP_LINE = 'The playground needs Starlette and uvicorn: pip install "maxmargin[play]"'
+NEEDED = ("starlette", "uvicorn", "websockets")
+PIP_LINE = 'The playground needs Starlette, uvicorn and websockets: pip install "maxmargin[play]"'
 
 
 class Playground:
     """A bound port, its token and its address; `run` serves until it is stopped."""
 
     def __init__(self, port: int) -> None:
-        self.socket = bound_socket(port)
+        for name in NEEDED:
+            if importlib.util.find_spec(name) is None:
+                raise ModuleNotFoundError(PIP_LINE, name=name)
+        self.socket = listening_socket(port)
         self.port: int = self.socket.getsockname()[1]
         self.token = secrets.token_urlsafe(24)
         self.address = f"http://{HOST}:{self.port}/?token={self.token}"
-        self.server = make_server(self.token, self.port)
         self.ended = threading.Event()
+        self.server: Any = None
 
     def run(self) -> None:
         """Serve; the compiled code is made meanwhile."""
         from maxmargin.play.warmth import warm_up_all
 
+        self.server = make_server(self.token, self.port)
+        self.server.should_exit = self.ended.is_set()
         threading.Thread(target=warm_up_all, args=(self.ended,), daemon=True, name="warm-up").start()
         try:
             self.server.run(sockets=[self.socket])
@@ -40,15 +48,18 @@ class Playground:
 
     def stop(self) -> None:
         """From another thread."""
-        self.server.should_exit = True
+        self.ended.set()
+        if self.server is not None:
+            self.server.should_exit = True
 
 
-def bound_socket(port: int) -> socket.socket:
+def listening_socket(port: int) -> socket.socket:
     """A socket at this port of the loopback; 0 takes a free one. OSError where it is taken."""
     bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((HOST, port))
+        bound.listen()
     except OSError:
         bound.close()
         raise
@@ -57,12 +68,11 @@ def bound_socket(port: int) -> socket.socket:
 
 def make_server(token: str, port: int) -> Any:
     """uvicorn, with nothing said about requests and no more memory for a message than it needs."""
-    try:
-        import uvicorn
+    import uvicorn
 
-        from maxmargin.play.server import make_app
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(PIP_LINE, name=missing.name) from None
+    from maxmargin.play.messages import MOST_BYTES
+    from maxmargin.play.server import make_app
+
     config = uvicorn.Config(
         make_app(token, port),
         log_level="error",
