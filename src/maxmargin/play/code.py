@@ -59,7 +59,8 @@ def literal(value: Any) -> str:
 def command_of(state: State) -> str:
     """`maxmargin fit` on the points as they are, with a proof for machines."""
     words = ["maxmargin", "fit", FILE, "--scale", "none", "--algorithm", COMMANDS[state.algorithm.name]]
-    for name, value in own_parameters(state).items():
+    kernel = {"kernel": state.parameters["kernel"]} if "kernel" in state.parameters else {}
+    for name, value in (own_parameters(state) | kernel).items():
         if name == "fit_intercept":
             words.append("--no-bias")
         elif name in OPTIONS:

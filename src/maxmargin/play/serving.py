@@ -10,6 +10,7 @@ import importlib.util
 import secrets
 import socket
 import threading
+import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -33,13 +34,14 @@ class Playground:
         self.ended = threading.Event()
         self.server: Any = None
 
-    def run(self) -> None:
-        """Serve; the compiled code is made meanwhile."""
+    def run(self, *, warm: bool = True) -> None:
+        """Serve; the compiled code is made meanwhile, unless it is not to be kept warm."""
         from maxmargin.play.warmth import warm_up_all
 
         self.server = make_server(self.token, self.port)
         self.server.should_exit = self.ended.is_set()
-        threading.Thread(target=warm_up_all, args=(self.ended,), daemon=True, name="warm-up").start()
+        if warm:
+            threading.Thread(target=warm_up_all, args=(self.ended,), daemon=True, name="warm-up").start()
         try:
             self.server.run(sockets=[self.socket])
         finally:
@@ -103,11 +105,13 @@ def play(port: int, *, open_browser: bool, say: Callable[[str], None]) -> None:
 
 @contextlib.contextmanager
 def playground_in_background() -> Iterator[Playground]:
-    """A playground at a free port, in a thread of its own, as long as the block lasts."""
+    """A playground at a free port, in a thread of its own, as long as the block lasts; cold, until it is asked."""
     playground = Playground(0)
-    thread = threading.Thread(target=playground.run, daemon=True)
+    thread = threading.Thread(target=playground.run, kwargs={"warm": False}, daemon=True)
     thread.start()
     try:
+        while thread.is_alive() and not (playground.server is not None and playground.server.started):
+            time.sleep(0.01)
         yield playground
     finally:
         playground.stop()
