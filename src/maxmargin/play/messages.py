@@ -111,6 +111,7 @@ name of a parameter. `id`, `panel` and `ask` are null in an error where the mess
     lessons     [{"name": , "title": , "sentences": [three], "question": , "answer": sentence that answers it,
                   "state": {...}, "b": null or {"algorithm": , "parameters": } for the second panel,
                   "mode": "answer", "steps" or "challenge"}, ...]
+    start       {"preset": name, "algorithm": name}: what is seen first
     limits      {"points": 500, "coordinate": 1e6, "bytes": 262144, "seconds": 2}
     version     of maxmargin
 """

@@ -42,6 +42,7 @@ def catalogue() -> dict[str, Any]:
         "algorithms": [algorithm.to_json() for algorithm in ALGORITHMS.values()],
         "presets": presets(),
         "lessons": lessons(),
+        "start": {"preset": "separable", "algorithm": "hard_margin"},
         "limits": {"points": MOST_POINTS, "coordinate": LARGEST, "bytes": MOST_BYTES, "seconds": MOST_SECONDS},
         "version": maxmargin.__version__,
     }

@@ -58,12 +58,13 @@ function build(catalogue) {
   });
 }
 
-/** The state of the address, or the first points with the first algorithm. */
+/** The state of the address, or what the catalogue begins with. */
 function stateOf(catalogue) {
+  const { points } = catalogue.presets.find(({ name }) => name === catalogue.start.preset);
   const start = {
-    points: catalogue.presets[0].points,
-    view: viewOf(catalogue.presets[0].points),
-    panels: [{ algorithm: catalogue.algorithms[0].name, parameters: {}, step: null }],
+    points,
+    view: viewOf(points),
+    panels: [{ algorithm: catalogue.start.algorithm, parameters: {}, step: null }],
     lesson: null,
     line: null,
     revealed: false,
