@@ -111,9 +111,13 @@ class Visitor:
 
     def drawn_points(self, panel="a"):
         marks = self.page.locator(f"[data-panel={panel}] .point").all()
-        places = [numbers(mark.get_attribute("transform").removeprefix("translate(").rstrip(")"))[0] for mark in marks]
+        places = [self.place(mark) for mark in marks]
         labels = [1 if "positive" in mark.get_attribute("class") else -1 for mark in marks]
         return self.in_data(np.reshape(places, (-1, 2)), panel), labels
+
+    def place(self, element):
+        """Where in the picture an element is moved to."""
+        return numbers(re.search(r"translate\((.*?)\)", element.get_attribute("transform"))[1])[0]
 
     def rings(self, panel="a"):
         """The radius of each ring, by the row that it surrounds."""

@@ -10,6 +10,7 @@ const WIDTH = 320;
 const HEIGHT = 130;
 const ROOM = { left: 2, right: 46, top: 12, bottom: 12 };
 const LARGEST_RATIO = 50;
+const SMALLEST_SPAN = 1e-6; // of the values: what is nearer has closed, and rounding is not worth a picture
 
 export class ValuesChart {
   constructor(card) {
@@ -61,7 +62,8 @@ function heights(values) {
   const logarithmic = positive && Math.max(...values) > LARGEST_RATIO * Math.min(...values);
   const raise = logarithmic ? Math.log : (value) => value;
   const low = raise(Math.min(...values)), high = raise(Math.max(...values));
-  const span = high - low || 1;
   const room = HEIGHT - ROOM.top - ROOM.bottom;
-  return (value) => ROOM.top + room * (high === low ? 0.5 : 1 - (raise(value) - low) / span);
+  const span = Math.max(high - low, SMALLEST_SPAN * Math.max(Math.abs(high), Math.abs(low))) || 1;
+  const middle = (low + high) / 2;
+  return (value) => ROOM.top + room * (0.5 - (raise(value) - middle) / span);
 }

@@ -9,7 +9,7 @@ import { Scale } from "./scale.js";
 import { coordinates, set, svg } from "./svg.js";
 import { drawField } from "./field.js";
 
-const LAYERS = ["field", "hulls", "street", "grid", "lines", "slack", "nearest", "step", "rings"];
+const LAYERS = ["field", "grid", "hulls", "street", "lines", "slack", "nearest", "step", "rings"];
 
 /** Whether the hulls prove something here: that no street is wider, or that there is none. A soft margin cuts into them. */
 export function holdsProof(hulls) {
@@ -42,6 +42,7 @@ export class Figure {
 
   rescale() {
     this.scale = new Scale(this.view, this.width || 600, this.height || 600);
+    this.unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16; // marks grow with the type
     const { left, right, bottom, top } = this.scale;
     Object.assign(this.root.dataset, { left, right, bottom, top });
   }
@@ -65,7 +66,7 @@ export class Figure {
     if (scene.challenge) this.drawChallenge(scene);
     else if (scene.step) this.drawStep(scene);
     else if (scene.answer) this.drawAnswer(scene);
-    this.marks.draw(scene, this.scale);
+    this.marks.draw(scene, this.scale, this.unit);
     this.drawEnds(scene.line);
   }
 
@@ -83,7 +84,7 @@ export class Figure {
     this.drawLines(step.lines, "plane", "zero");
     if (step.row !== null && points[step.row]) {
       const [cx, cy] = this.scale.toPixels(points[step.row]);
-      this.layers.step.append(svg("circle", { class: "halo", cx, cy, r: 20 }));
+      this.layers.step.append(svg("circle", { class: "halo", cx, cy, r: 20 * this.unit }));
     }
     this.drawRings(step.support, points);
   }
@@ -129,7 +130,7 @@ export class Figure {
       const [p, q] = hulls.nearest.map((point) => this.scale.toPixels(point));
       const ends = { x1: p[0], y1: p[1], x2: q[0], y2: q[1] };
       this.layers.nearest.append(svg("line", { class: "nearest-line", ...ends }));
-      for (const [cx, cy] of [p, q]) this.layers.nearest.append(svg("circle", { class: "nearest-end", cx, cy, r: 3.5 }));
+      for (const [cx, cy] of [p, q]) this.layers.nearest.append(svg("circle", { class: "nearest-end", cx, cy, r: 3.5 * this.unit }));
     }
   }
 
@@ -139,7 +140,8 @@ export class Figure {
 
   drawCross([x, y]) {
     for (const style of ["cross-back", "cross"]) {
-      this.layers.nearest.append(svg("path", { class: style, d: `M${x - 7},${y - 7}l14,14m0,-14l-14,14` }));
+      const transform = `translate(${x},${y}) scale(${this.unit})`;
+      this.layers.nearest.append(svg("path", { class: style, d: "M-7,-7l14,14m0,-14l-14,14", transform }));
     }
   }
 
@@ -158,7 +160,7 @@ export class Figure {
     for (const { row, a, bounded } of support) {
       if (!points[row]) continue;
       const [cx, cy] = this.scale.toPixels(points[row]);
-      const r = Math.sqrt(81 + 144 * (a / largest));
+      const r = this.unit * Math.sqrt(81 + 144 * (a / largest));
       this.layers.rings.append(svg("circle", { class: bounded ? "ring bounded" : "ring", cx, cy, r, "data-row": row }));
     }
   }
@@ -175,7 +177,8 @@ export class Figure {
     }
     line?.forEach((end, i) => {
       const [x, y] = this.scale.toPixels(end);
-      set(this.ends.children[i], { transform: `translate(${x},${y})`, "aria-description": `at ${end[0]}, ${end[1]}` });
+      const transform = `translate(${x},${y}) scale(${this.unit})`;
+      set(this.ends.children[i], { transform, "aria-description": `at ${end[0]}, ${end[1]}` });
     });
   }
 

@@ -11,9 +11,11 @@ export function short(value, digits = 4) {
 
 /** 1.2e-16 as 1.2 × 10⁻¹⁶. */
 function scientific(value, digits) {
-  const [mantissa, exponent] = value.toExponential(Math.max(0, digits - 3)).split("e");
-  const raised = [...String(Number(exponent))].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(sign)])).join("");
-  return `${mantissa} × 10${raised}`;
+  return typeset(value.toExponential(Math.max(0, digits - 3)));
+}
+
+function raised(exponent) {
+  return [...String(Number(exponent))].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(sign)])).join("");
 }
 
 export function percent(share) {
@@ -26,5 +28,7 @@ export function className(label) {
 
 /** The library writes mathematics for a terminal; a page has signs for it. */
 export function typeset(text) {
-  return text.replaceAll("<=", "≤").replaceAll(">=", "≥").replaceAll("^2", "²").replaceAll("sum ", "Σ ").replaceAll(" - ", " − ");
+  const signs = { "<=": "≤", ">=": "≥", "^2": "²", " - ": " − ", "sum ": "Σ " };
+  const signed = text.replace(/<=|>=|\^2| - |\bsum (?=[a-z]_)/g, (found) => signs[found]);
+  return signed.replace(/(\d)e([-+]?\d+)\b/g, (_, digit, exponent) => `${digit} × 10${raised(exponent)}`);
 }

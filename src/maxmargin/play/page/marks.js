@@ -14,7 +14,7 @@ export class PointMarks {
     this.layer.addEventListener("focusin", (event) => this.choose(Number(event.target.dataset.row)));
   }
 
-  draw({ points, answer, step, challenge }, scale) {
+  draw({ points, answer, step, challenge }, scale, unit) {
     const { children } = this.layer;
     while (children.length > points.length) this.layer.lastChild.remove();
     while (children.length < points.length) this.layer.append(mark(children.length));
@@ -29,7 +29,7 @@ export class PointMarks {
       element.classList.toggle("mistaken", mistakes.has(row));
       const traits = [support.has(row) && "support vector", mistakes.has(row) && "on the wrong side"].filter(Boolean);
       set(element, {
-        transform: `translate(${column},${line})`,
+        transform: `translate(${column},${line}) scale(${unit})`,
         tabindex: row === this.current ? 0 : -1,
         "aria-label": [`Row ${row}`, side, `at ${short(x)}, ${short(y)}`, ...traits].join(", "),
       });

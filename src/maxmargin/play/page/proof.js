@@ -29,7 +29,7 @@ export class Proof {
 
   fill(verdict, figures, words, status) {
     this.card.querySelector(".verdict").textContent = typeset(verdict);
-    const terms = figures.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value)));
+    const terms = figures.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, typeset(value))));
     this.card.querySelector(".figures").replaceChildren(...terms);
     this.card.querySelector(".words").replaceChildren(...words.map((sentence) => html("li", {}, typeset(sentence))));
     this.card.querySelector(".status").textContent = status;
