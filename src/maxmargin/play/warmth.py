@@ -16,6 +16,7 @@ import numpy as np
 
 from maxmargin.data import synthetic
 from maxmargin.play.catalogue import ALGORITHMS, Algorithm
+from maxmargin.play.parameters import Parameter
 
 KEY = tuple[Any, ...]
 warm: set[KEY] = set()
@@ -52,9 +53,7 @@ def all_choices() -> Iterator[tuple[Algorithm, dict[str, Any]]]:
     rest = []
     for algorithm in ALGORITHMS.values():
         choices = [
-            [(parameter.name, value) for value, _ in (*parameter.choices, *infinite(parameter.also))]
-            for parameter in algorithm.parameters
-            if parameter.choices or infinite(parameter.also)
+            [(parameter.name, value) for value in values_that_choose(parameter)] for parameter in algorithm.parameters
         ]
         found = [algorithm.read(dict(combination)) for combination in itertools.product(*choices)]
         yield algorithm, algorithm.read({})
@@ -62,8 +61,10 @@ def all_choices() -> Iterator[tuple[Algorithm, dict[str, Any]]]:
     yield from rest
 
 
-def infinite(also: tuple[tuple[Any, str], ...]) -> list[tuple[Any, str]]:
-    return [special for special in also if special[0] == "inf"]
+def values_that_choose(parameter: Parameter) -> list[Any]:
+    """All words; a number, and infinity where it may be; of the others the default."""
+    infinite = ["inf"] if any(value == "inf" for value, _ in parameter.also) else []
+    return [value for value, _ in parameter.choices] or [parameter.default, *infinite]
 
 
 def warm_up_all(stop: threading.Event) -> None:
