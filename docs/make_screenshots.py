@@ -1,14 +1,16 @@
 """Take the pictures of the playground for the documentation, in Chromium.
 
-    pip install playwright            # and Chromium: apt-get install chromium
+    pip install pillow playwright     # and Chromium: apt-get install chromium
     python docs/make_screenshots.py
 
 pictures/playground-*.png: a street, a run step by step, two algorithms side by side in the dark, the challenge, a phone.
 """
 
+import io
 import shutil
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from maxmargin.play.presets import points_named
@@ -43,7 +45,8 @@ def take(browser, address, name, fragment, window, theme):
     page.wait_for_selector("main[aria-busy=false]", timeout=300_000)
     page.wait_for_timeout(500)
     path = PICTURES / f"playground-{name}.png"
-    page.screenshot(path=path)
+    picture = Image.open(io.BytesIO(page.screenshot()))
+    picture.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)  # a third of the bytes
     context.close()
     size = path.stat().st_size
     if size > LARGEST:

@@ -23,8 +23,8 @@ export class Challenge {
     }
     const terms = scores.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value)));
     this.card.querySelector(".scores").replaceChildren(...terms);
-    const words = yours ? [...yours.words, ...(revealed ? best.words : [])] : [];
-    this.card.querySelector(".words").textContent = typeset(words.join(" "));
+    const said = [yours, revealed && best].filter(Boolean).map(({ words }) => html("p", {}, typeset(words.join(" "))));
+    this.card.querySelector(".words").replaceChildren(...said);
   }
 }
 

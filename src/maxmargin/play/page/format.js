@@ -26,9 +26,19 @@ export function className(label) {
   return label > 0 ? "positive" : "negative";
 }
 
-/** The library writes mathematics for a terminal; a page has signs for it. */
+// The library writes mathematics for a terminal; a page has signs for it.
+const SIGNS = [
+  [/<=/g, "≤"],
+  [/>=/g, "≥"],
+  [/\^2/g, "²"],
+  [/ - /g, " − "],
+  [/\bsum (?=xi|\w_|\w \w)/g, "Σ "],
+  [/\bxi(?=\b|_)/g, "ξ"],
+  [/\bphi\b/g, "φ"],
+  [/_i\b/g, "ᵢ"],
+  [/(\d)e([-+]?\d+)\b/g, (_, digit, exponent) => `${digit}\u00a0×\u00a010${raised(exponent)}`],
+];
+
 export function typeset(text) {
-  const signs = { "<=": "≤", ">=": "≥", "^2": "²", " - ": " − ", "sum ": "Σ " };
-  const signed = text.replace(/<=|>=|\^2| - |\bsum (?=[a-z]_)/g, (found) => signs[found]);
-  return signed.replace(/(\d)e([-+]?\d+)\b/g, (_, digit, exponent) => `${digit} × 10${raised(exponent)}`);
+  return SIGNS.reduce((written, [plain, sign]) => written.replace(plain, sign), text);
 }

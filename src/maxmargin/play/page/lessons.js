@@ -2,6 +2,7 @@
 
 import { announce } from "./announce.js";
 import { firstLine } from "./challenge.js";
+import { typeset } from "./format.js";
 import { viewOf } from "./scale.js";
 import { html } from "./svg.js";
 
@@ -49,9 +50,9 @@ export class Lessons {
     const { title, sentences, question, answer } = this.lessons[lesson];
     byId("lesson-count").textContent = `Lesson ${lesson + 1} of ${this.lessons.length}`;
     byId("lesson-title").textContent = title;
-    byId("lesson-sentences").textContent = sentences.join(" ");
-    byId("lesson-question").textContent = question;
-    byId("lesson-answer").textContent = answer;
+    byId("lesson-sentences").textContent = typeset(sentences.join(" "));
+    byId("lesson-question").textContent = typeset(question);
+    byId("lesson-answer").textContent = typeset(answer);
     byId("lesson-details").open = false;
     byId("lesson-back").disabled = lesson === 0;
     byId("lesson-next").disabled = lesson === this.lessons.length - 1;

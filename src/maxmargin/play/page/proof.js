@@ -57,7 +57,7 @@ export class Proof {
   showConditions(conditions) {
     this.kkt.hidden = conditions.length === 0;
     const rows = conditions.map(({ condition, words, value, row }) => {
-      const where = row === null ? "" : `, row ${row}`;
+      const where = row === null ? "" : `row ${row}`;
       const name = html("th", { scope: "row" }, capital(condition), html("span", { class: "quiet" }, typeset(words)));
       return html("tr", {}, name, html("td", {}, short(value, 3), html("span", { class: "quiet" }, where)));
     });
