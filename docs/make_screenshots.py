@@ -3,7 +3,7 @@
     pip install pillow playwright     # and Chromium: apt-get install chromium
     python docs/make_screenshots.py
 
-pictures/playground-*.png: a street, a run step by step, two algorithms side by side in the dark, the challenge, a phone.
+pictures/playground-*.png: a street, a run step by step, two algorithms side by side, the challenge, a phone.
 """
 
 import io

@@ -70,6 +70,20 @@ def test_rounds_of_a_solver_are_steps_too(visitor):
     assert visitor.text(".rule")
 
 
+def test_every_algorithm_answers_and_shows_its_steps(visit):
+    visitor = visit().open(f"{FOUR_POINTS}&a-step=0")
+    names = visitor.page.eval_on_selector_all("#a-algorithm option", "(options) => options.map(({ value }) => value)")
+    assert len(names) == 8
+    for name in names:
+        visitor.choose("#a-algorithm", name)
+        assert visitor.text(".proof .verdict").endswith(".")
+        assert visitor.text(".rule").strip(), name
+        visitor.page.focus(".scrub")
+        visitor.press("End")
+        assert visitor.page.is_disabled(".forward")
+        assert visitor.page.locator("[data-line=zero]").count() == 1, name
+
+
 def test_two_algorithms_side_by_side(visitor):
     visitor.click("#compare")
     visitor.choose("#b-algorithm", "perceptron")
@@ -110,6 +124,8 @@ def test_a_line_of_ones_own_against_the_proven_best(visitor):
     visitor.page.focus("[data-end='1']")
     visitor.press("Shift+ArrowDown")
     assert float(visitor.fields["line"].split(",")[3]) < y1
+    visitor.click("#clear")
+    assert "point" in visitor.text(".challenge-card .words")
 
 
 def test_all_nine_lessons_load(visitor):

@@ -6,14 +6,14 @@ import { html, set } from "./svg.js";
 export class Challenge {
   constructor(card, store) {
     this.card = card;
-    this.answer = null;
+    this.answer = this.error = null;
     this.button = card.querySelector(".reveal");
     this.button.addEventListener("click", () => store.change({ revealed: !store.state.revealed }));
   }
 
   show(open, revealed) {
     this.card.hidden = !open;
-    if (!open) this.answer = null;
+    if (!open) this.answer = this.error = null;
     set(this.button, { "aria-pressed": revealed }).textContent = revealed ? "Hide the proven best" : "Show the proven best";
     const { yours, best, share } = this.answer ?? {};
     const scores = yours ? [["Your margin", short(yours.margin)]] : [];
@@ -23,7 +23,8 @@ export class Challenge {
     }
     const terms = scores.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value)));
     this.card.querySelector(".scores").replaceChildren(...terms);
-    const said = [yours, revealed && best].filter(Boolean).map(({ words }) => html("p", {}, typeset(words.join(" "))));
+    const speakers = [yours, revealed && best, this.error && { words: [this.error.sentence] }];
+    const said = speakers.filter(Boolean).map(({ words }) => html("p", {}, typeset(words.join(" "))));
     this.card.querySelector(".words").replaceChildren(...said);
   }
 }

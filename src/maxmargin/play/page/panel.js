@@ -122,8 +122,7 @@ export class Panel {
     clearTimeout(this.patience);
     if (kind === "answer") this.answer = answer;
     if (kind === "steps") this.run = answer;
-    if (kind === "challenge") this.challenge.answer = answer;
-    this.error = error;
+    if (kind === "challenge") Object.assign(this.challenge, { answer, error });
     if (kind === "answer" && error) this.proof.showSentence(error.sentence);
     if (kind === "answer" && answer) this.proof.show(answer);
     this.draw();

@@ -28,7 +28,8 @@ export class Proof {
   }
 
   fill(verdict, figures, words, status) {
-    this.card.querySelector(".verdict").textContent = typeset(verdict);
+    const said = this.card.querySelector(".verdict");
+    if (said.textContent !== typeset(verdict)) said.textContent = typeset(verdict); // it is read aloud when it changes
     const terms = figures.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, typeset(value))));
     this.card.querySelector(".figures").replaceChildren(...terms);
     this.card.querySelector(".words").replaceChildren(...words.map((sentence) => html("li", {}, typeset(sentence))));

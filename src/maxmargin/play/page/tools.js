@@ -85,7 +85,7 @@ export class Tools {
   }
 
   key(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target.matches("input")) return;
+    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target.matches("input[type=number]")) return;
     event.preventDefault();
     byId(event.shiftKey ? "redo" : "undo").click();
   }
