@@ -261,20 +261,6 @@ def test_what_should_not_happen_is_said_and_logged(caplog):
         assert asked(socket, "answer", panel="b", state=STATE)["error"] == {"sentence": "no", "field": "points"}
 
 
-def test_a_long_fit_is_stopped_in_the_middle():
-    from maxmargin.play.answers import answer
-    from maxmargin.play.messages import read_state, read_view
-    from maxmargin.play.warmth import warm_up
-
-    points = [[float(k % 25), float(k // 25) + 0.37 * (k % 3), 1 if k % 2 else -1] for k in range(500)]
-    parameters = {"kernel": "rbf", "C": "inf", "gamma": 0.001, "tol": 1e-9}
-    state = read_state({"points": points, "algorithm": "kernel_svm", "parameters": parameters})
-    warm_up(state.algorithm, state.parameters)
-    calls = iter(range(10))
-    with pytest.raises(Stopped):
-        answer(state, read_view(None, state.points), lambda: next(calls, None) is None or next(calls, None) is None)
-
-
 def test_a_witness_goes_over_the_wire(client):
     with connected(client) as socket:
         told = asked(socket, "answer", state=WITNESSED)["answer"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,7 @@ def reply(ask: Ask, is_stopped: Callable[[], bool]) -> dict[str, Any]:
     return challenge(ask.state, ask.line, ask.view, is_stopped)
 
 
+@functools.cache
 def catalogue() -> dict[str, Any]:
     """All that the page can offer."""
     return {
