@@ -33,6 +33,7 @@ NOTHING_DRAWN: dict[str, Any] = {
 }
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a street can be as narrow as a denormal number
 def picture_of(fit: Fit, view: Box) -> dict[str, Any]:
     """The boundary, the edges of the street, and what rows pay that are not beyond their edge."""
     if not fit.has_plane:
