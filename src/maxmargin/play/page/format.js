@@ -36,6 +36,7 @@ const SIGNS = [
   [/\bxi(?=\b|_)/g, "ξ"],
   [/\bphi\b/g, "φ"],
   [/_i\b/g, "ᵢ"],
+  [/\|_1/g, "|₁"],
   [/(\d)e([-+]?\d+)\b/g, (_, digit, exponent) => `${digit}\u00a0×\u00a010${raised(exponent)}`],
 ];
 

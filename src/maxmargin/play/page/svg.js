@@ -18,11 +18,14 @@ export function html(name, attributes = {}, ...children) {
   return element;
 }
 
-/** Set attributes; null and undefined take one away, true and false are words (aria-pressed="false"). */
+/**
+ * Set attributes; null and undefined take one away, true and false are words (aria-pressed="false"). What is the same
+ * already is left alone: the browser would work through the style of the element again.
+ */
 export function set(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined) element.removeAttribute(name);
-    else element.setAttribute(name, String(value));
+    else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
   }
   return element;
 }
