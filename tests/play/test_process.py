@@ -52,6 +52,19 @@ def test_a_port_that_is_taken_is_replaced_with_a_sentence():
     assert process.returncode == 0
 
 
+def test_the_server_needs_no_matplotlib():
+    script = "import sys, maxmargin.play.server; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"matplotlib", "rich", "typer"} & (set(loaded) - loaded_by_scikit_learn())
+
+
+def loaded_by_scikit_learn():
+    script = "import sys, sklearn.svm; print(*sys.modules)"
+    return set(
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    )
+
+
 def test_it_listens_on_the_loopback_only(playground):
     assert playground.socket.getsockname()[0] == "127.0.0.1"
 

@@ -9,13 +9,13 @@ from maxmargin.play.tables import points_in
 
 def test_columns_and_labels_are_told():
     told = points_in("height,width,label\n1,2,cat\n3,4,dog\n")
-    assert told["points"] == [[1.0, 2.0, 1], [3.0, 4.0, -1]]
-    assert told["words"] == "2 rows; columns 'height' and 'width'; 'cat' is +1, 'dog' -1."
+    assert told["points"] == [[1.0, 2.0, -1], [3.0, 4.0, 1]]
+    assert told["words"] == "2 rows; columns 'height' and 'width'; 'dog' is +1, 'cat' -1."
 
 
 def test_our_own_export_is_read_back():
     told = points_in("x1,x2,label\n0.1,0.2,1\n-3.5,4,-1\n")
-    assert {tuple(point) for point in told["points"]} == {(0.1, 0.2, -1), (-3.5, 4.0, 1)}
+    assert told["points"] == [[0.1, 0.2, 1], [-3.5, 4.0, -1]]
     read_state({"points": told["points"], "algorithm": "hard_margin", "parameters": {}})
 
 

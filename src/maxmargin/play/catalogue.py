@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +21,17 @@ ORDER = Parameter(
     choices=(("cyclic", "as they lie"), ("shuffled", "shuffled"), ("worst_first", "worst first")),
 )
 BIAS = Parameter("fit_intercept", "Bias", "Whether the line may leave the origin.", "switch", True)
-SEED = Parameter("random_state", "Seed", "Of the shuffled order: another seed, another run.", "integer", 0, 0, 999)
+SEED = Parameter(
+    "random_state",
+    "Seed",
+    "Of the shuffled order: another seed, another run.",
+    "integer",
+    0,
+    0,
+    999,
+    shown_if=("order", ("shuffled",)),
+)
+SHUFFLE_SEED = dataclasses.replace(SEED, shown_if=("shuffle", (True,)))
 AVERAGE = Parameter(
     "average", "Average", "Show the mean of all planes on the way instead of the last one.", "switch", False
 )
@@ -33,16 +44,7 @@ PRICE = Parameter(
     1e-3,
     1e4,
 )
-HARD_PRICE = Parameter(
-    PRICE.name,
-    PRICE.label,
-    PRICE.help,
-    PRICE.kind,
-    PRICE.default,
-    PRICE.low,
-    PRICE.high,
-    also=(("inf", "infinite: the hard margin"),),
-)
+HARD_PRICE = dataclasses.replace(PRICE, also=(("inf", "infinite: the hard margin"),))
 
 
 def kernels(first: str) -> tuple[Parameter, ...]:
@@ -280,12 +282,10 @@ ALGORITHMS = {
                     "project", "Project", "After each step move w back into the ball that holds the best w.", "switch",
                     False,
                 ),
-                Parameter(
-                    BIAS.name, BIAS.label, BIAS.help, BIAS.kind, BIAS.default, shown_if=("kernel", ("linear",))
-                ),
+                dataclasses.replace(BIAS, shown_if=("kernel", ("linear",))),
                 Parameter("max_iter", "Sweeps", "How often each row is visited at most.", "integer", 100, 1, 2000),
                 Parameter("shuffle", "Shuffle", "Visit the rows in a new order in each sweep.", "switch", True),
-                SEED,
+                SHUFFLE_SEED,
                 gap(1e-2),
             ),
         ),
@@ -300,7 +300,7 @@ ALGORITHMS = {
                 BIAS,
                 Parameter("max_iter", "Sweeps", "After so many sweeps it gives up.", "integer", 1000, 1, 2000),
                 Parameter("shuffle", "Shuffle", "Visit the rows in a new order in each sweep.", "switch", False),
-                SEED,
+                SHUFFLE_SEED,
             ),
         ),
     )

@@ -41,7 +41,7 @@ name of a parameter. `id`, `panel` and `ask` are null in an error where the mess
     space        "l2" or "l1": how distance is measured; "kernel": in the space of the kernel, which cannot be drawn
     support      [{"row": i, "a": a, "bounded": false}, ...]: the points with a dual variable; bounded: it is C
     slack        [{"row": i, "xi": 0.3, "from": [x, y], "to": [x, y]}, ...] of the soft margins: from the point to
-                 its edge of the street; from and to are null with a kernel
+                 its edge of the street; with a kernel, to the nearest part of the edge that is seen, if there is one
     mistakes     the rows on the wrong side (or on the plane), [] where there is no plane
     hulls        null with a kernel; else {"positive": corners, "negative": corners, "mirrored": null,
                  "nearest": [p, q], "distance": d, "witness": null}. p and q are points of the two hulls, as the
@@ -71,7 +71,8 @@ name of a parameter. `id`, `panel` and `ask` are null in an error where the mess
                "lines": polylines of f = 0 after the step, "lines_before": the same before it ([] with a kernel),
                "rule": sentence that names the rule, "arithmetic": [lines with the numbers],
                "violation": y f(x) before the step (divided by |w| in a margin perceptron), or null,
-               "count": updates so far, "bound": what the best margin is at most by now, or null,
+               "count": updates so far, "bound": what the best margin (of the rows as the algorithm sees them, lifted
+               and scaled) is at most by now, or null,
                "primal": , "dual": the values by now, or null,
                "support": [{"row": i, "a": a}, ...] by now, where they are known, else []}, ...]
 

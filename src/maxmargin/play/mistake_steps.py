@@ -101,7 +101,7 @@ def by_multiplying(
 
 def product_line(fit: Fit, row: int, plane: tuple[Vector, float], end: str) -> str:
     (w, b), x, sign = plane, fit.state.points[row], int(fit.state.signs[row])
-    return f"y (w.x + b) = {sign:+d} ({vector(w)}.{vector(x)}{biased(fit, f' + {number(b)}')}) {end}"
+    return f"y (w.x + b) = {sign:+d} ({vector(w)}.{vector(x)}{biased(fit, signed(b))}) {end}"
 
 
 def addition(fit: Fit, row: int, before: tuple[Vector, float], after: tuple[Vector, float], rate: float) -> list[str]:
@@ -111,6 +111,11 @@ def addition(fit: Fit, row: int, before: tuple[Vector, float], after: tuple[Vect
     if fit.state.parameters["fit_intercept"]:
         lines.append(f"b: {number(before[1])} + {factor} = {number(after[1])}")
     return lines
+
+
+def signed(value: float) -> str:
+    """As it is added in a line of arithmetic."""
+    return f" - {number(-value)}" if value < 0.0 else f" + {number(value)}"
 
 
 def biased(fit: Fit, text: str) -> str:

@@ -28,7 +28,7 @@ class Parameter:
     high: float = 0.0
     choices: tuple[tuple[Any, str], ...] = ()
     also: tuple[tuple[Any, str], ...] = ()
-    shown_if: tuple[str, tuple[str, ...]] | None = None
+    shown_if: tuple[str, tuple[Any, ...]] | None = None
 
     def to_json(self) -> dict[str, Any]:
         fields: dict[str, Any] = {

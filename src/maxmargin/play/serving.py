@@ -82,6 +82,7 @@ def make_server(token: str, port: int) -> Any:
         server_header=False,
         ws="websockets-sansio",
         ws_max_size=MOST_BYTES,
+        limit_concurrency=64,
         timeout_graceful_shutdown=1,
     )
     return uvicorn.Server(config)

@@ -67,8 +67,7 @@ def visits(fit: Fit, total: int, is_stopped: Callable[[], bool]) -> Iterator[Vis
     if parameters["project"]:
         run.radius = float(np.sqrt(problem.costs.sum()))
     table, rule, memory = prepare(problem, run)
-    random = check_random_state(parameters["random_state"])
-    seed = int(random.randint(2**31 - 1)) if parameters["shuffle"] else None
+    seed = int(check_random_state(parameters["random_state"]).randint(2**31 - 1)) if parameters["shuffle"] else None
     most = MOST_BENT_STEPS if has_kernel else MOST_STEPS
     shown = np.unique(np.linspace(1, total, min(total, most)).round().astype(int))
     for t in shown.tolist():

@@ -16,7 +16,8 @@ from maxmargin.play.parameters import Refused
 
 
 def points_in(text: str) -> dict[str, Any]:
-    """The first two columns of numbers; of more than two labels, the first against the rest.
+    """The first two columns of numbers. Of two labels the second is positive, as everywhere; of more, the first is, and
+    all others are against it.
 
     The labels are in the one column that is called label, y, target or class, or else in the last.
     """
@@ -38,7 +39,8 @@ def points_in(text: str) -> dict[str, Any]:
     if len(far):
         raise Refused(f"line {table.lines[far[0]]}: coordinates are at most {LARGEST:g}", "text")
     chosen = np.unique(np.linspace(0, len(X) - 1, min(len(X), MOST_POINTS)).round().astype(int))
-    signs = np.where(codes == 0, 1, -1)
+    positive = 1 if len(labels) == 2 else 0
+    signs = np.where(codes == positive, 1, -1)
     points = [[*X[row, :2].tolist(), int(signs[row])] for row in chosen]
     names = table.feature_names or ()
     return {"points": points, "words": words_about(names, labels.tolist(), len(X), len(chosen))}
@@ -47,5 +49,5 @@ def points_in(text: str) -> dict[str, Any]:
 def words_about(names: tuple[str, ...], labels: list[Any], n_rows: int, n_chosen: int) -> str:
     rows = f"{n_chosen} rows" if n_chosen == n_rows else f"{n_chosen} of {n_rows:,} rows, evenly chosen"
     more = f" (the first two of {len(names)})" if len(names) > 2 else ""
-    rest = repr(labels[1]) if len(labels) == 2 else f"the other {len(labels) - 1} labels"
-    return f"{rows}; columns {names[0]!r} and {names[1]!r}{more}; {labels[0]!r} is +1, {rest} -1."
+    sides = (labels[1], repr(labels[0])) if len(labels) == 2 else (labels[0], f"the other {len(labels) - 1} labels")
+    return f"{rows}; columns {names[0]!r} and {names[1]!r}{more}; {sides[0]!r} is +1, {sides[1]} -1."

@@ -68,8 +68,8 @@ def values_that_choose(parameter: Parameter) -> list[Any]:
 
 
 def warm_up_all(stop: threading.Event) -> None:
-    """One after the other, until all are warm."""
+    """One after the other, until all are warm; a state that somebody waits for goes first."""
     for algorithm, parameters in all_choices():
-        if stop.is_set():
+        if stop.wait(0.01):
             return
         warm_up(algorithm, parameters)
