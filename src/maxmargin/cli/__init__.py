@@ -4,7 +4,7 @@
     check, path, compare                  questions about a table
     plot                                  pictures
     scale, convert                        tables
-    demo, doctor                          the library itself
+    demo, play, doctor                    the library itself
 
 Results go to stdout, messages and progress to stderr. Exit codes:
 

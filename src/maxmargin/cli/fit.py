@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -35,6 +36,7 @@ from maxmargin.cli.options import (
     Price,
     Scale,
     Scaling,
+    Settings,
     Sql,
     Text,
     Tolerance,
@@ -43,6 +45,7 @@ from maxmargin.cli.options import (
     kernel_named,
 )
 from maxmargin.cli.preparation import preparation_of, prepare, report_of, scaling_of, sentences_of
+from maxmargin.cli.settings import read_settings
 
 
 class Algorithm(StrEnum):
@@ -54,6 +57,8 @@ class Algorithm(StrEnum):
     MARGIN_PERCEPTRON = "margin-perceptron"
     WINNOW = "winnow"
     STOCHASTIC = "stochastic"
+    KERNEL_SVM = "kernel-svm"
+    KERNEL_PERCEPTRON = "kernel-perceptron"
 
 
 def fit(
@@ -91,6 +96,7 @@ def fit(
     no_bias: NoBias = False,
     tol: Tolerance = None,
     max_time: MaxTime = None,
+    settings: Settings = None,
     exact: Exact = False,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
@@ -121,7 +127,7 @@ def fit(
         "tol": tol,
         "multi_class": None if multi_class is None else multi_class.value,
     }
-    classifier = make_classifier(algorithm, kernel, given)
+    classifier = make_classifier(algorithm, kernel, given, settings)
     preparation = preparation_of(table, scale, impute)
     begun = time.perf_counter()
     code = run(classifier, preparation, table, exact, as_json, begun, output)
@@ -198,7 +204,9 @@ def status_of(classifier: Any) -> list[str]:
     return [one.name for one in (status if isinstance(status, list) else [status])]
 
 
-def make_classifier(algorithm: Algorithm, kernel: KernelName, given: dict[str, Any]) -> Any:
+def make_classifier(
+    algorithm: Algorithm, kernel: KernelName, given: dict[str, Any], settings: Sequence[str] | None = None
+) -> Any:
     """The estimator with those of the options that it has; what it does not have must not have been asked for."""
     import maxmargin
 
@@ -210,6 +218,8 @@ def make_classifier(algorithm: Algorithm, kernel: KernelName, given: dict[str, A
         Algorithm.MARGIN_PERCEPTRON: maxmargin.MarginPerceptron,
         Algorithm.WINNOW: maxmargin.Winnow,
         Algorithm.STOCHASTIC: maxmargin.StochasticSVM,
+        Algorithm.KERNEL_SVM: maxmargin.KernelSVM,
+        Algorithm.KERNEL_PERCEPTRON: maxmargin.KernelPerceptron,
     }
     kind = kinds[algorithm]
     known = kind().get_params()
@@ -218,7 +228,8 @@ def make_classifier(algorithm: Algorithm, kernel: KernelName, given: dict[str, A
         if name not in known and given[name] != usual.get(name):
             option = {"fit_intercept": "no-bias"}.get(name, name).replace("_", "-")
             raise UserError(f"--{option} has no meaning for {kind.__name__} (--algorithm {algorithm.value})")
-    return kind(**{name: value for name, value in given.items() if name in known and value is not None})
+    chosen = {name: value for name, value in given.items() if name in known and value is not None}
+    return kind(**chosen | read_settings(settings, kind))
 
 
 def number(option: str, text: str) -> float:

@@ -118,6 +118,10 @@ NoBias = Annotated[bool, typer.Option("--no-bias", help="Only planes through the
 Tolerance = Annotated[
     float | None, typer.Option("--tol", "-e", metavar="NUMBER", help="The relative gap that is to be proven.")
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the estimator; repeat it for more."),
+]
 ClassWeight = Annotated[
     list[str] | None,
     typer.Option("--class-weight", "-w", metavar="LABEL=WEIGHT", help="Repeat it for each class; or: balanced."),

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -36,6 +37,23 @@ class Status(StrEnum):
     STOPPED = "stopped by a callback"
 
 
+Listener = Callable[[Solution], bool]
+LISTENER: ContextVar[Listener | None] = ContextVar("LISTENER", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Within it, every fit of this thread tells the listener of each breath; where that says True, the fit ends.
+
+    A program that serves people learns in this way how far a fit is, and stops one that nobody waits for any more.
+    """
+    before = LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        LISTENER.reset(before)
+
+
 class Clock:
     """The time limit of one fit, over all its two-class problems, and its progress on stderr."""
 
@@ -45,7 +63,7 @@ class Clock:
         self.verbose = verbose
         self.interrupted = False
         self.stopped = False
-        self.listener: Callable[[Solution], bool] | None = None  # hears of every breath; True means stop
+        self.listener = LISTENER.get()  # hears of every breath; True means stop
         self.recorder = RECORDER.get()
 
     @property
