@@ -1,11 +1,12 @@
-"""Draw the pictures of the documentation, the same ones every time.
+"""Draw the pictures of the documentation, the same ones every time but for the seconds of a fit.
 
     python docs/make_pictures.py
 
-street.png: on the left the widest street and the rows that hold it, on the right data that no plane separates, with
-the rows that prove it.
+street.png is the one of the README: on the left the widest street and the rows that hold it, on the right data that no
+plane separates, with the rows that prove it. Those in pictures/ are for pictures.md.
 """
 
+import io
 from pathlib import Path
 
 import matplotlib
@@ -13,24 +14,100 @@ import matplotlib
 matplotlib.use("Agg")
 
 from matplotlib import pyplot
+from PIL import Image
 
-from maxmargin import HardMarginSVM, separability
+from maxmargin import (
+    ConvergenceDisplay,
+    HardMarginSVM,
+    HullDisplay,
+    KernelSVM,
+    KKTDisplay,
+    LinearSVM,
+    LossDisplay,
+    PathDisplay,
+    Perceptron,
+    StreetDisplay,
+    TraceDisplay,
+    separability,
+)
 from maxmargin.data import synthetic
-from maxmargin.plots import StreetDisplay
 
 HERE = Path(__file__).parent
+COLOURS = 96  # of a picture: enough for smooth lines, and a third of the bytes
 
 
-def draw_street(path):
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 6.65), dpi=150, layout="constrained")
+def main():
+    (HERE / "pictures").mkdir(exist_ok=True)
+    draw_readme("street.png")
+    draw_street("pictures/street.png")
+    draw_side_and_hulls("pictures/side_and_hulls.png")
+    draw_loss_and_conditions("pictures/loss_and_conditions.png")
+    draw_path("pictures/path.png")
+    draw_convergence("pictures/convergence.png")
+    draw_run("pictures/run.png", "pictures/bound.png")
+
+
+def draw_readme(name):
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 6.2), layout="constrained")
     X, y, _ = synthetic.street(n=60, width=1.0, angle=35.0, seed=10)
     StreetDisplay.from_estimator(HardMarginSVM().fit(X, y), X, y, ax=left)
     X, y = synthetic.overlapping(n=44, distance=3.6, seed=1)
     StreetDisplay.from_certificate(separability(X, y), X, y, ax=right)
-    figure.savefig(path)
+    write(figure, name)
+
+
+def draw_street(name):
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 6.2), layout="constrained")
+    X, y = synthetic.overlapping(60, distance=3.0, seed=3)
+    StreetDisplay.from_estimator(LinearSVM(C=0.5, tol=1e-6).fit(X, y), X, y, ax=left)
+    X, y = synthetic.rings(80, seed=2)
+    StreetDisplay.from_estimator(KernelSVM(C=1.0).fit(X, y), X, y, ax=right)
+    write(figure, name)
+
+
+def draw_side_and_hulls(name):
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 6.2), layout="constrained")
+    X, y, _ = synthetic.separable_gaussians(100, 8, seed=2)
+    StreetDisplay.from_estimator(HardMarginSVM().fit(X, y), X, y, ax=left)
+    X, y, _ = synthetic.street(40, seed=10)
+    HullDisplay.from_estimator(HardMarginSVM().fit(X, y), X, y, ax=right)
+    write(figure, name)
+
+
+def draw_loss_and_conditions(name):
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+    X, y = synthetic.overlapping(60, distance=3.0, seed=3)
+    svm = LinearSVM(C=0.5, tol=1e-6).fit(X, y)
+    LossDisplay.from_estimator(svm, X, y, ax=left)
+    KKTDisplay.from_estimator(svm, X, y, ax=right)
+    write(figure, name)
+
+
+def draw_path(name):
+    X, y, _ = synthetic.street(60, seed=10)
+    write(PathDisplay.from_estimator(LinearSVM(tol=1e-6), X, y).figure_, name)
+
+
+def draw_convergence(name):
+    X, y = synthetic.overlapping(5000, distance=3.0, seed=3)
+    write(ConvergenceDisplay.from_estimator(LinearSVM(tol=1e-8), X, y).figure_, name)
+
+
+def draw_run(run_name, bound_name):
+    X, y, _ = synthetic.separable_gaussians(40, 2, margin=0.15, seed=3)
+    display = TraceDisplay.from_estimator(Perceptron(record=True).fit(X, y), X, y)
+    write(display.figure_, run_name)
+    write(display.plot(kind="bound").figure_, bound_name)
+
+
+def write(figure, name):
+    """In few colours and without a date."""
+    stream = io.BytesIO()
+    figure.savefig(stream, dpi=100, bbox_inches="tight", pad_inches=0.15)
     pyplot.close(figure)
-    print(path)
+    Image.open(stream).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(HERE / name, optimize=True)
+    print(f"{HERE / name}: {(HERE / name).stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":
-    draw_street(HERE / "street.png")
+    main()

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
         "docs/duality.md",
         "docs/kernels.md",
         "docs/models.md",
+        "docs/pictures.md",
         "docs/probabilities.md",
     ],
 )

@@ -13,7 +13,10 @@ PACKAGE = Path(maxmargin.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 # Nobody waits for these before the first fit.
-HEAVY = {"cvxpy", "matplotlib", "numba", "pandas", "polars", "rich", "typer"}
+HEAVY = {
+    *("cvxpy", "duckdb", "matplotlib", "numba", "onnx", "pandas", "polars", "rich", "skops", "starlette", "typer"),
+    "uvicorn",
+}
 # Names that say nothing about what is inside.
 EMPTY_NAMES = {"common", "core", "helpers", "misc", "utils"}
 LONGEST_FILE = 400

@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from maxmargin._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from maxmargin.certificates.certificate import Certificate, Verdict
     from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
@@ -33,17 +35,25 @@ if TYPE_CHECKING:
     from maxmargin.estimators.winnow import Winnow
     from maxmargin.persistence.errors import ModelFileError
     from maxmargin.persistence.model_file import load, model_info, save
+    from maxmargin.plots.conditions import KKTDisplay
+    from maxmargin.plots.convergence import ConvergenceDisplay
+    from maxmargin.plots.hull import HullDisplay
+    from maxmargin.plots.loss import LossDisplay
+    from maxmargin.plots.price_path import PathDisplay
+    from maxmargin.plots.run import TraceDisplay
+    from maxmargin.plots.street import StreetDisplay
     from maxmargin.problems.probability import logistic, symmetric_logistic
     from maxmargin.problems.scalings import C_from, loss_factor_from, norm_factor_from
     from maxmargin.problems.trace import Trace
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Audit",
     "C_from",
     "Certificate",
+    "ConvergenceDisplay",
     "HardMarginSVM",
+    "HullDisplay",
+    "KKTDisplay",
     "KernelCertificate",
     "KernelPerceptron",
     "KernelSVM",
@@ -51,16 +61,20 @@ __all__ = [
     "KernelVerdict",
     "LinearSVM",
     "LinearSVMCV",
+    "LossDisplay",
     "MarginPath",
     "MarginPerceptron",
     "ModelFileError",
     "MulticlassCertificate",
     "NotSeparableError",
+    "PathDisplay",
     "Perceptron",
     "SoftMarginCertificate",
     "SoftVerdict",
     "StochasticSVM",
+    "StreetDisplay",
     "Trace",
+    "TraceDisplay",
     "Verdict",
     "Verification",
     "Winnow",
@@ -83,7 +97,10 @@ _HOMES = {
     "Audit": "estimators.audit_result",
     "C_from": "problems.scalings",
     "Certificate": "certificates.certificate",
+    "ConvergenceDisplay": "plots.convergence",
     "HardMarginSVM": "estimators.hard_margin",
+    "HullDisplay": "plots.hull",
+    "KKTDisplay": "plots.conditions",
     "KernelCertificate": "certificates.kernel_margin",
     "KernelPerceptron": "estimators.kernel_perceptron",
     "KernelSVM": "estimators.kernel",
@@ -91,16 +108,20 @@ _HOMES = {
     "KernelVerdict": "certificates.kernel_margin",
     "LinearSVM": "estimators.linear",
     "LinearSVMCV": "estimators.linear_cv",
+    "LossDisplay": "plots.loss",
     "MarginPath": "estimators.path",
     "MarginPerceptron": "estimators.perceptrons",
     "ModelFileError": "persistence.errors",
     "MulticlassCertificate": "certificates.multiclass",
     "NotSeparableError": "estimators.hard_margin",
+    "PathDisplay": "plots.price_path",
     "Perceptron": "estimators.perceptrons",
     "SoftMarginCertificate": "certificates.soft_margin",
     "SoftVerdict": "certificates.soft_margin",
     "StochasticSVM": "estimators.stochastic",
+    "StreetDisplay": "plots.street",
     "Trace": "problems.trace",
+    "TraceDisplay": "plots.run",
     "Verdict": "certificates.certificate",
     "Verification": "certificates.verification",
     "Winnow": "estimators.winnow",

@@ -43,6 +43,7 @@ from kernel_certificates import (
 falsehood = Falsehoods()
 
 OBJECTIVE, BOUND = "the plane's objective is", "the weights prove a lower bound of .*, not"
+NO_KERNEL = "not positive semidefinite|is symmetric"
 NO_WITNESS = "the witness does not hold|their weights leave|differ by"
 
 
@@ -159,6 +160,20 @@ def table_invented(case):
     return lie(case, kernel="precomputed", gamma=1.0, coef0=0.0, degree=1)
 
 
+@falsehood([precomputed, precomputed_with_sample_weights, no_table], "is symmetric; row .*, column .* holds")
+def the_table_is_not_symmetric(case):
+    table = np.array(dense(case.X), dtype=float)
+    row = int(case.certificate.rows[0])
+    other = int(case.certificate.rows[1])
+    table[row, other] += 1e-3 * np.abs(table).max()
+    return case._replace(X=table)
+
+
+@falsehood([precomputed_with_sample_weights], "needs a column for row 39, and X has 39 columns")
+def the_table_lacks_a_column(case):
+    return lie(case, n_columns=39)._replace(X=case.X[:, :39])
+
+
 @falsehood([precomputed, no_table], f"{OBJECTIVE}|{BOUND}|{NO_WITNESS}")
 def table_not_taken_as_one(case):
     return lie(case, kernel="poly", coef0=1.0, degree=2)
@@ -264,7 +279,7 @@ def one_row_moved(case):
     return case._replace(X=X)
 
 
-@falsehood([*PLANES, equal_rows, no_line, no_conic], f"{OBJECTIVE}|{BOUND}|{NO_WITNESS}|not positive semidefinite")
+@falsehood([*PLANES, equal_rows, no_line, no_conic], f"{OBJECTIVE}|{BOUND}|{NO_WITNESS}|{NO_KERNEL}")
 def rows_in_another_order(case):
     return case._replace(X=case.X[::-1])
 

@@ -1,9 +1,11 @@
-"""The page on the command line: its commands and options exist, and the examples of a fit run as they stand."""
+"""The page on the command line: its commands and options exist, and its lines run as they stand, on files such as it
+speaks of."""
 
 import re
 import shlex
 from pathlib import Path
 
+import duckdb
 import pytest
 from typer.main import get_command
 
@@ -15,6 +17,11 @@ EXAMPLES = [
     line.strip().partition("#")[0].strip() for line in re.findall(r"^    (?:.*&& )?(maxmargin .*)$", PAGE, re.M)
 ]
 ROWS = "a,b,y\n0,0,left\n0,2,left\n3,0,right\n5,1,right\n"
+CARS = [
+    "plate,kg,doors,colour,price", "a1,900,3,red,low", "a2,1000,5,red,low", "a3,950,3,blue,low",
+    "b1,1800,5,blue,high", "b2,2100,5,grey,high", "b3,1900,3,grey,high",
+]  # fmt: skip
+WINES = ["review,good", "lovely and deep,yes", "fresh and lovely,yes", "thin and sour,no", "sour,no"]
 
 
 @pytest.mark.parametrize("line", EXAMPLES)
@@ -46,3 +53,29 @@ def test_the_examples_of_a_fit_run(line, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.csv").write_text(ROWS)
     assert main(shlex.split(line)[1:]) == 0
+
+
+def lines_of(section):
+    """The commands of a section, without what is said about them."""
+    text = PAGE.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    lines = re.findall(r"^    maxmargin (.*)$", text, re.MULTILINE)
+    return [shlex.split(line, comments=True) for line in lines]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("cars.csv").write_text("\n".join(CARS) + "\n")
+    Path("wines.csv").write_text("\n".join(WINES) + "\n")
+    with duckdb.connect("cars.duckdb") as connection:
+        connection.execute("CREATE TABLE cars AS SELECT * EXCLUDE (plate) FROM read_csv('cars.csv')")
+        connection.execute("CREATE TABLE new_cars AS SELECT * EXCLUDE (price) FROM read_csv('cars.csv')")
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("section", ["Categories, text and missing cells", "Databases"])
+def test_the_lines_of_a_section_run(section):
+    lines = lines_of(section)
+    assert len(lines) > 1
+    for line in lines:
+        assert main(line) == 0, line

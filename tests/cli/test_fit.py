@@ -233,10 +233,6 @@ def test_errors_with_models(model, write, fail):
     assert "has 5 columns, but the model was fitted on 4" in fail("predict", model, wide)
 
 
-def test_text_columns_are_named(write, fail):
-    assert "'red' is not a number" in fail("fit", write("x,colour,label\n1,red,a\n2,blue,b\n"))
-
-
 def test_ctrl_c_keeps_what_was_found(write, run, monkeypatch, tmp_path):
     """A fit that is interrupted is fitted as far as it got, and raises."""
     fit = LinearSVM.fit

@@ -174,6 +174,16 @@ def test_what_ctrl_c_leaves_can_be_used(C, monkeypatch):
     assert len(svm.support_vectors_) == len(svm.support_)
 
 
+@pytest.mark.parametrize("rounds", [1, 2, 3, 5])
+@pytest.mark.parametrize("C", [1.0, 1e3, 1e6])
+def test_a_fit_that_was_cut_short_is_not_worse_than_no_plane(C, rounds):
+    X, y = kernel_cases.rings(n=3000, noise=0.5)
+    svm = KernelSVM(C=C, tol=1e-12, max_iter=rounds).fit(X, y)
+    certificate = svm.certificate_
+    assert certificate.primal <= 2.0 * C * min(np.sum(y > 0), np.sum(y < 0)) * (1.0 + 1e-9)
+    assert certificate.verify(X, y)
+
+
 @pytest.mark.parametrize("form", kernel_cases.FORMS)
 def test_numbers_whose_squares_overflow(form):
     X, y = kernel_cases.rings(n=20)

@@ -122,6 +122,13 @@ def test_bad_parameters_are_named(settings, words):
         LinearSVM(**settings).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
 
 
+@pytest.mark.parametrize("solver", ["interior_point", "sieve"])
+def test_too_many_columns_for_a_matrix_are_counted(solver):
+    X = sparse.random_array((50, 60_000), density=1e-3, random_state=0, format="csr")
+    with pytest.raises(ValueError, match="X has 60,000 of them, and 20,000 are too many already"):
+        LinearSVM(solver=solver).fit(X, np.arange(50) % 2)
+
+
 def test_a_failed_fit_keeps_the_last_one():
     X, y = mixed(seed=36)
     svm = LinearSVM().fit(X, y)

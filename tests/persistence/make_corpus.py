@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
@@ -36,6 +38,20 @@ TWO = np.where(POINTS[:, 0] > 3, 1, -1)
 THREE = np.repeat(["left", "right", "top"], 3)
 MIXED = np.array([1, -1, 1, -1, 1, -1, 1, -1, 1])  # no plane
 WORDS = np.array([["red", "a"], ["red", "b"], ["blue", "b"], ["green", "a"]] * 2, dtype=object)
+TEXTS = np.array(["so good", "good wine", "a bad one", "bad wine", "very good", "Bad! bad!", "", "good or bad"])
+ANSWERS = np.array([0, 0, 1, 1] * 2)
+TABLE = np.array(  # a number, two categories, a text; some cells are missing
+    [[float(i), *WORDS[i], text] for i, text in enumerate(TEXTS)], dtype=object
+)
+TABLE[1, 0] = TABLE[2, 1] = np.nan
+
+
+def blocks():
+    """Columns of every kind."""
+    number = make_pipeline(SimpleImputer(), StandardScaler())
+    category = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore"))
+    text = HashingVectorizer(n_features=16, ngram_range=(1, 2), alternate_sign=False)
+    return ColumnTransformer([("numbers", number, [0]), ("words", category, [1, 2]), ("text", text, 3)])
 
 
 def precomputed():
@@ -82,7 +98,19 @@ MODELS = {
     "pipeline_words": lambda: (
         make_pipeline(OneHotEncoder(handle_unknown="ignore"), LinearSVM()),
         WORDS,
-        np.array([0, 0, 1, 1] * 2),
+        ANSWERS,
+    ),
+    "pipeline_texts": lambda: (make_pipeline(HashingVectorizer(n_features=32), LinearSVM()), TEXTS, ANSWERS),
+    "pipeline_columns": lambda: (Pipeline([("columns", blocks()), ("svm", LinearSVM())]), TABLE, ANSWERS),
+    "pipeline_some_columns": lambda: (
+        make_pipeline(
+            ColumnTransformer(
+                [("as they are", "passthrough", [1]), ("size", MaxAbsScaler(), slice(0, 1))], sparse_threshold=0.0
+            ),
+            KernelSVM(),
+        ),
+        POINTS,
+        TWO,
     ),
 }
 

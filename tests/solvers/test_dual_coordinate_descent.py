@@ -7,8 +7,9 @@ import scipy.sparse as sparse
 
 from maxmargin.data.rows import rows_of
 from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, best_bias
-from maxmargin.solvers.dual_coordinate_descent import Descent, coordinate_descent, shuffle, squares_of_rows
+from maxmargin.solvers.dual_coordinate_descent import Descent, coordinate_descent, squares_of_rows
 from maxmargin.solvers.pace import Pace
+from maxmargin.solvers.visiting_order import shuffle
 
 each_loss = pytest.mark.parametrize("loss", list(Loss))
 each_bias = pytest.mark.parametrize("bias", [True, False], ids=["bias", "origin"])

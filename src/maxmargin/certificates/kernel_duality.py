@@ -14,24 +14,36 @@ One pass over the kernel serves both sides. It runs in BLAS, which adds in any o
 within gamma_k of the sum of its terms' magnitudes [higham2002]. Each value comes with an error that bounds how far it
 is from the real number; `upper` and `lower` are four errors away, so that whoever measures again confirms them.
 
+D and |w|^2 take the values of rows that carry weight, and P those of rows that pay. With rbf and a soft margin, all
+others need only be known to pay nothing: float32 says so where its error leaves no doubt (`kernel_screening`), and rows
+that are in doubt are measured in float64 as well.
+
 That D is below P takes a kernel that is positive semidefinite. linear, poly with coef0 >= 0 and rbf are; a function
 and a table are taken to be, and refused where |w|^2 turns out negative.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.duality import LEAST, LIGHTEST, OUTWARDS, rounding, total
+from maxmargin.certificates.kernel_screening import summed_in_float32, within_reach
+from maxmargin.certificates.soft_margin import soft_gap
 from maxmargin.data.matrix import Vector
-from maxmargin.data.threads import Threads
+from maxmargin.data.threads import MOST_BLOCKS, Threads
 from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import FAINT, Kernel, KernelName, Points, rows_of
 from maxmargin.problems.soft_margin import best_bias
+
+Rows = NDArray[np.intp]
+Sums = tuple[NDArray[np.float64], Vector, Vector]  # of columns, at least of their magnitudes, and the error
+Summed = Callable[[Kernel, Points, Points, NDArray[np.float64], Threads | None], Sums]
 
 BLURRED = 0.05  # a relative error of kernel values above this: float64 knows nothing
 
@@ -49,7 +61,7 @@ class KernelMeasure(NamedTuple):
                 infinite if that is float64's fault
     factors     t a' as factors of a: of the rows with y = +1, of the rows with y = -1
     scales      a' likewise
-    off         bounds of the errors of the values
+    off         bounds of the errors of the values; float32's where the row carries no weight and surely pays nothing
     square_error   of the square
     """
 
@@ -78,7 +90,11 @@ class KernelMeasure(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """w(a'): its values and its square with their errors, sum_i a'_i, and how far the a'_i are off, relatively."""
+    """w(a'): its values and its square with their errors, sum_i a'_i, and how far the a'_i are off, relatively.
+
+    The values of rows that were not measured are NaN, and their errors infinite. `carriers` are the rows that carry
+    weight, and `coefficients` what they carry, a column for each class; `size` is a typical sum_j a'_j |k(x, x_j)|.
+    """
 
     values: Vector
     off: Vector
@@ -87,36 +103,33 @@ class Direction(NamedTuple):
     gain: float
     share: float
     scales: tuple[float, float]
+    carriers: Points | None = None
+    coefficients: NDArray[np.float64] | None = None
+    size: float = 0.0
+
+    def look_at(self, kernel: Kernel, rows: Rows, points: Points, summed: Summed, threads: Threads | None) -> Vector:
+        """Measure the values of these rows; returns at least sum_j a'_j |k(x, x_j)| of each of them."""
+        if self.carriers is None or self.coefficients is None or not len(rows):
+            return np.zeros(0)
+        found, sizes, error = summed(kernel, points, self.carriers, self.coefficients, threads)
+        self.values[rows] = found[:, 0] - found[:, 1]
+        self.off[rows] = error + self.share * sizes + rounding(1) * np.abs(self.values[rows])
+        return sizes
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def measure(
     problem: KernelMargin, a: Vector, *, b: float | None = None, threads: Threads | None = None
 ) -> KernelMeasure:
     """P and D of the plane and the feasible point that the weights a make; those of a = 0 if a is not in its box."""
-    inside = bool(np.all(a >= 0.0) and np.all(a <= problem.upper) and np.all(np.isfinite(a)))
-    w = direction(problem, a if inside else np.zeros(len(a)), threads)
-    if w.square < -w.square_error:
-        raise ValueError(
-            f"the kernel is not positive semidefinite: |w|^2 = {w.square:.6g} for a combination w of the rows, "
-            "and no length is negative. A margin is defined for positive semidefinite kernels only."
-        )
-    known = bool(np.all(np.isfinite(w.values)))
-    if b is None:
-        b = (middle(problem, w.values) if problem.is_hard else best_bias(problem, w.values)) if known else 0.0
-    functional = problem.signs * (w.values + b)
-    off = w.off + rounding(4) * (np.abs(w.values) + abs(b) + 1.0)
-    primal = hard_primal(w, functional, off) if problem.is_hard else soft_primal(problem, w, 1.0 - functional, off)
-    dual, dual_error, t = dual_of(w, problem.is_hard)
-    slack = np.maximum(0.0, 1.0 - functional)
-    factors = (t * w.scales[0], t * w.scales[1])
-    return KernelMeasure(
-        w.values, b, slack, w.square, *primal, dual, dual_error, factors, w.scales, w.off, w.square_error
-    )
+    return both_sides(problem, direction(problem, a, threads), b, threads)
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def direction(problem: KernelMargin, a: Vector, threads: Threads | None) -> Direction:
-    """w(a'). Without weight in both classes, or where float64 cannot balance them, w = 0."""
+    """w(a'), with the values of the rows that carry weight, at least. Without weight in both classes, or where float64
+    cannot balance them, w = 0."""
+    inside = bool(np.all(a >= 0.0) and np.all(a <= problem.upper) and np.all(np.isfinite(a)))
+    a = a if inside else np.zeros(len(a))
     plus, n = problem.signs > 0, problem.n_rows
     (positive, additions), (negative, _) = total(np.where(plus, a, 0.0)), total(np.where(plus, 0.0, a))
     lighter, heavier = min(positive, negative), max(positive, negative)
@@ -128,25 +141,76 @@ def direction(problem: KernelMargin, a: Vector, threads: Threads | None) -> Dire
     scaled = a[support] * np.where(plus[support], *scales)
     coefficients = np.zeros((len(support), 2))
     coefficients[np.arange(len(support)), np.where(plus[support], 0, 1)] = scaled
-    points = problem.points
-    sums, sizes, error = combined(problem.kernel, points, rows_of(points, support), coefficients, threads)
-    values = sums[:, 0] - sums[:, 1]
-    share = 1.01 * rounding(3 * additions + 8)  # of every a'
-    off = error + share * sizes + rounding(1) * np.abs(values)
+    carriers, share = rows_of(problem.points, support), 1.01 * rounding(3 * additions + 8)  # of every a'
+    values, off = np.full(n, np.nan), np.full(n, np.inf)
+    w = Direction(values, off, 0.0, 0.0, float(2.0 * lighter), share, scales, carriers, coefficients)
+    first = (support, carriers) if can_be_screened(problem) else (np.arange(n), problem.points)
+    sizes = w.look_at(problem.kernel, *first, combined, threads)
     signed = scaled * problem.signs[support] * values[support]
     square, in_square = total(signed)
     magnitude = float(total(np.abs(signed))[0])
     square_error = float(total(scaled * off[support])[0]) + (share + rounding(in_square + 2)) * magnitude
-    vanished = LEAST * (len(support) + float(total(np.abs(values))[0]))
+    vanished = LEAST * (len(support) + float(total(np.abs(values[support]))[0]))
     square_error = 1.01 * square_error + vanished
     if not (math.isfinite(square) and math.isfinite(square_error)):
         square_error = math.inf
-    return Direction(values, off, float(square), square_error, float(2.0 * lighter), share, scales)
+    if square < -square_error:
+        raise ValueError(
+            f"the kernel is not positive semidefinite: |w|^2 = {square:.6g} for a combination w of the rows, "
+            "and no length is negative. A margin is defined for positive semidefinite kernels only."
+        )
+    return w._replace(square=float(square), square_error=square_error, size=float(np.median(sizes)))
 
 
-def combined(
-    kernel: Kernel, A: Points, B: Points, coefficients: NDArray[np.float64], threads: Threads | None
-) -> tuple[NDArray[np.float64], Vector, Vector]:
+def can_be_screened(problem: KernelMargin) -> bool:
+    """Whether rows that carry no weight may be looked at in float32 first."""
+    return problem.kernel.name is KernelName.RBF and not problem.is_hard
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def both_sides(problem: KernelMargin, w: Direction, b: float | None, threads: Threads | None) -> KernelMeasure:
+    """What w is worth. The values that it lacks are measured: in float32 first, in float64 where that leaves doubt."""
+
+    def look_at(rows: Rows, summed: Summed) -> None:
+        w.look_at(problem.kernel, rows, rows_of(problem.points, rows), summed, threads)
+
+    screened = np.flatnonzero(np.isnan(w.values) & np.isinf(w.off)) if can_be_screened(problem) else np.empty(0, int)
+    if len(screened) and w.carriers is not None:
+        in_reach = within_reach(problem.kernel, rows_of(problem.points, screened), w.carriers, w.size)
+        look_at(screened[~in_reach], combined)
+        screened = screened[in_reach]
+        look_at(screened, summed_in_float32)
+    while True:
+        known = bool(np.all(np.isfinite(w.values)))
+        bias = b if b is not None else bias_of(problem, w.values) if known else 0.0
+        functional = problem.signs * (w.values + bias)
+        missing, off = 1.0 - functional, w.off + rounding(4) * (np.abs(w.values) + abs(bias) + 1.0)
+        in_doubt = ~(missing[screened] + off[screened] <= 0.0)
+        if not np.any(in_doubt):
+            break
+        look_at(screened[in_doubt], combined)
+        screened = screened[~in_doubt]
+    primal = hard_primal(w, functional, off) if problem.is_hard else soft_primal(problem, w, missing, off)
+    dual, dual_error, t = dual_of(w, problem.is_hard)
+    factors = (t * w.scales[0], t * w.scales[1])
+    return KernelMeasure(
+        w.values, bias, np.maximum(0.0, missing), w.square, *primal, dual, dual_error, factors, w.scales, w.off,
+        w.square_error,
+    )  # fmt: skip
+
+
+def least_gap(problem: KernelMargin, w: Direction) -> float:
+    """What the relative gap of w is at least, up to rounding, from the rows that were measured; P with no others."""
+    rows = np.flatnonzero(np.isfinite(w.values))
+    signs, costs = problem.signs[rows], problem.costs[rows]
+    if problem.is_hard or not len(rows):
+        return 0.0
+    some = dataclasses.replace(problem, X=problem.X[rows], signs=signs, costs=costs)
+    missing = 1.0 - signs * (w.values[rows] + best_bias(some, w.values[rows]))
+    return soft_gap(0.5 * w.square + float(np.sum(costs * np.maximum(0.0, missing))), dual_of(w, False)[0])
+
+
+def combined(kernel: Kernel, A: Points, B: Points, coefficients: NDArray[np.float64], threads: Threads | None) -> Sums:
     """sum_j c_j k(x_i, x_j) for each column c >= 0; at least sum_j c_j |k(x_i, x_j)| over all columns; and the error.
 
     The error bounds that of the columns' sums, of every one and of all together. With r, s and K as in
@@ -165,11 +229,16 @@ def combined(
             sizes = kernel.reach(A) * float(total(weights * kernel.reach(B))[0])
     relative, absolute = kernel.rounding(A, B)
     blocks = (A.X.shape[1] if kernel.name is KernelName.PRECOMPUTED else terms) // kernel.block[1] + 1
-    relative = relative + rounding(min(terms, kernel.block[1]) + blocks + 8)
+    relative = relative + rounding(min(terms, kernel.block[1]) + blocks + 3 * MOST_BLOCKS + 8)
     heavy = float(total(weights)[0])
     error = 1.1 * (relative * sizes + absolute * heavy) + 2.0 * LEAST * terms
     known = (relative <= BLURRED) & np.isfinite(error)
     return sums, 1.1 * (sizes + absolute * heavy), np.where(known, error, math.inf)
+
+
+def bias_of(problem: KernelMargin, values: Vector) -> float:
+    """The best bias; the hard margin's is that in the middle."""
+    return middle(problem, values) if problem.is_hard else best_bias(problem, values)
 
 
 def middle(problem: KernelMargin, values: Vector) -> float:

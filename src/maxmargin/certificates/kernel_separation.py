@@ -31,14 +31,14 @@ from maxmargin.certificates.duality import LEAST, OUTWARDS, rounding, total
 from maxmargin.certificates.exact_linear_algebra import power_of_two
 from maxmargin.certificates.exact_soft_margin import integers_of
 from maxmargin.certificates.kernel_duality import combined
-from maxmargin.certificates.kernel_verification import kernel_malformations
+from maxmargin.certificates.kernel_verification import kernel_malformations, kernel_on
 from maxmargin.certificates.measure import objective
 from maxmargin.certificates.proof import Proof, TheoremBound
 from maxmargin.certificates.report import ROWS_SHOWN
 from maxmargin.certificates.verification import Rows, Verification, agree, problem_of
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.problems.kernel_margin import KernelMargin
-from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, Points, rows_of
+from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.soft_margin import Loss
 
@@ -232,7 +232,7 @@ def refusals_of(
     a = np.zeros(len(kept))
     a[np.searchsorted(kept, c.rows)] = c.weights
     floats = X.astype(np.float64, copy=False)
-    kernel = KernelChoice(function if c.kernel == "function" else c.kernel, c.gamma, c.coef0, c.degree).on(floats)
+    kernel = kernel_on(c, floats, kept, function)
     points = kernel.points(floats, kept)
     plane = measure(kernel, points, signs, a, c.fit_intercept)
     lower_holds, upper_holds = c.margin_lower <= plane.lower(1.0), c.margin_upper >= plane.upper(1.0)

@@ -37,7 +37,7 @@ from maxmargin.certificates.soft_verification import costs_of
 from maxmargin.certificates.verification import Rows, Verification, problem_of
 from maxmargin.data.matrix import Matrix, Vector, refuse_what_float64_cannot_hold
 from maxmargin.problems.kernel_margin import KernelMargin
-from maxmargin.problems.kernels import KernelChoice, KernelName
+from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, refuse_a_skew_table
 from maxmargin.problems.soft_margin import Loss
 
 WITHOUT_NUMBERS = {  # the numbers that a kernel does not have, and the values that stand there
@@ -103,7 +103,7 @@ def refusals_of(
         yield f"the weight {a[row]:.9g} of row {kept[row]} is not between 0 and {most}: not a point of the dual"
         return
     floats = X.astype(np.float64, copy=False)
-    kernel = KernelChoice(function if c.kernel == "function" else c.kernel, c.gamma, c.coef0, c.degree).on(floats)
+    kernel = kernel_on(c, floats, kept, function)
     problem = KernelMargin(floats, signs, costs, Loss.HINGE, True, kernel, kernel.points(floats, kept))
     measured = measure(problem, a, b=c.b)
     if c.verdict is KernelVerdict.NOT_SEPARABLE:
@@ -173,6 +173,15 @@ def kernel_malformations(c: WithKernel, X: Matrix, function: Any) -> Iterator[st
         yield f"degree must be a whole number of at least 0, not {c.degree!r}"
     if name is KernelName.PRECOMPUTED and X.shape[0] > X.shape[1]:
         yield f"a precomputed kernel needs a value for every pair of rows, and X has {X.shape[1]} columns"
+
+
+def kernel_on(c: WithKernel, X: Matrix, kept: Rows, function: Any) -> Kernel:
+    """The kernel that a certificate speaks of, on these rows of the table; a table that is none is refused."""
+    if c.kernel == KernelName.PRECOMPUTED:
+        if len(kept) and int(kept[-1]) >= X.shape[1]:
+            raise ValueError(f"a precomputed kernel needs a column for row {kept[-1]}, and X has {X.shape[1]} columns")
+        refuse_a_skew_table(X[:, kept], kept)
+    return KernelChoice(function if c.kernel == "function" else c.kernel, c.gamma, c.coef0, c.degree).on(X)
 
 
 def bounds_refused(
@@ -248,7 +257,7 @@ def conditions_refused(
         return
     # Rows whose weights are at the very limit between telling b and not telling it are left out.
     fresh = kernel_conditions(problem, a, found, INSIDE * (1.0 + 1e-6))
-    m, off = nearest(problem, found), float(found.off.max())
+    m, off = nearest(problem, found), float(np.max(found.off, where=(a > 0.0) | (found.slack > 0.0), initial=0.0))
     of_value = 4.0 * (found.primal_error + found.dual_error + found.square_error) / (found.primal or 1.0)
     of_value += 4.0 * off / m * factor(found) * float(a.max(initial=0.0)) / (found.primal or 1.0)
     rounding = {

@@ -90,6 +90,12 @@ class MulticlassCertificate:
     def report(self) -> str:
         return "\n".join(f"{name_of(part)}\n{part.report()}" for part in self.parts)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from maxmargin.certificates.notebook import certificate_html
+
+        return certificate_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         return {"parts": [part.to_dict() for part in self.parts]}
 

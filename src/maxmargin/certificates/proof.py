@@ -76,6 +76,10 @@ class Proof(ABC):
     dual: float
     weights: Vector
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """From a file; some programs keep an enum as its text."""
+        vars(self).update(state, verdict=self.verdicts(state["verdict"]))
+
     @property
     def gap(self) -> float:
         """primal - dual, both recomputed from the data; NaN where neither side is finite."""
@@ -97,6 +101,12 @@ class Proof(ABC):
 
     def __str__(self) -> str:
         return self.report()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from maxmargin.certificates.notebook import certificate_html
+
+        return certificate_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values only; `from_dict` is the way back."""

@@ -2,8 +2,9 @@
 
     fit, predict, verify, audit, info     models: made, used, proven again, measured, shown
     check, path, compare                  questions about a table
+    plot                                  pictures
     scale, convert                        tables
-    bench, demo, doctor                   the library itself
+    bench, demo, play, doctor             the library itself
 
 Results go to stdout, messages and progress to stderr. Exit codes:
 

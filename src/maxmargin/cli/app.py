@@ -22,11 +22,13 @@ from maxmargin.cli.doctor import doctor
 from maxmargin.cli.fit import fit
 from maxmargin.cli.info import info
 from maxmargin.cli.path import path
+from maxmargin.cli.play import play
+from maxmargin.cli.plot import plot
 from maxmargin.cli.predict import predict
 from maxmargin.cli.scale import scale
 from maxmargin.cli.verify import verify
 
-COMMANDS = (fit, predict, check, verify, audit, path, compare, info, scale, convert, bench, demo, doctor)
+COMMANDS = (fit, predict, check, verify, audit, path, plot, compare, info, scale, convert, bench, play, demo, doctor)
 
 app = typer.Typer(
     name="maxmargin",

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from maxmargin.cli import datafile
-from maxmargin.cli.console import ExitCode, messages, say, say_json
+from maxmargin.cli.console import ExitCode, UserError, say, say_json
 from maxmargin.cli.datafile import Format
-from maxmargin.cli.model import in_a_sentence
+from maxmargin.cli.model import Model, in_a_sentence, load_and_read
 from maxmargin.cli.options import (
     AsJson,
     ClassWeight,
     Data,
+    Features,
     FileFormat,
+    Id,
     Ignore,
     Label,
     MaxTime,
     NoHeader,
+    Sql,
     Tolerance,
     Weight,
     check_time,
 )
 from maxmargin.cli.progress import gap_shown
-from maxmargin.cli.textmodel import load_for_audit
+from maxmargin.cli.textmodel import for_audit
 
 if TYPE_CHECKING:
     from maxmargin.estimators.audit_result import Audit
@@ -34,13 +39,14 @@ SHARP = 1e-5  # the gap to which the optimum is sought
 
 
 def audit(
-    model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="A model of maxmargin, or a text model of LIBSVM or LIBLINEAR.")
-    ],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model of maxmargin, a skops file, or a text model.")],
     data: Data,
     label: Label = None,
     weight: Weight = None,
     ignore: Ignore = None,
+    id: Id = None,
+    n_features: Features = None,
+    sql: Sql = None,
     C: Annotated[
         float | None,
         typer.Option("--C", "-c", metavar="NUMBER", help="The C of a text model, which its file does not tell."),
@@ -59,10 +65,12 @@ def audit(
     from maxmargin.estimators.audit import audit as audited
 
     check_time(max_time)
-    with messages.status(f"Reading {data}"):
-        table = datafile.read(data, format, label, not no_header, weight=weight, ignore=ignore)
-    loaded = load_for_audit(model, table.X.shape[1], C, class_weight)
-    with in_a_sentence(table.name):
+    loaded, table = load_and_read(
+        model, data, format, label, not no_header, any_estimator=True, weight=weight, ignore=ignore, id=id,
+        n_features=n_features, sql=sql,
+    )  # fmt: skip
+    loaded = for_audit(loaded, model, C, class_weight)
+    with in_a_sentence(table.name), as_a_fit_leaves_it(model, loaded):
         X = loaded.prepared(table)
         sharp = SHARP if tol is None else tol
         with gap_shown("Seeking the optimum", sharp):
@@ -73,6 +81,17 @@ def audit(
         say(datafile.headline(table))
         say(answer.report())
     return int(code_of(answer))
+
+
+@contextmanager
+def as_a_fit_leaves_it(path: str, loaded: Model) -> Iterator[None]:
+    """The attributes of a model of another program can be anything."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        if loaded.written_by != "skops":
+            raise
+        raise UserError(f"{path} is not as a fit leaves a model: {str(error).splitlines()[0]}") from None
 
 
 def code_of(answer: Audit) -> ExitCode:

@@ -19,8 +19,24 @@ from rich.table import Table
 from maxmargin.cli import datafile
 from maxmargin.cli.console import UserError, messages, say, say_json, show
 from maxmargin.cli.datafile import Format
-from maxmargin.cli.model import in_a_sentence, make_scaler
-from maxmargin.cli.options import AsJson, FileFormat, Ignore, Label, NoHeader, Price, Scale, Scaling
+from maxmargin.cli.model import in_a_sentence
+from maxmargin.cli.options import (
+    AsJson,
+    Categorical,
+    Features,
+    FileFormat,
+    Id,
+    Ignore,
+    Impute,
+    Label,
+    NoHeader,
+    Price,
+    Scale,
+    Scaling,
+    Sql,
+    Text,
+)
+from maxmargin.cli.preparation import preparation_of, prepare
 from maxmargin.cli.progress import gap_shown
 
 TIMES = 3
@@ -52,6 +68,12 @@ def bench(
     ] = None,
     label: Label = None,
     ignore: Ignore = None,
+    id: Id = None,
+    categorical: Categorical = None,
+    text: Text = None,
+    impute: Impute = False,
+    n_features: Features = None,
+    sql: Sql = None,
     C: Price = 1.0,
     scale: Scale = Scaling.AUTO,
     rows: Annotated[int, typer.Option(metavar="NUMBER", help="How many rows the made tables have.")] = 20_000,
@@ -72,9 +94,12 @@ def bench(
         sets = made_sets(rows)
     else:
         with messages.status(f"Reading {data}"):
-            table = datafile.read(data, format, label, not no_header, ignore=ignore)
-        scaler = make_scaler(scale, table.X)
-        X = table.X if scaler is None else scaler.fit_transform(table.X)
+            table = datafile.read(
+                data, format, label, not no_header, ignore=ignore, id=id, categorical=categorical, text=text,
+                impute=impute, n_features=n_features, sql=sql,
+            )  # fmt: skip
+        with in_a_sentence(table.name):
+            X = prepare(table, preparation_of(table, scale, impute))
         sets = iter([Set(table.name, X, table.y, X.shape[0] <= MOST_KERNEL_ROWS)])
     for one in sets:
         with in_a_sentence(one.name):

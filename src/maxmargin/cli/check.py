@@ -11,18 +11,28 @@ import typer
 from maxmargin.cli import datafile
 from maxmargin.cli.console import ExitCode, messages, say, say_json
 from maxmargin.cli.datafile import DataFile, Format, describe, headline
+from maxmargin.cli.model import in_a_sentence
 from maxmargin.cli.options import (
     AsJson,
+    Categorical,
     Data,
+    Features,
     FileFormat,
+    Id,
     Ignore,
+    Impute,
     Label,
     MaxTime,
     NoBias,
     NoHeader,
     Positive,
+    Scaling,
+    Sql,
+    Text,
+    Weight,
     check_time,
 )
+from maxmargin.cli.preparation import encoded
 from maxmargin.cli.proof import Proof, proof_for_machines, tell_proof
 from maxmargin.cli.question import ask
 
@@ -40,7 +50,14 @@ class NormName(StrEnum):
 def check(
     file: Data,
     label: Label = None,
+    weight: Weight = None,
     ignore: Ignore = None,
+    id: Id = None,
+    categorical: Categorical = None,
+    text: Text = None,
+    impute: Impute = False,
+    n_features: Features = None,
+    sql: Sql = None,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
     norm: Annotated[NormName, typer.Option(help="Which margin is measured.")] = NormName.L2,
@@ -49,13 +66,20 @@ def check(
     max_time: MaxTime = None,
     as_json: AsJson = False,
 ) -> int:
-    """Tell whether a plane separates the labels of a file, with proof.
+    """Tell whether a plane separates the labels of a file, with proof; a row of weight 0 does not count.
 
     Exit codes: 0 separable, 3 proven not separable, 2 undecided, 1 an error.
     """
     check_time(max_time)
     with messages.status(f"Reading {file}"):
-        data = datafile.read(file, format, label, not no_header, ignore=ignore)
+        data = datafile.read(
+            file, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
+            impute=impute, n_features=n_features, sql=sql,
+        )  # fmt: skip
+    if data.weights is not None:
+        data = data.where(data.weights > 0.0)
+    with in_a_sentence(data.name):
+        data = encoded(data, Scaling.NONE, impute)
     begun = time.perf_counter()
     with messages.status(f"Looking for a plane between {data.X.shape[0]:,} rows"):
         certificate = ask(data, norm.value, not no_bias, positive, max_time)

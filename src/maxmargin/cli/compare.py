@@ -12,20 +12,28 @@ from maxmargin.cli import datafile
 from maxmargin.cli.certified import certificate_for_machines, exit_code, parts_of
 from maxmargin.cli.console import ExitCode, messages, say, say_json, show
 from maxmargin.cli.datafile import DataFile, Format, describe
-from maxmargin.cli.model import in_a_sentence, make_scaler
+from maxmargin.cli.model import in_a_sentence
 from maxmargin.cli.options import (
     AsJson,
+    Categorical,
     Data,
+    Features,
     FileFormat,
+    Id,
     Ignore,
+    Impute,
     Label,
     MaxTime,
     NoHeader,
     Price,
     Scale,
     Scaling,
+    Sql,
+    Text,
+    Weight,
     check_time,
 )
+from maxmargin.cli.preparation import preparation_of, prepare
 from maxmargin.cli.progress import gap_shown
 
 ENOUGH = 30.0  # seconds for each algorithm, where no limit is given
@@ -44,7 +52,14 @@ class Run(NamedTuple):
 def compare(
     data: Data,
     label: Label = None,
+    weight: Weight = None,
     ignore: Ignore = None,
+    id: Id = None,
+    categorical: Categorical = None,
+    text: Text = None,
+    impute: Impute = False,
+    n_features: Features = None,
+    sql: Sql = None,
     C: Price = 1.0,
     scale: Scale = Scaling.AUTO,
     max_time: MaxTime = ENOUGH,
@@ -54,15 +69,19 @@ def compare(
 ) -> int:
     """Run every algorithm on a file and show what each one proves; --max-time is for each of them.
 
+    With --weight, those that know weights.
+
     Exit codes: 0 every proof holds, 2 one does not, 1 an error.
     """
     check_time(max_time)
     with messages.status(f"Reading {data}"):
-        table = datafile.read(data, format, label, not no_header, ignore=ignore)
-    scaler = make_scaler(scale, table.X)
+        table = datafile.read(
+            data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
+            impute=impute, n_features=n_features, sql=sql,
+        )  # fmt: skip
     with in_a_sentence(table.name):
-        X = table.X if scaler is None else scaler.fit_transform(table.X)
-        runs = [run(name, estimator, X, table) for name, estimator in contestants(C, max_time).items()]
+        X = prepare(table, preparation_of(table, scale, impute))
+        runs = [run(name, estimator, X, table) for name, estimator in contestants(C, max_time, table).items()]
     if as_json:
         say_json({**describe(table), "algorithms": [for_machines(one) for one in runs]})
     else:
@@ -72,12 +91,14 @@ def compare(
     return int(ExitCode.FINE if all(one.verification for one in runs) else ExitCode.UNPROVEN)
 
 
-def contestants(C: float, max_time: float | None) -> dict[str, Any]:
-    """The algorithms by the names that the table shows."""
+def contestants(C: float, max_time: float | None, table: DataFile) -> dict[str, Any]:
+    """The algorithms by the names that the table shows; where rows have weights, those that know them."""
+    from sklearn.utils.validation import has_fit_parameter
+
     import maxmargin
 
     limit: dict[str, Any] = {"max_time": max_time}
-    return {
+    algorithms = {
         "perceptron": maxmargin.Perceptron(**limit),
         "margin perceptron": maxmargin.MarginPerceptron(**limit),
         "Winnow": maxmargin.Winnow(**limit),
@@ -89,22 +110,26 @@ def contestants(C: float, max_time: float | None) -> dict[str, Any]:
         f"kernel SVM, rbf, C={C:g}": maxmargin.KernelSVM(C, **limit),
         f"kernel SVM, cubic, C={C:g}": maxmargin.KernelSVM(C, kernel="poly", coef0=1.0, **limit),
     }
+    if table.weights is None:
+        return algorithms
+    return {name: one for name, one in algorithms.items() if has_fit_parameter(one, "sample_weight")}
 
 
 def run(name: str, estimator: Any, X: Any, table: DataFile) -> Run:
     """One algorithm, judged."""
     from maxmargin import NotSeparableError
 
+    weights = {} if table.weights is None else {"sample_weight": table.weights}
     begun = time.perf_counter()
     with gap_shown(name, getattr(estimator, "tol", None)):
         try:
-            certificate = estimator.fit(X, table.y).certificate_
+            certificate = estimator.fit(X, table.y, **weights).certificate_
         except NotSeparableError as error:
             certificate = error.certificate
         seconds = time.perf_counter() - begun
     with messages.status("Checking the proof"):
-        accuracy = float(estimator.score(X, table.y)) if hasattr(estimator, "classes_") else None
-        return Run(name, certificate, certificate.verify(X, table.y), accuracy, seconds)
+        accuracy = float(estimator.score(X, table.y, **weights)) if hasattr(estimator, "classes_") else None
+        return Run(name, certificate, certificate.verify(X, table.y, **weights), accuracy, seconds)
 
 
 def table_of(runs: list[Run]) -> Table:

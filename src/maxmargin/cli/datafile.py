@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from maxmargin.cli.console import UserError, messages
@@ -37,7 +38,8 @@ class Format(StrEnum):
 class DataFile(NamedTuple):
     """The rows of a file; row i begins in line lines[i]. The columns of a sparse file have no names, but indices.
 
-    y is None where no labels were asked for, and weights where there are none.
+    y is None where no labels were asked for, and weights and ids where there are none. Columns of text are in `texts`,
+    by their names, and `asked` says what they were said to be, "category" or "text". A cell that is missing is NaN.
     """
 
     name: str
@@ -49,6 +51,44 @@ class DataFile(NamedTuple):
     feature_names: tuple[str, ...] | None
     zero_based: bool = True
     weights: NDArray[np.float64] | None = None
+    ids: NDArray[Any] | None = None
+    texts: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    asked: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of all features, those of numbers first; None in a sparse file."""
+        return None if self.feature_names is None else (*self.feature_names, *self.texts)
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.X.shape[1]) + len(self.texts)
+
+    def where(self, counts: NDArray[np.bool_]) -> DataFile:
+        """Some of the rows."""
+        return self._replace(
+            X=self.X[counts],
+            y=None if self.y is None else self.y[counts],
+            lines=self.lines[counts],
+            weights=None if self.weights is None else self.weights[counts],
+            ids=None if self.ids is None else self.ids[counts],
+            texts={name: words[counts] for name, words in self.texts.items()},
+        )
+
+    def rows(self, names: Sequence[str] | None = None) -> Any:
+        """The features, or those that are named: an array of numbers, or of objects where some are text."""
+        import numpy as np
+
+        if self.feature_names is None or (names is None and not self.texts):
+            return self.X
+        chosen = (self.names or ()) if names is None else names
+        places = {name: place for place, name in enumerate(self.feature_names)}
+        if all(name in places for name in chosen):
+            return self.X[:, [places[name] for name in chosen]]
+        table = np.empty((len(self.lines), len(chosen)), dtype=object)
+        for index, name in enumerate(chosen):
+            table[:, index] = self.X[:, places[name]] if name in places else self.texts[name]
+        return table
 
 
 def read(
@@ -59,50 +99,63 @@ def read(
     *,
     weight: str | None = None,
     ignore: Sequence[str] | None = None,
+    id: str | None = None,
+    n_features: int | None = None,
+    categorical: Sequence[str] | None = None,
+    text: Sequence[str] | None = None,
+    impute: bool = False,
+    sql: str | None = None,
+    expected: Mapping[str, str] | None = None,
     needs_labels: bool = True,
 ) -> DataFile:
-    """Read a file, or standard input where its name is -; every problem becomes a `UserError`.
+    """Read a file, standard input where its name is -, or a query; every problem becomes a `UserError`.
 
-    Where no labels are needed, they are read if their column is named; columns of text are passed over.
+    Where no labels are needed, they are read if their column is named. A model says which columns it expects, and
+    whether they hold text; without one, the file and the options tell.
     """
     from maxmargin.data.columns import Roles
-    from maxmargin.data.files import DataFileError
-    from maxmargin.data.sources import read_table, recognise
-    from maxmargin.data.tables import read_csv_columns
+    from maxmargin.data.files import DataFileError, MissingValueError
+    from maxmargin.data.sources import read_roles, recognise
 
-    name = "standard input" if file == "-" else file
-    wanted: dict[str, Any] = {
-        "label": None if label is None else index_or_name(label),
-        "weight": None if weight is None else index_or_name(weight),
-        "ignore": [index_or_name(column) for column in ignore or ()],
-    }
+    name = "the query" if sql is not None else "standard input" if file == "-" else file
+    roles = Roles(
+        label=None if label is None else index_or_name(label),
+        weight=None if weight is None else index_or_name(weight),
+        id=None if id is None else index_or_name(id),
+        ignore=tuple(map(index_or_name, ignore or ())),
+        categorical=tuple(map(index_or_name, categorical or ())),
+        prose=tuple(map(index_or_name, text or ())),
+        missing=impute,
+        expected=expected,
+    )
     try:
-        source = standard_input() if file == "-" else file
-        format = Format(recognise(source).value) if format is Format.AUTO else format
+        source = standard_input() if file == "-" and sql is None else file
+        if sql is not None:
+            format = Format.ARROW
+        elif format is Format.AUTO:
+            format = Format(recognise(source).value)
         if format is Format.CSV:
-            roles = Roles(**wanted, usual_label=needs_labels, texts=not needs_labels)
-            table = read_csv_columns(source, roles, header)
+            roles = roles._replace(usual_label=needs_labels)
         elif not header:
             raise UserError(f"{name} is no CSV file: --no-header is for CSV (--format csv)")
-        else:
-            table = read_table(source, **wanted, format=format.value)
+        table = read_roles(source, roles, n_features=n_features, format=format.value, header=header, database=sql)
+    except MissingValueError as error:
+        filled = "the model was fitted without --impute" if expected is not None else "--impute fills such cells in"
+        raise UserError(f"{error} ({filled})") from None
     except DataFileError as error:
         raise UserError(str(error)) from None
-    except ModuleNotFoundError as missing:
-        raise UserError(f"{name}: to read this format, install {missing.name}") from None
+    except ImportError as missing:
+        raise UserError(f"{name} cannot be read: {missing}") from None
     except OSError as error:
         raise UserError(f"{name} cannot be read: {(error.strerror or str(error)).lower()}") from None
     for note in table.notes:
         messages.print(f"maxmargin: {name}: {note}")
     if needs_labels and table.y is None:
-        names = ", ".join(map(repr, table.feature_names or ()))
+        names = ", ".join(map(repr, (*(table.feature_names or ()), *table.texts)))
         raise UserError(f"{name}: say with --label which column holds the labels; there are {names}")
-    if needs_labels and table.texts:
-        names = ", ".join(map(repr, table.texts))
-        raise UserError(f"{name}: {names} hold text and no numbers: leave them out with --ignore, or encode them first")
     return DataFile(
         name, format, table.X, table.y, table.lines, table.label_name, table.feature_names, table.zero_based,
-        table.weights,
+        table.weights, table.ids, table.texts, table.asked,
     )  # fmt: skip
 
 
@@ -116,7 +169,7 @@ def count_labels(data: DataFile) -> list[tuple[Any, int]]:
 
 def headline(data: DataFile) -> str:
     """A line about the file."""
-    rows, columns = data.X.shape
+    rows, columns = data.X.shape[0], data.n_columns
     counts = count_labels(data)
     shown = [f"{label!r} ({count:,})" for label, count in counts[:LABELS_SHOWN]]
     shown += [f"{len(counts) - LABELS_SHOWN} more"] if len(counts) > LABELS_SHOWN else []
@@ -129,7 +182,7 @@ def describe(data: DataFile) -> dict[str, Any]:
         "file": data.name,
         "format": data.format.value,
         "rows": data.X.shape[0],
-        "columns": data.X.shape[1],
+        "columns": data.n_columns,
         "labels": [{"label": label, "count": count} for label, count in count_labels(data)],
     }
 

@@ -102,7 +102,8 @@ def prove(data: DataFile, label: str) -> Proof:
 
 def draw(output: Path, runs: list[Run], made: Any) -> Path | None:
     """The street of the l2 margin; None, and a line on how to get Matplotlib, where it is missing."""
-    from maxmargin.plots.street import PIP_LINE, SIZE, StreetDisplay
+    from maxmargin.plots.street import StreetDisplay
+    from maxmargin.plots.style import PIP_LINE, SQUARE
 
     try:
         from matplotlib.figure import Figure
@@ -111,10 +112,10 @@ def draw(output: Path, runs: list[Run], made: Any) -> Path | None:
         return None
     X, y, _ = made
     widest = next(run.estimator for run in runs if run.name == "HardMarginSVM, l2")
-    figure = Figure(figsize=SIZE, dpi=150, layout="constrained")
+    figure = Figure(figsize=SQUARE, dpi=150, layout="constrained")
     StreetDisplay.from_estimator(widest, X, y, ax=figure.subplots())
     try:
-        figure.savefig(output)
+        figure.savefig(output, bbox_inches="tight")
     except (OSError, ValueError) as error:
         raise UserError(f"the picture cannot go to {output}: {getattr(error, 'strerror', None) or error}") from None
     return output.resolve()

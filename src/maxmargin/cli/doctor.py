@@ -18,7 +18,15 @@ import maxmargin
 from maxmargin.cli.console import ExitCode, messages, say, say_json, show
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite")
-EXTRAS = {"cli": ("typer", "rich"), "plots": ("matplotlib",), "reference": ("cvxpy", "clarabel")}
+EXTRAS = {
+    "cli": ("typer", "rich"),
+    "data": ("pyarrow",),
+    "onnx": ("onnx",),
+    "plots": ("matplotlib",),
+    "reference": ("cvxpy", "clarabel"),
+    "skops": ("skops",),
+    "sql": ("duckdb", "pyarrow"),
+}
 
 
 def doctor(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -13,14 +14,18 @@ from maxmargin.cli.certified import certificate_for_machines, exit_code, tell_ce
 from maxmargin.cli.checkpoint import Checkpoint, check_checkpoint, fit_or_go_on
 from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json
 from maxmargin.cli.datafile import DataFile, Format, describe
-from maxmargin.cli.model import in_a_sentence, make_scaler, read_class_weight, save_model
+from maxmargin.cli.model import in_a_sentence, read_class_weight, save_model
 from maxmargin.cli.options import (
     AsJson,
+    Categorical,
     ClassWeight,
     Data,
     Exact,
+    Features,
     FileFormat,
+    Id,
     Ignore,
+    Impute,
     KernelName,
     Label,
     Loss,
@@ -32,12 +37,17 @@ from maxmargin.cli.options import (
     Price,
     Scale,
     Scaling,
+    Settings,
+    Sql,
+    Text,
     Tolerance,
     Weight,
     check_time,
     kernel_named,
 )
+from maxmargin.cli.preparation import preparation_of, prepare, report_of, scaling_of, sentences_of
 from maxmargin.cli.progress import gap_shown
+from maxmargin.cli.settings import read_settings
 
 
 class Algorithm(StrEnum):
@@ -49,6 +59,8 @@ class Algorithm(StrEnum):
     MARGIN_PERCEPTRON = "margin-perceptron"
     WINNOW = "winnow"
     STOCHASTIC = "stochastic"
+    KERNEL_SVM = "kernel-svm"
+    KERNEL_PERCEPTRON = "kernel-perceptron"
 
 
 def fit(
@@ -56,6 +68,12 @@ def fit(
     label: Label = None,
     weight: Weight = None,
     ignore: Ignore = None,
+    id: Id = None,
+    categorical: Categorical = None,
+    text: Text = None,
+    impute: Impute = False,
+    n_features: Features = None,
+    sql: Sql = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="MODEL", help="Where to write the model."),
@@ -90,6 +108,7 @@ def fit(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in the checkpoint, if there is one.")
     ] = False,
+    settings: Settings = None,
     exact: Exact = False,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
@@ -103,7 +122,10 @@ def fit(
     kept = None if checkpoint is None else Checkpoint(checkpoint, 60.0 if every is None else every, resume)
     check_checkpoint(kept, every, resume)
     with messages.status(f"Reading {data}"):
-        table = datafile.read(data, format, label, not no_header, weight=weight, ignore=ignore)
+        table = datafile.read(
+            data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
+            impute=impute, n_features=n_features, sql=sql,
+        )  # fmt: skip
     labels = [value for value, _ in datafile.count_labels(table)]
     given: dict[str, Any] = {
         "C": C,
@@ -118,16 +140,16 @@ def fit(
         "tol": tol,
         "multi_class": None if multi_class is None else multi_class.value,
     }
-    classifier = make_classifier(algorithm, kernel, given)
-    scaler = make_scaler(scale, table.X)
+    classifier = make_classifier(algorithm, kernel, given, settings)
+    preparation = preparation_of(table, scale, impute)
     begun = time.perf_counter()
-    code = run(classifier, scaler, table, exact, as_json, begun, output, kept)
+    code = run(classifier, preparation, table, exact, as_json, begun, output, kept)
     return int(code)
 
 
 def run(
     classifier: Any,
-    scaler: Any,
+    preparation: Any,
     table: DataFile,
     exact: bool,
     as_json: bool,
@@ -140,7 +162,7 @@ def run(
 
     interrupted = False
     with in_a_sentence(table.name):
-        X = table.X if scaler is None else scaler.fit_transform(table.X)
+        X = prepare(table, preparation)
         try:
             with gap_shown("Fitting", getattr(classifier, "tol", None)):
                 fit_or_go_on(classifier, X, table.y, weights_for(classifier, table), kept)
@@ -158,12 +180,14 @@ def run(
     code = ExitCode.INTERRUPTED if interrupted else exit_code(certificate, verification)
     accuracy = float(classifier.score(X, table.y)) if hasattr(classifier, "classes_") else None
     if output is not None:
-        save_model(scaler, classifier, table, output)
+        save_model(preparation, classifier, table, output)
+    taken, scaling = report_of(table, preparation), scaling_of(preparation)
     found = {
         **describe(table),
         "algorithm": type(classifier).__name__,
         "parameters": {name: value for name, value in classifier.get_params().items() if value is not None},
-        "scaling": None if scaler is None else type(scaler).__name__,
+        "scaling": scaling,
+        "columns_taken": taken,
         "status": status_of(classifier),
         "accuracy": accuracy,
         "seconds": seconds,
@@ -174,8 +198,11 @@ def run(
         say_json({**found, **certificate_for_machines(certificate, verification)})
         return code
     say(datafile.headline(table))
-    how = "as they are" if scaler is None else f"scaled by {type(scaler).__name__}"
-    say(f"{type(classifier).__name__} on the columns {how}, {seconds:.3g} s")
+    columns = "columns" if not table.texts else "columns of numbers"
+    how = f"the {columns} {'as they are' if scaling is None else f'scaled by {scaling}'}"
+    say(f"{type(classifier).__name__} on {how}, {seconds:.3g} s")
+    for sentence in sentences_of(taken):
+        say(sentence)
     tell_certificate(certificate, verification)
     if accuracy is not None:
         say(f"  {accuracy:.2%} of these rows get their own label")
@@ -200,7 +227,9 @@ def status_of(classifier: Any) -> list[str]:
     return [one.name for one in (status if isinstance(status, list) else [status])]
 
 
-def make_classifier(algorithm: Algorithm, kernel: KernelName, given: dict[str, Any]) -> Any:
+def make_classifier(
+    algorithm: Algorithm, kernel: KernelName, given: dict[str, Any], settings: Sequence[str] | None = None
+) -> Any:
     """The estimator with those of the options that it has; what it does not have must not have been asked for."""
     import maxmargin
 
@@ -212,6 +241,8 @@ def make_classifier(algorithm: Algorithm, kernel: KernelName, given: dict[str, A
         Algorithm.MARGIN_PERCEPTRON: maxmargin.MarginPerceptron,
         Algorithm.WINNOW: maxmargin.Winnow,
         Algorithm.STOCHASTIC: maxmargin.StochasticSVM,
+        Algorithm.KERNEL_SVM: maxmargin.KernelSVM,
+        Algorithm.KERNEL_PERCEPTRON: maxmargin.KernelPerceptron,
     }
     kind = kinds[algorithm]
     known = kind().get_params()
@@ -220,7 +251,8 @@ def make_classifier(algorithm: Algorithm, kernel: KernelName, given: dict[str, A
         if name not in known and given[name] != usual.get(name):
             option = {"fit_intercept": "no-bias"}.get(name, name).replace("_", "-")
             raise UserError(f"--{option} has no meaning for {kind.__name__} (--algorithm {algorithm.value})")
-    return kind(**{name: value for name, value in given.items() if name in known and value is not None})
+    chosen = {name: value for name, value in given.items() if name in known and value is not None}
+    return kind(**chosen | read_settings(settings, kind))
 
 
 def number(option: str, text: str) -> float:

@@ -11,6 +11,7 @@ from maxmargin.cli.certified import parts_of
 from maxmargin.cli.console import ExitCode, say, say_json, show
 from maxmargin.cli.model import Model, load_model
 from maxmargin.cli.options import AsJson, ModelFile
+from maxmargin.cli.preparation import inner_steps
 
 SHOWN = 12  # names of columns or labels
 
@@ -43,10 +44,11 @@ def contents(loaded: Model, path: str) -> dict[str, Any]:
         "written_by": loaded.written_by,
         "estimator": type(classifier).__name__,
         "parameters": {name: plain(value) for name, value in classifier.get_params().items() if value is not None},
-        "scaling": [] if loaded.scaler is None else [type(step).__name__ for _, step in loaded.scaler.steps],
+        "scaling": [type(step).__name__ for step, _ in inner_steps(loaded.scaler)],
         "labels": classifier.classes_.tolist(),
         "columns": int(classifier.n_features_in_),
         "column_names": None if loaded.names is None else list(loaded.names),
+        "column_kinds": None if loaded.expected is None else list(loaded.expected.values()),
         "data": None if loaded.fingerprint is None else loaded.fingerprint.to_dict(),
         "certificates": [
             {

@@ -1,47 +1,60 @@
-"""Models as the commands make, keep and use them: a scaler and a classifier in one file."""
+"""Models as the commands keep and use them: what prepares the columns, and a classifier, in one file."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from maxmargin.cli.console import UserError
-from maxmargin.cli.datafile import DataFile
-from maxmargin.cli.options import Scaling
+from maxmargin.cli.console import UserError, messages
+from maxmargin.cli.datafile import DataFile, Format, read
+from maxmargin.cli.preparation import count_unknown, fills_in, numbers_of
 
 if TYPE_CHECKING:
     from maxmargin.persistence import Fingerprint
 
 TEXT_MODELS = (b"svm_type", b"solver_type")  # how the files of LIBSVM and LIBLINEAR begin
+SKOPS = b"PK"  # a zip archive
 
 
 class Model(NamedTuple):
-    """What a file holds: `whole` predicts, `scaler` (or None) prepares the rows for `classifier`."""
+    """What a file holds: `whole` predicts, `scaler` (or None) prepares the rows for `classifier`.
+
+    `expected` are the columns that it was fitted on, and whether each is a number, a category or text; None where they
+    have no names.
+    """
 
     whole: Any
     scaler: Any
     classifier: Any
-    names: tuple[str, ...] | None
+    expected: Mapping[str, str] | None
     fingerprint: Fingerprint | None = None
     written_by: str | None = None
     is_text: bool = False
 
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        return None if self.expected is None else tuple(self.expected)
+
     def prepared(self, data: DataFile) -> Any:
         """The rows as the classifier sees them, with the columns by their names where both have names."""
         X = self.columns_of(data)
-        return X if self.scaler is None else self.scaler.transform(X)
+        if self.scaler is None:
+            return X
+        for sentence in count_unknown(self.scaler, X, self.names):
+            messages.print(f"maxmargin: {data.name}: {sentence}")
+        return numbers_of(self.scaler.transform(X))
 
     def columns_of(self, data: DataFile) -> Any:
         """The columns of the file that the model was fitted on, in its order."""
         X, expected = data.X, self.whole.n_features_in_
         if self.names is not None and data.feature_names is not None:
-            missing = [name for name in self.names if name not in data.feature_names]
+            missing = [name for name in self.names if name not in (data.names or ())]
             if missing:
                 shown = ", ".join(repr(name) for name in missing[:8])
                 raise UserError(f"{data.name} has no column {shown}, which the model was fitted on")
-            return X[:, [data.feature_names.index(name) for name in self.names]]
+            return data.rows(self.names)
         if data.feature_names is None and X.shape[1] < expected:  # columns that are zero in all rows
             X = X.copy()
             X.resize((X.shape[0], expected))
@@ -63,39 +76,82 @@ def in_a_sentence(name: str) -> Iterator[None]:
         raise UserError(f"{name}: {str(error).splitlines()[0]}") from None
 
 
-def load_model(path: str, n_columns: int | None = None) -> Model:
-    """Read a model; every problem becomes a `UserError`. A text model of LIBSVM has at least `n_columns`."""
-    from maxmargin.persistence import ModelFileError
+def load_model(path: str, n_columns: int | None = None, any_estimator: bool = False) -> Model:
+    """Read a model; every problem becomes a `UserError`. A text model of LIBSVM has at least `n_columns`.
+
+    What skops keeps is scikit-learn's to use: it can be measured (`any_estimator`), and not more.
+    """
+    from maxmargin.persistence import ModelFileError, read_skops
 
     try:
         with open(path, "rb") as file:
             start = file.read(11)
         if start.startswith(TEXT_MODELS):
             return load_text_model(path, start, n_columns)
-        return load_own_model(path)
+        if start.startswith(SKOPS) and not any_estimator:
+            raise UserError(f"{path} is a skops file: `maxmargin audit` can measure it, scikit-learn predicts with it")
+        return model_of(read_skops(path), written_by="skops") if start.startswith(SKOPS) else load_own_model(path)
     except ModelFileError as error:
         raise UserError(str(error)) from None
+    except ImportError as missing:
+        raise UserError(f"{path} cannot be read: {missing}") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from None
 
 
-def load_own_model(path: str) -> Model:
-    from sklearn.pipeline import Pipeline
+def load_and_read(
+    model: str, data: str, format: Format, label: str | None, header: bool, any_estimator: bool = False, **options: Any
+) -> tuple[Model, DataFile]:
+    """A model, and a file as the model needs it: its columns, by their names; missing cells if it can fill them in."""
+    loaded = load_model(model, any_estimator=any_estimator)
+    with messages.status(f"Reading {data}"):
+        table = read(data, format, label, header, **options, expected=loaded.expected, impute=fills_in(loaded.scaler))
+    return (load_model(model, table.X.shape[1]) if loaded.is_text else loaded), table
 
+
+def load_own_model(path: str) -> Model:
     from maxmargin.persistence import model_info
 
     found = model_info(path)
-    model = found.model
+    return model_of(found.model, f"maxmargin {found.written_by}", found.fingerprint)
+
+
+def model_of(model: Any, written_by: str, fingerprint: Fingerprint | None = None) -> Model:
+    """An estimator or a Pipeline, taken apart."""
+    from sklearn.pipeline import Pipeline
+
+    from maxmargin.persistence.column_blocks import kinds_of_columns
+
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    names = [vars(step).pop("feature_names_in_", None) for step in steps]  # the commands give arrays, by these names
+    names = getattr(steps[0], "feature_names_in_", None)
+    forget_names(model)  # the commands give arrays, by these names
+    kinds = [] if names is None else kinds_of_columns(steps[0], len(names))
     return Model(
         whole=model,
         scaler=model[:-1] if len(steps) > 1 else None,
         classifier=steps[-1],
-        names=None if names[0] is None else tuple(names[0]),
-        fingerprint=found.fingerprint,
-        written_by=f"maxmargin {found.written_by}",
+        expected=None if names is None else dict(zip(names, kinds, strict=True)),
+        fingerprint=fingerprint,
+        written_by=written_by,
     )
+
+
+def forget_names(step: Any) -> None:
+    """Of a step and of all that it consists of."""
+    vars(step).pop("feature_names_in_", None)
+    for entry in getattr(step, "transformers_", getattr(step, "steps", ())):
+        if not isinstance(entry[1], str):
+            forget_names(entry[1])
+
+
+def remember_names(step: Any, names: Any) -> None:
+    """The way back: each part of a ColumnTransformer knows its own columns."""
+    first = step.steps[0][1] if hasattr(step, "steps") else step
+    if hasattr(first, "n_features_in_"):
+        first.feature_names_in_ = names
+    for _, inner, chosen in getattr(first, "transformers_", ()):
+        if isinstance(chosen, list) and not isinstance(inner, str):
+            remember_names(inner, names[chosen])
 
 
 def load_text_model(path: str, start: bytes, n_columns: int | None) -> Model:
@@ -111,39 +167,22 @@ def load_text_model(path: str, start: bytes, n_columns: int | None) -> Model:
 
 
 def save_model(scaler: Any, classifier: Any, data: DataFile, path: str) -> None:
-    """Write a model with the names of its columns and the fingerprint of its data."""
+    """Write a model with the names of its columns and the fingerprint of its data; `scaler` is a Pipeline, or None."""
     import numpy as np
     from sklearn.pipeline import Pipeline
 
     from maxmargin.persistence import ModelFileError, save
 
-    model = classifier if scaler is None else Pipeline([("scale", scaler), ("classify", classifier)])
-    first = classifier if scaler is None else scaler
-    if data.feature_names is not None and len(set(data.feature_names)) == len(data.feature_names):
-        first.feature_names_in_ = np.array(data.feature_names, dtype=object)
+    model = classifier if scaler is None else Pipeline([*scaler.steps, ("classify", classifier)])
+    if data.names is not None and len(set(data.names)) == len(data.names):
+        remember_names(classifier if scaler is None else scaler, np.array(data.names, dtype=object))
     try:
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # of arrays that have no names
-            save(model, path, data.X, data.y)
+            save(model, path, data.rows(), data.y)
     except ModelFileError as error:
         raise UserError(str(error)) from None
     except OSError as error:
         raise UserError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from None
-
-
-def make_scaler(scaling: Scaling, X: Any) -> Any:
-    """The scaler for these rows, not fitted; None where there is none."""
-    from scipy.sparse import issparse
-    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
-
-    if scaling is Scaling.AUTO:
-        scaling = Scaling.MAXABS if issparse(X) else Scaling.STANDARD
-    if scaling is Scaling.MINMAX and issparse(X):
-        raise UserError("minmax would turn the zeros of a sparse file into other numbers; maxabs keeps them")
-    if scaling is Scaling.STANDARD:
-        return StandardScaler(with_mean=not issparse(X))
-    if scaling is Scaling.NONE:
-        return None
-    return MinMaxScaler() if scaling is Scaling.MINMAX else MaxAbsScaler()
 
 
 def read_class_weight(given: list[str] | None, labels: list[Any]) -> Any:

@@ -75,6 +75,31 @@ Weight = Annotated[
 Ignore = Annotated[
     list[str] | None, typer.Option(metavar="NAME|INDEX", help="A column to pass over; repeat it for more.")
 ]
+Id = Annotated[
+    str | None, typer.Option("--id", metavar="NAME|INDEX", help="The column that names the rows; no feature.")
+]
+Features = Annotated[
+    int | None,
+    typer.Option(
+        "--n-features", min=1, metavar="NUMBER", help="How many columns an SVMlight file has; it does not say."
+    ),
+]
+Sql = Annotated[
+    str | None,
+    typer.Option("--sql", metavar="DATABASE", help="DATA is a query to this database: duckdb:FILE or sqlite:FILE."),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME|INDEX", help="A column of categories, also if they are numbers or many; repeat it."),
+]
+Text = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME|INDEX", help="A column of text, to be read word by word; repeat it for more."),
+]
+Impute = Annotated[
+    bool,
+    typer.Option("--impute", help="Fill in missing cells: the mean of numbers, the most frequent category."),
+]
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line is data.")]
 FileFormat = Annotated[Format, typer.Option(help="How the file is written.")]
 Positive = Annotated[str | None, typer.Option(metavar="LABEL", help="Ask about this label against all others only.")]
@@ -92,6 +117,10 @@ Loss = Annotated[LossName, typer.Option(help="What slack costs.")]
 NoBias = Annotated[bool, typer.Option("--no-bias", help="Only planes through the origin.")]
 Tolerance = Annotated[
     float | None, typer.Option("--tol", "-e", metavar="NUMBER", help="The relative gap that is to be proven.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the estimator; repeat it for more."),
 ]
 ClassWeight = Annotated[
     list[str] | None,

@@ -11,12 +11,16 @@ import typer
 from maxmargin.cli import datafile
 from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json
 from maxmargin.cli.datafile import Format, describe
-from maxmargin.cli.model import in_a_sentence, make_scaler
+from maxmargin.cli.model import in_a_sentence
 from maxmargin.cli.options import (
     AsJson,
+    Categorical,
     Data,
+    Features,
     FileFormat,
+    Id,
     Ignore,
+    Impute,
     Label,
     Loss,
     LossName,
@@ -26,10 +30,13 @@ from maxmargin.cli.options import (
     Positive,
     Scale,
     Scaling,
+    Sql,
+    Text,
     Tolerance,
     Weight,
     check_time,
 )
+from maxmargin.cli.preparation import preparation_of, prepare
 from maxmargin.cli.progress import gap_shown
 from maxmargin.cli.question import find
 
@@ -39,6 +46,12 @@ def path(
     label: Label = None,
     weight: Weight = None,
     ignore: Ignore = None,
+    id: Id = None,
+    categorical: Categorical = None,
+    text: Text = None,
+    impute: Impute = False,
+    n_features: Features = None,
+    sql: Sql = None,
     Cs: Annotated[
         str, typer.Option("--Cs", metavar="NUMBERS", help="How many values of C, or the values: 0.1,1,10.")
     ] = "10",
@@ -62,13 +75,15 @@ def path(
 
     check_time(max_time)
     with messages.status(f"Reading {data}"):
-        table = datafile.read(data, format, label, not no_header, weight=weight, ignore=ignore)
+        table = datafile.read(
+            data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
+            impute=impute, n_features=n_features, sql=sql,
+        )  # fmt: skip
     y = table.y
     if positive is not None:
         y = (y == find(positive, np.unique(y), table)).astype(int)
-    scaler = make_scaler(scale, table.X)
     with in_a_sentence(table.name):
-        X = table.X if scaler is None else scaler.fit_transform(table.X)
+        X = prepare(table, preparation_of(table, scale, impute))
         with gap_shown("Following the path", tol):
             points = margin_path(
                 X, y, Cs=values_of(Cs), loss=loss.value, fit_intercept=not no_bias, tol=1e-4 if tol is None else tol,

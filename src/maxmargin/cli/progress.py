@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from maxmargin.cli.console import messages
 
 if TYPE_CHECKING:
-    from maxmargin.problems.separation import Solution
+    from maxmargin.problems.separation import SignedRows, Solution
 
 BETWEEN = 0.1  # seconds
 USUAL_END = 1e-4  # where the bar ends if no gap is asked for
@@ -26,7 +25,7 @@ def gap_shown(work: str, tol: float | None = None) -> Iterator[None]:
         return
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from maxmargin.solve.clock import NOBODY, WATCH, watched
+    from maxmargin.solve.watch import listening
 
     standing = TextColumn("{task.fields[standing]}", markup=False)
     columns = (
@@ -40,13 +39,13 @@ def gap_shown(work: str, tol: float | None = None) -> Iterator[None]:
         task = progress.add_task(work, total=1.0, standing="")
         shown = 0.0
 
-        def show(solution: Solution) -> None:
+        def show(solution: Solution, _: SignedRows) -> None:
             nonlocal shown
             if (now := time.perf_counter()) - shown >= BETWEEN:
                 shown, gap = now, float(solution.details.get("gap", math.nan))
                 progress.update(task, completed=share(gap, tol or USUAL_END), standing=told(solution, gap))
 
-        with watched(dataclasses.replace(WATCH.get(NOBODY), show=show)):
+        with listening(show):
             yield
 
 

@@ -51,6 +51,10 @@ def open_text(path: str) -> Any:
 
 def write_rows(target: Any, format: Format, X: Any, data: DataFile, delimiter: str) -> None:
     if format is Format.SVMLIGHT:
+        if data.ids is not None or data.weights is not None:
+            raise UserError(
+                "an SVMlight file has no place for --id and --weight: write CSV, or pass them over (--ignore)"
+            )
         from maxmargin.data.svmlight_writer import write_svmlight
 
         write_svmlight(target, X, data.y)
@@ -59,7 +63,9 @@ def write_rows(target: Any, format: Format, X: Any, data: DataFile, delimiter: s
         raise UserError(f"tables are written as csv or svmlight, not as {format.value}")
     dense = X.toarray() if hasattr(X, "toarray") else X
     names = data.feature_names or tuple(f"x{index}" for index in range(dense.shape[1]))
+    columns = [("id", data.ids), *zip(names, dense.T, strict=True), ("weight", data.weights)]
+    columns = [(name, values) for name, values in columns if values is not None]
+    columns.append((data.label_name or "label", data.y))
     writer = csv.writer(target, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([*names, data.label_name or "label"])
-    for row, label in zip(dense.tolist(), data.y.tolist(), strict=True):
-        writer.writerow([*map(repr, row), label])
+    writer.writerow([name for name, _ in columns])
+    writer.writerows(zip(*(values.tolist() for _, values in columns), strict=True))

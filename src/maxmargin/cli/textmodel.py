@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from maxmargin.cli.console import UserError
-from maxmargin.cli.model import Model, load_model, read_class_weight
+from maxmargin.cli.model import Model, read_class_weight
 
 LOSSES = {
     "L2R_L1LOSS_SVC_DUAL": "hinge",
@@ -14,9 +14,8 @@ LOSSES = {
 }
 
 
-def load_for_audit(path: str, n_columns: int, C: float | None, class_weight: list[str] | None) -> Model:
+def for_audit(loaded: Model, path: str, C: float | None, class_weight: list[str] | None) -> Model:
     """A model of ours as it is; a text model with the C and the weights that are given, which it does not tell."""
-    loaded = load_model(path, n_columns)
     if not loaded.is_text:
         if C is not None or class_weight:
             raise UserError(f"{path} knows its C and its class weights: --C and --class-weight are for text models")

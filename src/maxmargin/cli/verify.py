@@ -6,8 +6,21 @@ from maxmargin.cli import datafile
 from maxmargin.cli.certified import certificate_for_machines, exit_code, tell_certificate
 from maxmargin.cli.console import UserError, messages, say, say_json
 from maxmargin.cli.datafile import Format
-from maxmargin.cli.model import in_a_sentence, load_model
-from maxmargin.cli.options import AsJson, Data, Exact, FileFormat, Ignore, Label, ModelFile, NoHeader, Weight
+from maxmargin.cli.model import in_a_sentence, load_and_read
+from maxmargin.cli.options import (
+    AsJson,
+    Data,
+    Exact,
+    Features,
+    FileFormat,
+    Id,
+    Ignore,
+    Label,
+    ModelFile,
+    NoHeader,
+    Sql,
+    Weight,
+)
 
 
 def verify(
@@ -16,6 +29,9 @@ def verify(
     label: Label = None,
     weight: Weight = None,
     ignore: Ignore = None,
+    id: Id = None,
+    n_features: Features = None,
+    sql: Sql = None,
     exact: Exact = False,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
@@ -25,12 +41,12 @@ def verify(
 
     Exit codes: 0 proven, 2 the proof does not hold on these data or left a gap, 3 proven not separable, 1 an error.
     """
-    loaded = load_model(model)
+    loaded, table = load_and_read(
+        model, data, format, label, not no_header, weight=weight, ignore=ignore, id=id, n_features=n_features, sql=sql
+    )
     certificate = getattr(loaded.classifier, "certificate_", None)
     if certificate is None:
         raise UserError(f"{model} holds no certificate: it was learnt from a stream, or comes from another program")
-    with messages.status(f"Reading {data}"):
-        table = datafile.read(data, format, label, not no_header, weight=weight, ignore=ignore)
     with in_a_sentence(table.name), messages.status("Checking the proof"):
         X = loaded.prepared(table)
         verification = certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.files import DataFileError, shortened
+from maxmargin.data.files import DataFileError, MissingValueError, shortened
 from maxmargin.data.matrix import Matrix
 
 LABEL_NAMES = ("label", "y", "target", "class")
@@ -32,7 +32,9 @@ class LabelledTable(NamedTuple):
     label_name    : the name of the label column, or None
     lines         : in a file that has no lines, rows count as lines
     weights, ids  : these columns, or None
-    texts         : the features that are no numbers but categories: name -> one string per row, for an encoder
+    texts         : the features that are no numbers but categories: name -> one string per row, for an encoder; where
+                    missing values are kept, NaN stands for them here and in X
+    asked         : the names of those of them that were asked for, and as what: "category" or "text"
     queries       : the qid of the rows of an SVMlight file, or None
     zero_based    : how the indices of a sparse file were counted
     notes         : sentences about what the file did not say and the reader decided
@@ -46,6 +48,7 @@ class LabelledTable(NamedTuple):
     weights: NDArray[np.float64] | None = None
     ids: NDArray[Any] | None = None
     texts: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    asked: Mapping[str, str] = MappingProxyType({})
     queries: NDArray[np.int64] | None = None
     zero_based: bool = True
     notes: tuple[str, ...] = ()
@@ -55,7 +58,10 @@ class Roles(NamedTuple):
     """What was asked of the columns, each by its name or its index (from 0; -1 is the last).
 
     Without a label, `usual_label` takes the one column that is called label, y, target or class. `categorical` are
-    categories even if they look like numbers. `texts` says whether a column of text is a category, or an error.
+    categories even if they look like numbers; `prose` is text to be read word by word, where nothing is an empty text.
+    `texts` says whether a column of text is a category, or an error, and `missing` whether a feature may lack values. A
+    model knows what it expects: the names of its features and of each whether it is a "number", a "category" or
+    "text"; other columns are passed over then.
     """
 
     label: ColumnName | None = None
@@ -63,8 +69,11 @@ class Roles(NamedTuple):
     id: ColumnName | None = None
     ignore: Collection[ColumnName] = ()
     categorical: Collection[ColumnName] = ()
+    prose: Collection[ColumnName] = ()
     usual_label: bool = False
     texts: bool = True
+    missing: bool = False
+    expected: Mapping[str, str] | None = None
 
 
 class Columns:
@@ -76,13 +85,16 @@ class Columns:
         self.label = self._find_label(roles.label) if roles.label is not None or roles.usual_label else None
         self.weight = None if roles.weight is None else self._find(roles.weight, "weights")
         self.id = None if roles.id is None else self._find(roles.id, "ids")
-        ignored = [self._find(name, "nothing of use") for name in roles.ignore]
-        self.categorical = {self._find(name, "categories") for name in roles.categorical}
+        ignored = [self._find(name, "numbers to pass over") for name in roles.ignore]
+        categories = {self._find(name, "categories") for name in roles.categorical}
+        prose = {self._find(name, "text") for name in roles.prose}
+        self.asked = dict.fromkeys(categories, "category") | dict.fromkeys(prose, "text")
         taken = [index for index in (self.label, self.weight, self.id, *set(ignored)) if index is not None]
-        for index in taken:
-            if taken.count(index) > 1 or index in self.categorical:
+        parts = [*taken, *categories, *prose]
+        for index in parts:
+            if parts.count(index) > 1:
                 raise self._error(f"column {self.shown(index)} is asked for twice: it can play one part only")
-        self.features = [index for index in range(width) if index not in taken]
+        self.features = [index for index in range(width) if index not in taken and self._is_expected(index)]
         self._refuse_features_without_a_name()
 
     def __getitem__(self, index: int) -> str | int:
@@ -95,6 +107,40 @@ class Columns:
     def name_of(self, index: int) -> str:
         """The name of a feature: x0, x1 ... where there are no names."""
         return f"x{index}" if self.names is None else self.names[index]
+
+    def holds_text(self, index: int) -> bool | None:
+        """Whether a feature is text, if that was said; None: its cells tell."""
+        if self.roles.expected is not None:
+            return self.roles.expected[self.name_of(index)] != "number"
+        if index in self.asked:
+            return True
+        return None if self.roles.texts else False
+
+    def is_prose(self, index: int) -> bool:
+        """Whether a feature is text to be read word by word."""
+        if self.roles.expected is not None:
+            return self.roles.expected.get(self.name_of(index)) == "text"
+        return self.asked.get(index) == "text"
+
+    def may_lack(self, index: int) -> bool:
+        """Whether a column may lack values."""
+        return index in self.features and (self.roles.missing or self.is_prose(index))
+
+    def with_gaps(self, index: int, words: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
+        """Strings; where some are missing, objects, and NaN for these. In prose they are empty."""
+        if self.is_prose(index) or not missing.any():
+            return np.where(missing, "", words)
+        self.refuse_without_values(index, missing)
+        return np.where(missing, np.nan, words.astype(object))
+
+    def refuse_without_values(self, index: int, missing: NDArray[np.bool_]) -> None:
+        """A feature that no row has; what would it be filled in with?"""
+        if len(missing) and missing.all() and self.roles.expected is None:
+            problem = "the value is missing in every row; ignore the column"
+            raise MissingValueError(self.file, problem, column=self[index])
+
+    def _is_expected(self, index: int) -> bool:
+        return self.roles.expected is None or self.name_of(index) in self.roles.expected
 
     @property
     def label_name(self) -> str | None:

@@ -69,6 +69,10 @@ class DataFileError(ValueError):
         return f"{', '.join(place)}: {self.problem}"
 
 
+class MissingValueError(DataFileError):
+    """A cell that holds nothing, where missing values are not welcome."""
+
+
 def shortened(text: str, longest: int = 40) -> str:
     """The text in quotes, cut where it is too long for a message."""
     return repr(text if len(text) <= longest else text[: longest - 3] + "...")

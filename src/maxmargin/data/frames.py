@@ -1,8 +1,8 @@
 """Tables whose columns have a type: Arrow, Parquet, data frames, and NumPy's .npy and .npz.
 
 A column is fetched when it is needed and becomes a NumPy array: numbers become columns of X, text and categories are
-kept as strings, and anything else (dates, lists) is refused by its name. So is a missing value, with its row. Numbers
-are never rounded: whole numbers that float64 cannot hold are refused.
+kept as strings, and anything else (dates, lists) is refused by its name. So is a missing value, with its row; where
+missing values are welcome, it is NaN. Numbers are never rounded: whole numbers that float64 cannot hold are refused.
 
 pyarrow is asked for by its name, and only where it is needed: the extra `data` brings it.
 """
@@ -20,7 +20,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin.data.columns import Columns, LabelledTable, Roles
-from maxmargin.data.files import DataFileError, shortened
+from maxmargin.data.files import DataFileError, MissingValueError, shortened
 
 SPARSE_PARTS = {"data", "format", "indices", "indptr", "shape"}
 MISSING_TYPES = {"NAType", "NaTType", "NoneType"}
@@ -45,7 +45,12 @@ def arrow_columns(file: str, stream: Any) -> TypedColumns:
     with unreadable_refused(file, "Arrow"):
         table = stream if isinstance(stream, pyarrow.Table) else pyarrow.table(stream)
         table.validate(full=True)
-        return TypedColumns(file, table.column_names, table.num_columns, lambda i: arrow_values(table.column(i)))
+
+    def fetch(index: int) -> Any:
+        with unreadable_refused(file, "Arrow"):
+            return arrow_values(table.column(index))
+
+    return TypedColumns(file, table.column_names, table.num_columns, fetch)
 
 
 def parquet_columns(file: str, source: Any) -> TypedColumns:
@@ -78,16 +83,14 @@ def arrow_file_columns(file: str, source: Any) -> TypedColumns:
 
 
 def arrow_values(column: Any) -> Any:
-    """An Arrow column as an array; where values are missing, an array that shows it."""
+    """An Arrow column as an array; where values are missing, NaN or None."""
     types = optional("pyarrow").types
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if types.is_decimal(column.type):
         column = column.cast("float64")
-    if column.null_count:
-        cells = np.full(len(column), "", object)
-        cells[column.is_null().to_numpy()] = None
-        return cells
+    if column.null_count and types.is_integer(column.type):
+        column = column.cast("float64")  # refuses what it would have to round
     return column.to_numpy()
 
 
@@ -186,12 +189,17 @@ def table_of(table: TypedColumns, roles: Roles, rows: int | None = None) -> Labe
     for index in range(table.width):
         if index not in columns.features and index not in (columns.label, columns.weight, columns.id):
             continue
-        values = numbers_or_strings(np.asarray(table.fetch(index)), file, columns[index])
+        is_feature = index in columns.features
+        values = numbers_or_strings(np.asarray(table.fetch(index)), file, columns[index], columns.may_lack(index))
         rows = len(values) if rows is None else rows
         if len(values) != rows:
             raise DataFileError(file, f"it has {len(values)} rows, where others have {rows}", column=columns[index])
-        if index in columns.features:
-            is_text = index in columns.categorical or values.dtype.kind == "U"
+        if is_feature:
+            told = columns.holds_text(index)
+            is_text = values.dtype.kind in "UO" if told is None else told
+            if values.dtype.kind in "UO" and not is_text:
+                row = next(row for row, cell in enumerate(values.tolist()) if isinstance(cell, str))
+                raise DataFileError(file, f"{shortened(values[row])} is not a number", column=columns[index], row=row)
             (texts if is_text else numbers).append(index)
         fetched[index] = values
     if not rows:
@@ -199,7 +207,8 @@ def table_of(table: TypedColumns, roles: Roles, rows: int | None = None) -> Labe
     kinds = {fetched[index].dtype for index in numbers}
     X = np.empty((rows, len(numbers)), np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
     for position, index in enumerate(numbers):
-        X[:, position] = numbers_in(fetched.pop(index), file, columns[index])
+        X[:, position] = numbers_in(fetched.pop(index), file, columns[index], roles.missing)
+        columns.refuse_without_values(index, np.isnan(X[:, position]))
     return LabelledTable(
         X,
         None if columns.label is None else labels_of(fetched[columns.label], file, columns[columns.label]),
@@ -208,12 +217,28 @@ def table_of(table: TypedColumns, roles: Roles, rows: int | None = None) -> Labe
         np.arange(1, rows + 1),
         None if columns.weight is None else weights_of(fetched[columns.weight], file, columns[columns.weight]),
         None if columns.id is None else fetched[columns.id],
-        {columns.name_of(index): fetched[index].astype(str) for index in texts},
+        {columns.name_of(index): words_of(fetched[index], index, columns) for index in texts},
+        {columns.name_of(index): part for index, part in columns.asked.items()},
     )
 
 
-def numbers_or_strings(values: NDArray[Any], file: str, name: str | int) -> NDArray[Any]:
-    """A column of numbers or of strings, none of them missing; anything else is refused."""
+def words_of(values: NDArray[Any], index: int, columns: Columns) -> NDArray[Any]:
+    """Categories as strings, whole numbers without their .0."""
+    missing = values != values
+    if missing.any() and not columns.may_lack(index):
+        row = int(np.argmax(missing))
+        raise MissingValueError(columns.file, f"the value is missing{FILL_IN}", column=columns[index], row=row)
+    words = values.astype(str)
+    if values.dtype.kind == "f":
+        words = np.array([word.removesuffix(".0") for word in words.tolist()])
+    return columns.with_gaps(index, words, missing)
+
+
+def numbers_or_strings(values: NDArray[Any], file: str, name: str | int, gaps: bool = False) -> NDArray[Any]:
+    """A column of numbers or of strings, none of them missing; anything else is refused.
+
+    Where gaps are welcome, they are NaN, and strings are objects then.
+    """
     if values.ndim != 1:
         raise DataFileError(file, f"it has the shape {values.shape}, which is no column", column=name)
     if values.dtype.kind in "biufU":
@@ -221,35 +246,41 @@ def numbers_or_strings(values: NDArray[Any], file: str, name: str | int) -> NDAr
     if values.dtype.kind not in "OT":
         problem = f"its type {values.dtype} is neither a number nor text; ignore it, or turn it into numbers"
         raise DataFileError(file, problem, column=name)
-    cells = values.tolist()
+    cells, first = values.tolist(), None
     for row, cell in enumerate(cells):
         if type(cell).__name__ in MISSING_TYPES or (isinstance(cell, float) and cell != cell):
-            raise DataFileError(file, f"the value is missing{FILL_IN}", column=name, row=row)
+            if not gaps:
+                raise MissingValueError(file, f"the value is missing{FILL_IN}", column=name, row=row)
+            cells[row] = np.nan
+            continue
         if not isinstance(cell, str | int | float | Decimal | np.generic):
             problem = (
                 f"{shortened(repr(cell))} is neither a number nor text; ignore the column, or turn it into numbers"
             )
             raise DataFileError(file, problem, column=name, row=row)
-        if isinstance(cell, str) != isinstance(cells[0], str):
-            problem = (
-                f"{shortened(repr(cell))} stands where row 0 has {shortened(repr(cells[0]))}: is it text or a number?"
-            )
-            raise DataFileError(file, problem, column=name, row=row)
-    return np.array(cells, dtype=str if cells and isinstance(cells[0], str) else np.float64)
+        first = (row, cell) if first is None else first
+        if isinstance(cell, str) != isinstance(first[1], str):
+            place = f"{shortened(repr(cell))} stands where row {first[0]} has {shortened(repr(first[1]))}"
+            raise DataFileError(file, f"{place}: is it text or a number?", column=name, row=row)
+    if first is None or not isinstance(first[1], str):
+        return np.array(cells, dtype=np.float64)
+    return np.array(cells, dtype=object if any(cell != cell for cell in cells) else str)
 
 
-def numbers_in(values: NDArray[Any], file: str, name: str | int | None) -> NDArray[Any]:
-    """The numbers, if each is finite and float64 can hold it."""
+def numbers_in(values: NDArray[Any], file: str, name: str | int | None, gaps: bool = False) -> NDArray[Any]:
+    """The numbers, if each is finite (or missing, where gaps are welcome) and float64 can hold it."""
     if values.dtype.kind in "iu" and values.size and max(-int(values.min()), int(values.max())) > 2**53:
         row = int(np.argmax(np.abs(values.astype(np.float64)) >= 2.0**53))
         problem = f"{values[row]} is more than float64 can hold exactly; subtract an offset, or ignore the column"
         raise DataFileError(file, problem, column=name, row=row)
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        row = int(np.argmin(np.isfinite(values)))
-        problem = "the value is missing (NaN)" if np.isnan(values[row]) else "the number is infinite"
-        raise DataFileError(file, problem + FILL_IN, column=name, row=row)
+    fine = np.isfinite(values) | (gaps & np.isnan(values)) if values.dtype.kind == "f" else np.True_
+    if not np.all(fine):
+        row = int(np.argmin(fine))
+        if np.isnan(values[row]):
+            raise MissingValueError(file, f"the value is missing (NaN){FILL_IN}", column=name, row=row)
+        raise DataFileError(file, f"the number is infinite{FILL_IN}", column=name, row=row)
     if values.dtype.kind == "f" and values.dtype.itemsize > 8:
-        return numbers_in(values.astype(np.float64), file, name)
+        return numbers_in(values.astype(np.float64), file, name, gaps)
     return values
 
 

@@ -8,7 +8,8 @@ The format is recognised by the first bytes; text, by the name of the file or el
     arrow         Arrow files and streams, Feather (needs pyarrow)
     npy, npz      NumPy's own, never with pickled objects; scipy.sparse.save_npz
 
-A query in a database is an Arrow stream, where the driver speaks Arrow: read_table(duckdb.sql("..."), label="y").
+A query in a database is an Arrow stream, where the driver speaks Arrow: read_table(duckdb.sql("..."), label="y"); or
+text, with the database beside it: read_table("SELECT ...", database="duckdb:FILE", label="y").
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import IO, Any, Literal, cast
 import numpy as np
 
 from maxmargin.data.columns import ColumnName, LabelledTable, Roles
+from maxmargin.data.databases import query_columns
 from maxmargin.data.files import DataFileError, Source, lines_of, name_of
 from maxmargin.data.frames import (
     TypedColumns,
@@ -84,10 +86,13 @@ def read_table(
     header: bool = True,
     zero_based: bool | Literal["auto"] = "auto",
     any_order: bool = False,
+    missing: Literal["refuse", "keep"] = "refuse",
+    database: Any = None,
 ) -> LabelledTable:
     """Read a table: X and y, and what else was asked for; `DataFileError` names the place of what is wrong.
 
-    source      : a path, an open file, a data frame, a pyarrow table, any object with `__arrow_c_stream__`, an array
+    source      : a path, an open file, a data frame, a pyarrow table, any object with `__arrow_c_stream__`, an array;
+                  or a query, if `database` is given
     label       : the column of the labels, by its name or its index (from 0; -1 is the last); None if there are none.
                   An SVMlight file has its labels in front: give None
     weight, id  : the columns of the weights and of the names of the rows, likewise
@@ -97,6 +102,8 @@ def read_table(
     format      : "csv", "svmlight", "parquet", "arrow", "npy", "npz"; "auto" recognises it
     header      : whether the first line of a CSV file holds the names of the columns
     zero_based, any_order : see `read_svmlight`
+    missing     : whether a feature that lacks a value is an error, or kept as NaN, for an imputer to come
+    database    : what answers a query: "duckdb:FILE", "sqlite:FILE", or an open connection (see `databases`)
 
     Numbers go to X; categories, to `texts`, for the caller to encode. Nothing missing is filled in.
 
@@ -105,8 +112,35 @@ def read_table(
     >>> table.X.tolist(), table.y.tolist(), list(table.texts)
     ([[3.5], [9.0]], ['cat', 'dog'], ['colour'])
     """
-    roles = Roles(label, weight, id, listed(ignore), listed(categorical))
-    if (columns := columns_in_memory(source)) is not None:
+    if missing not in ("refuse", "keep"):
+        raise ValueError(f'missing must be "refuse" or "keep", not {missing!r}')
+    roles = Roles(label, weight, id, listed(ignore), listed(categorical), missing=missing == "keep")
+    return read_roles(
+        source,
+        roles,
+        n_features=n_features,
+        format=format,
+        header=header,
+        zero_based=zero_based,
+        any_order=any_order,
+        database=database,
+    )
+
+
+def read_roles(
+    source: Any,
+    roles: Roles,
+    *,
+    n_features: int | None = None,
+    format: str = "auto",
+    header: bool = True,
+    zero_based: bool | Literal["auto"] = "auto",
+    any_order: bool = False,
+    database: Any = None,
+) -> LabelledTable:
+    """`read_table`, with the columns as roles ask for them."""
+    columns = columns_in_memory(source) if database is None else query_columns(source, database)
+    if columns is not None:
         return checked_width(table_of(columns, roles), columns.file, n_features)
     if format not in set(Format):
         raise ValueError(f"format must be one of {', '.join(Format)}, not {format!r}")
@@ -186,9 +220,8 @@ def recognise(source: Source) -> Format:
 def read_sparse(
     source: Source, roles: Roles, n_features: int | None, zero_based: bool | Literal["auto"], any_order: bool
 ) -> LabelledTable:
-    asked = [
-        name for name in ("label", "weight", "id", "ignore", "categorical") if getattr(roles, name) not in (None, ())
-    ]
+    named = ("label", "weight", "id", "ignore", "categorical", "prose")
+    asked = [name.replace("prose", "text") for name in named if getattr(roles, name) not in (None, ())]
     if asked:
         problem = f"an SVMlight file has its label in front and no other named columns: leave out {', '.join(asked)}"
         raise DataFileError(name_of(source), problem)

@@ -6,6 +6,9 @@ label column that cannot be told is a `DataFileError`, which names the file, the
 
 Where categories are welcome, a column that begins with text is text all the way: a number in it, like text in a column
 of numbers, is a slip that is refused with its place, unless the column is said to be categorical.
+
+Where missing values are welcome, they become NaN: in a column of numbers an empty cell, NA, ? and their like; in a
+column of text the empty cell alone, because NA may be a word.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import math
 from array import array
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +32,11 @@ from maxmargin.data.columns import (
     is_number,
     whole_numbers_or_strings,
 )
-from maxmargin.data.files import DataFileError, Source, lines_of, name_of, shortened
+from maxmargin.data.files import DataFileError, MissingValueError, Source, lines_of, name_of, shortened
 
 DELIMITERS = "\t;,"  # where two are equally frequent, the earlier: a comma may be a decimal comma
 MISSING = {"", "?", "n/a", "na", "nan", "none", "null"}
+EMPTY = "the cell is empty; fill it in, or remove the line"
 
 
 class Record(NamedTuple):
@@ -116,15 +120,13 @@ def explain(error: csv.Error) -> str:
 
 def assemble(columns: Columns, records: Iterator[Record]) -> LabelledTable:
     """Cells to numbers; labels, weights, ids and categories apart."""
-    first = next(records, None)
-    if first is None:
+    texts, begun = text_columns(columns, records)
+    if not begun:
         raise DataFileError(columns.file, "there is a header but no row of data", columns.header_line)
-    refuse_other_widths(first, columns)
-    texts = [index for index in columns.features if is_text(first.cells[index], index, columns)]
     numbers = [index for index in columns.features if index not in set(texts)]
     values, weights, lines = array("d"), array("d"), array("q")
     words: dict[int, list[str]] = {index: [] for index in (columns.label, columns.id, *texts) if index is not None}
-    for record in itertools.chain([first], records):
+    for record in itertools.chain(begun, records):
         refuse_other_widths(record, columns)
         line, cells = record
         for index, column in words.items():
@@ -133,11 +135,13 @@ def assemble(columns: Columns, records: Iterator[Record]) -> LabelledTable:
             weights.append(weight_in(cells[columns.weight], columns, line))
         row = [cells[index] for index in numbers]
         try:
-            values.extend(map(float, row))
+            read = list(map(float, row))
         except ValueError:
             refuse_cells(row, numbers, columns, line)
+            read = [float(cell) if is_number(cell) else math.nan for cell in row]
         if any("_" in cell for cell in row):
             refuse_cells(row, numbers, columns, line)
+        values.extend(read)
         lines.append(line)
     X = np.array(values, dtype=np.float64).reshape(len(lines), len(numbers))
     refuse_what_is_not_finite(X, numbers, columns, lines)
@@ -150,7 +154,8 @@ def assemble(columns: Columns, records: Iterator[Record]) -> LabelledTable:
         np.array(lines),
         None if columns.weight is None else np.array(weights),
         None if columns.id is None else whole_numbers_or_strings(words[columns.id]),
-        {columns.name_of(index): np.array(words[index]) for index in texts},
+        {columns.name_of(index): columns.with_gaps(index, *words_and_gaps(words[index])) for index in texts},
+        {columns.name_of(index): part for index, part in columns.asked.items()},
     )
 
 
@@ -161,11 +166,24 @@ def refuse_other_widths(record: Record, columns: Columns) -> None:
         raise DataFileError(columns.file, f"{counted}, where the first line has {columns.width}", record.line)
 
 
-def is_text(cell: str, index: int, columns: Columns) -> bool:
-    """Whether a column holds categories, by its first cell."""
-    if index in columns.categorical:
-        return True
-    return columns.roles.texts and not is_number(cell) and cell.strip().lower() not in MISSING
+def text_columns(columns: Columns, records: Iterator[Record]) -> tuple[list[int], list[Record]]:
+    """The features that hold text, by their first cell that is not missing; and the records that were read for it."""
+    known = {index: columns.holds_text(index) for index in columns.features}
+    begun: list[Record] = []
+    for record in records:
+        refuse_other_widths(record, columns)
+        begun.append(record)
+        for index in [index for index, told in known.items() if told is None]:
+            cell = record.cells[index].strip()
+            known[index] = None if cell.lower() in MISSING else not is_number(cell)
+        if None not in known.values():
+            break
+    return [index for index, told in known.items() if told], begun
+
+
+def words_and_gaps(words: list[str]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    cells = np.array(words)
+    return cells, cells == ""
 
 
 def word_in(cell: str, index: int, columns: Columns, line: int) -> str:
@@ -174,8 +192,9 @@ def word_in(cell: str, index: int, columns: Columns, line: int) -> str:
         if word == "" or word.lower() == "nan":
             raise DataFileError(columns.file, "the label is missing", line, columns[index])
     elif word == "":
-        raise DataFileError(columns.file, "the cell is empty; fill it in, or remove the line", line, columns[index])
-    elif index != columns.id and index not in columns.categorical and is_number(word):
+        if not columns.may_lack(index):
+            raise MissingValueError(columns.file, EMPTY, line, columns[index])
+    elif index != columns.id and not columns.holds_text(index) and is_number(word):
         problem = f"{shortened(word)} is a number, but the column began with text; say that it is categorical if it is"
         raise DataFileError(columns.file, problem, line, columns[index])
     return word
@@ -190,18 +209,18 @@ def weight_in(cell: str, columns: Columns, line: int) -> float:
 
 
 def refuse_cells(cells: list[str], places: list[int], columns: Columns, line: int) -> None:
-    """The error of the first cell that is not a number."""
+    """The error of the first cell that is not a number, nor missing where that is welcome."""
     for index, cell in zip(places, cells, strict=True):
-        if is_number(cell):
+        is_missing = cell.strip().lower() in MISSING
+        if is_number(cell) or (is_missing and columns.roles.missing):
             continue
         problem = f"{shortened(cell)} is not a number"
-        if not cell.strip():
-            problem = "the cell is empty; fill it in, or remove the line"
-        elif is_number(cell.replace(",", ".", 1)):
+        if is_missing:
+            problem = f"{problem}; fill the cell in, or remove the line" if cell.strip() else EMPTY
+            raise MissingValueError(columns.file, problem, line, columns[index])
+        if is_number(cell.replace(",", ".", 1)):
             problem += "; write a decimal point"
-        elif cell.strip().lower() in MISSING:
-            problem += "; fill the cell in, or remove the line"
-        elif columns.roles.texts:
+        elif columns.holds_text(index) is None:
             problem += "; say that the column is categorical if it is"
         raise DataFileError(columns.file, problem, line, columns[index])
 
@@ -212,12 +231,18 @@ def refuse_what_is_not_finite(
     finite = np.isfinite(X)
     if finite.all():
         return
+    if columns.roles.missing:
+        missing = np.isnan(X)
+        for position, index in enumerate(places):
+            columns.refuse_without_values(index, missing[:, position])
+        finite |= missing
+        if finite.all():
+            return
     row, position = divmod(int(np.argmin(finite)), X.shape[1])
-    value = X[row, position]
-    problem = "NaN is not a number; fill the cell in, or remove the line"
-    if not math.isnan(value):
-        problem = "the number is infinite, or too large for 64 bits"
-    raise DataFileError(columns.file, problem, lines[row], columns[places[position]])
+    place = lines[row], columns[places[position]]
+    if math.isnan(X[row, position]):
+        raise MissingValueError(columns.file, "NaN is not a number; fill the cell in, or remove the line", *place)
+    raise DataFileError(columns.file, "the number is infinite, or too large for 64 bits", *place)
 
 
 def refuse_header_that_is_data(columns: Columns, words: dict[int, list[str]]) -> None:

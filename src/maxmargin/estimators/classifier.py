@@ -38,6 +38,16 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
     max_time: float | None
     multi_class: str
     verbose: int
+    status_: Status | list[Status]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """From a file; some programs keep an enum as its text."""
+        super().__setstate__(state)
+        if "_strategy" in state:
+            self._strategy = Strategy(state["_strategy"])
+        if "status_" in state:
+            status = state["status_"]
+            self.status_ = [Status(one) for one in status] if isinstance(status, list) else Status(status)
 
     def _read(self, X: Any, y: Any, sample_weight: Any = None) -> Table:
         """The checked input; a wrong parameter or a wrong cell raises a ValueError that names it."""
@@ -71,7 +81,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         self.certificate_: Any = (
             certificates[0] if len(certificates) == 1 else MulticlassCertificate(tuple(certificates))
         )
-        self.status_: Status | list[Status] = single([answer.status for answer in answers])
+        self.status_ = single([answer.status for answer in answers])
         self.n_updates_ = single([answer.solution.updates for answer in answers])
         self.n_iter_ = max(1, *(answer.solution.sweeps for answer in answers))
         margins = [self._margin(answer) for answer in answers]
@@ -123,6 +133,12 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return np.asarray(self.classes_[codes])
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's diagram and, once it is fitted, what is proven."""
+        certificate = getattr(self, "certificate_", None)
+        proof = "" if certificate is None else certificate._repr_html_()
+        return str(super()._html_repr()) + proof
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import one_thread_for_blas
 from maxmargin.estimators.classifier import MarginClassifier, Table, positive
-from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName
-
-SKEW = 1e-8  # of the largest value: how far from symmetric a precomputed kernel may be
+from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, refuse_a_skew_table
 
 
 class KernelPlanes(MarginClassifier):
@@ -46,13 +44,7 @@ class KernelPlanes(MarginClassifier):
                     f"a precomputed kernel is a square matrix, one row and one column for each row of the data; "
                     f"X has the shape {X.shape}"
                 )
-            skew = abs(X - X.T)
-            if float(skew.max()) > SKEW * max(table.largest, 1e-300):
-                row, column = np.unravel_index(int(skew.argmax()), X.shape)
-                raise ValueError(
-                    f"a precomputed kernel is symmetric; row {row}, column {column} holds {X[row, column]} "
-                    f"and row {column}, column {row} holds {X[column, row]}"
-                )
+            refuse_a_skew_table(X, np.arange(X.shape[0]))
         return KernelChoice(self.kernel, self.gamma, self.coef0, self.degree).on(X)
 
     def _store_support_vectors(self, X: Matrix, kernel: Kernel) -> None:

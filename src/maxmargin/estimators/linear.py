@@ -17,7 +17,7 @@ from maxmargin.estimators.classifier import MarginClassifier, Table, choice, pos
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
-from maxmargin.problems.separation import Solution
+from maxmargin.problems.separation import SignedRows, Solution
 from maxmargin.problems.soft_margin import Loss
 from maxmargin.solve.clock import Answer, Clock, Status
 from maxmargin.solve.soft_margin import Judge, prove, soft_certificate, soft_margin_of
@@ -305,7 +305,7 @@ class Listener:
         self.estimator, self.context, self.X, self.y, self.classes = estimator, context, X, y, classes
         self.scale = 1.0  # of the numbers that the solver sees
 
-    def __call__(self, solution: Solution) -> bool:
+    def __call__(self, solution: Solution, _: SignedRows) -> bool:
         known = {"estimator": self.estimator, "X": self.X, "y": self.y}
         task = self.context.subcontext(task_name="round")
         task.call_on_fit_task_begin(**known)

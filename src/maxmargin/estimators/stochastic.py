@@ -245,7 +245,7 @@ class StochasticSVM(KernelPlanes):
         from maxmargin.solve.kernel_margin import KernelJudge
 
         with Threads() as threads, one_thread_for_blas():
-            judge = KernelJudge(problem, self.tol, threads)
+            judge = KernelJudge(problem, self.tol, threads, any_plane=True)
             solution, status = follow(solver, judge, clock, clock.watch.notebook)
         certificate = kernel_certificate(two, problem, judge.a, judge.measured, float(self.C), class_weight, self.tol)
         weights = judge.a * np.where(two.signs > 0, *judge.measured.scales)

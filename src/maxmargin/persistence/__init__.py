@@ -7,6 +7,8 @@ from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.liblinear_model import read_liblinear, write_liblinear
 from maxmargin.persistence.libsvm_model import read_libsvm, write_libsvm
 from maxmargin.persistence.model_file import ModelInfo, load, model_info, save
+from maxmargin.persistence.onnx_graph import write_onnx
+from maxmargin.persistence.skops_model import read_skops, write_skops
 
 __all__ = [
     "Fingerprint",
@@ -17,8 +19,11 @@ __all__ = [
     "model_info",
     "read_liblinear",
     "read_libsvm",
+    "read_skops",
     "save",
     "write_coefficients",
     "write_liblinear",
     "write_libsvm",
+    "write_onnx",
+    "write_skops",
 ]

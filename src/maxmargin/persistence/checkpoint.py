@@ -18,7 +18,6 @@ is certified from the data at the end: a wrong file can mislead a run, but not i
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import os
@@ -27,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-import maxmargin
+from maxmargin._version import __version__
 from maxmargin.certificates.proof import spell_out
 from maxmargin.data.labels import check_weights
 from maxmargin.persistence import container
@@ -39,7 +38,7 @@ from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.model_file import ESTIMATORS
 from maxmargin.persistence.parameters import write_parameters
 from maxmargin.problems.notebook import Notebook, NotebookError, Record
-from maxmargin.solve.clock import NOBODY, WATCH, watched
+from maxmargin.solve.watch import keeping
 
 FORMAT = "maxmargin checkpoint"
 VERSION = 1
@@ -79,7 +78,7 @@ def fit_with_checkpoints(
 
     notebook = Notebook(keep, every, earlier)
     try:
-        with watched(dataclasses.replace(WATCH.get(NOBODY), notebook=notebook)):
+        with keeping(notebook):
             return estimator.fit(X, y, **given)
     except NotebookError as error:
         raise ModelFileError(name, str(error)) from None
@@ -105,7 +104,7 @@ def identity_of(estimator: Any, X: Any, y: Any, sample_weight: Any) -> dict[str,
     identity = {
         "format": FORMAT,
         "version": VERSION,
-        "written_by": maxmargin.__version__,
+        "written_by": __version__,
         "estimator": kind,
         "parameters": written,
         "data": Fingerprint.of(X, y).to_dict(),

@@ -1,8 +1,8 @@
 """Saving and loading models: one file, closed schema, nothing executed.
 
-A document of version 1 has these fields, and no others:
+A document of version 2 has these fields, and no others:
 
-    format, version        "maxmargin model", 1
+    format, version        "maxmargin model", 2
     written_by             the version of maxmargin
     estimator              its name, one of a fixed table
     parameters             all of them (`parameters`)
@@ -13,7 +13,7 @@ A document of version 1 has these fields, and no others:
     data                   the fingerprint of the table, or null (`fingerprint`)
 
 A later version reads every earlier one: it raises VERSION, and makes of a document of version n one of version n + 1
-before it is read.
+before it is read. Version 2 has more kinds of steps than version 1, and is otherwise the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-import maxmargin
+from maxmargin._version import __version__
 from maxmargin.certificates.proof import spell_out
 from maxmargin.estimators.classifier import MarginClassifier, single
 from maxmargin.estimators.hard_margin import HardMarginSVM
@@ -52,7 +52,7 @@ from maxmargin.problems.multiclass import Strategy
 from maxmargin.solve.clock import Status
 
 FORMAT = "maxmargin model"
-VERSION = 1
+VERSION = 2
 ESTIMATORS: dict[str, type[MarginClassifier]] = {
     kind.__name__: kind
     for kind in (
@@ -143,7 +143,7 @@ def describe(model: Any, X: Any, y: Any) -> tuple[dict[str, Any], Arrays]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "written_by": maxmargin.__version__,
+        "written_by": __version__,
         "estimator": kind,
         "parameters": write_parameters(kind, estimator.get_params(deep=False)),
         "labels": write_labels(estimator.classes_),
@@ -197,7 +197,7 @@ def read_model(document: dict[str, Any], arrays: Arrays) -> ModelInfo:
         version = fields.whole("version", 1)
         if version > VERSION:
             raise Refusal(
-                f"it is of version {version} of the format, and this maxmargin ({maxmargin.__version__}) knows up to "
+                f"it is of version {version} of the format, and this maxmargin ({__version__}) knows up to "
                 f"{VERSION}: install a newer one"
             )
         written_by = fields.text("written_by", 40)

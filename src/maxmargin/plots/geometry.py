@@ -1,122 +1,211 @@
-"""The numbers of a picture in two columns: boxes, lines that are cut to them, hulls, points that prove something."""
+"""The numbers of a picture, computed once, for whoever draws them: Matplotlib's displays, the playground, a program.
+
+    plane_of(estimator, X, y)      one plane of a fitted estimator on its rows: values, dual variables, margins, slack
+    street_of(plane)               where it all lies in two coordinates: rows, plane, edges, slack, support vectors
+    hulls_of(certificate, X, y)    the hulls of two classes with their nearest points, or the point in both
+    conditions_of(plane)           the conditions of optimality, row by row
+
+Two columns are shown as they are. More columns, and kernels on more than two, are seen from the side of the plane:
+the first principal direction in it against the distance from it (`projection`). Plain NumPy; nothing is drawn here.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
+from maxmargin.certificates.soft_margin import row_shares
+from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.plots.contours import MESH, Grid
+from maxmargin.plots.planes import Plane, certified_plane, is_soft, plane_of, rows_and_names, signs_of
+from maxmargin.plots.projection import along_the_kernel_plane, along_the_plane
+from maxmargin.plots.shapes import Box, Points, between, box_around, hull, hull_points, line_in_box, nearest_on_lines
+from maxmargin.problems.soft_margin import Loss, SoftMargin
 
-Points = NDArray[np.float64]
+__all__ = [
+    "Conditions",
+    "Hulls",
+    "Plane",
+    "Street",
+    "certified_plane",
+    "conditions_of",
+    "hulls_of",
+    "plane_of",
+    "street_of",
+]
+
+ALONG, ACROSS = "first principal direction in the plane", "distance from the plane"
+Lines = tuple[Points, ...]
 
 
-class Box(NamedTuple):
-    """The part of the plane that is shown."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class Street:
+    """Everything of a plane that has a place in the picture.
 
-    left: float
-    right: float
-    bottom: float
-    top: float
-
-
-def square_around(points: Points, room: float = 0.07) -> Box:
-    """The smallest upright square around the points, and room on each side as a part of it.
-
-    >>> square_around(np.array([[0.0, 0.0], [4.0, 2.0]]), room=0.0)
-    Box(left=0.0, right=4.0, bottom=-1.0, top=3.0)
+    points        two coordinates of each row
+    axes          what the coordinates are called
+    box           what is shown
+    same_units    whether a step to the right and a step up are equally long
+    boundary      lines where w.x + b = 0
+    edges         lines where it is +reach, and lines where it is -reach; none without a street
+    pavement      corners of the street in the box; none for the bent one of a kernel
+    rows, sizes   the rows that carry weight, and their dual variables as shares of the largest
+    late, slack   the rows that pay, and for each the segment from the row to its edge of the street
     """
-    lowest, highest = points.min(axis=0), points.max(axis=0)
-    (x, y), half = 0.5 * (lowest + highest), 0.5 * (float(np.max(highest - lowest)) or 1.0)
-    half *= 1.0 + 2.0 * room
-    return Box(float(x - half), float(x + half), float(y - half), float(y + half))
+
+    points: Points
+    axes: tuple[str, str]
+    box: Box
+    same_units: bool
+    boundary: Lines
+    edges: tuple[Lines, Lines]
+    pavement: Points
+    rows: NDArray[np.intp]
+    sizes: Vector
+    late: NDArray[np.intp]
+    slack: NDArray[np.float64]
 
 
-def corners(box: Box) -> Points:
-    """The four corners, counterclockwise."""
-    left, right, bottom, top = box
-    return np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
+def street_of(plane: Plane, *, box: Box | None = None, mesh: int = MESH) -> Street:
+    """The picture of a plane. `mesh` squares along each side of the box trace the line of a kernel."""
+    late = np.flatnonzero(plane.slack)
+    columns = plane.X.shape[1] if plane.kernel is None or plane.kernel.name != "precomputed" else 0
+    if columns == 2:
+        points = np.asarray(plane.X.toarray() if is_sparse(plane.X) else plane.X, dtype=np.float64)
+        axes = (plane.feature_names or ("", ""))[:2]
+    else:
+        points, axes = np.column_stack([along(plane), plane.distances]), (ALONG, ACROSS)
+    around = box or box_around(points, room=0.07 if plane.kernel is None else 0.12)
+    if columns == 2 and plane.kernel is not None:
+        lines = Grid(plane.decide, around, mesh).lines
+        boundary, edges, pavement = tuple(lines(0.0)), both_edges(lambda v: tuple(lines(v)), plane.reach), NOTHING
+        slack = slack_to_lines(points[late], plane.signs[late], edges)
+    else:
+        w, b = (plane.w, plane.b) if columns == 2 and plane.w is not None else (np.array([0.0, plane.length]), 0.0)
+        boundary = one_line(w, b, around)
+        edges = both_edges(lambda value: one_line(w, b - value, around), plane.reach)
+        pavement = between(w, b, -plane.reach, plane.reach, around) if plane.reach > 0.0 else NOTHING
+        missing = plane.signs[late] * plane.slack[late] * plane.reach / (length(w, "l2") or 1.0) ** 2
+        slack = np.stack([points[late], points[late] + missing[:, None] * w], axis=1)
+    heaviest = float(plane.a.max(initial=0.0)) or 1.0
+    return Street(
+        points, (axes[0], axes[1]), around, is_even(around), boundary, edges, pavement, plane.support,
+        plane.a[plane.support] / heaviest, late, slack,
+    )  # fmt: skip
 
 
-def between(w: Points, b: float, low: float, high: float, box: Box) -> Points:
-    """The corners of the part of the box where low <= w.x + b <= high; none if there is no such part.
+NOTHING: Points = np.zeros((0, 2))
 
-    A half plane is cut away at a time [sutherland1974].
 
-    >>> between(np.array([1.0, 0.0]), 0.0, 0.0, 5.0, Box(-1, 1, -1, 1)).tolist()
-    [[0.0, -1.0], [1.0, -1.0], [1.0, 1.0], [0.0, 1.0]]
+def along(plane: Plane) -> Vector:
+    """The place of each row along the first principal direction in the plane."""
+    square = plane.length * plane.length
+    if plane.kernel is not None:
+        return along_the_kernel_plane(plane.kernel, plane.X, plane.values, square)
+    return along_the_plane(plane.X, plane.values, square)
+
+
+def is_even(box: Box) -> bool:
+    return math.isclose(box.right - box.left, box.top - box.bottom, rel_tol=1e-9)
+
+
+def one_line(w: Vector, b: float, box: Box) -> Lines:
+    line = line_in_box(w, b, box)
+    return (line,) if len(line) else ()
+
+
+def both_edges(lines: Callable[[float], Lines], reach: float) -> tuple[Lines, Lines]:
+    return (lines(reach), lines(-reach)) if reach > 0.0 else ((), ())
+
+
+def slack_to_lines(points: Points, signs: Vector, edges: tuple[Lines, Lines]) -> NDArray[np.float64]:
+    """From each row to the nearest point of its own edge; no way, where that edge is out of sight."""
+    ends = [nearest_on_lines(point, edges[0 if sign > 0 else 1]) for point, sign in zip(points, signs, strict=True)]
+    pairs = [(point, point if end is None else end) for point, end in zip(points, ends, strict=True)]
+    return np.array(pairs).reshape(-1, 2, 2)
+
+
+class Hulls(NamedTuple):
+    """The convex hulls of two classes, in two coordinates.
+
+    outlines      corners of the positive and of the negative hull, counterclockwise
+    nearest       a point of each: the nearest ones, or the same point twice where the hulls meet
+    meet          whether they do
+    rows          the rows that carry the two points
+    mirrored      through the origin: negative rows count as -x, and the hull of all is nearest to the origin
     """
-    polygon = corners(box)
-    for sign, bound in ((1.0, low), (-1.0, high)):
-        height = sign * (polygon @ w + b - bound)
-        kept: list[Points] = []
-        for i in range(len(polygon)):
-            before = i - 1
-            if (height[before] >= 0.0) != (height[i] >= 0.0):
-                share = height[before] / (height[before] - height[i])
-                kept.append(polygon[before] + share * (polygon[i] - polygon[before]))
-            if height[i] >= 0.0:
-                kept.append(polygon[i])
-        if not kept:
-            return np.zeros((0, 2))
-        polygon = np.array(kept)
-    return polygon
+
+    points: Points
+    outlines: tuple[Points, Points]
+    nearest: Points
+    meet: bool
+    rows: NDArray[np.intp]
+    mirrored: bool
 
 
-def line_in_box(w: Points, b: float, box: Box) -> Points:
-    """The two ends of the part of the line w.x + b = 0 that lies in the box; none if it misses it.
+def hulls_of(certificate: Certificate, X: Any, y: Any) -> Hulls:
+    """The hulls as a hard-margin certificate sees them: its weights make the two points.
 
-    >>> line_in_box(np.array([0.0, 2.0]), -1.0, Box(0, 4, 0, 3)).tolist()
-    [[4.0, 0.5], [0.0, 0.5]]
+    Of more than two columns, their shadows from the side of the plane, in which the shortest way has its true length.
     """
-    around = corners(box)
-    height = around @ w + b
-    ends: list[Points] = []
-    for i in range(4):
-        start, end = around[i], around[(i + 1) % 4]
-        from_start, from_end = height[i], height[(i + 1) % 4]
-        if (from_start > 0.0) != (from_end > 0.0):
-            ends.append(start + from_start / (from_start - from_end) * (end - start))
-    return np.array(ends).reshape(-1, 2)
+    table, _ = rows_and_names(X)
+    if table.shape[1] != 2 and not (certificate.w.any() and certificate.fit_intercept):
+        raise ValueError(
+            f"hulls that meet, or are seen from the origin, are drawn in two columns; these data have {table.shape[1]}"
+        )
+    points = street_of(certified_plane(certificate, X, y)).points
+    signs = signs_of(certificate, y, len(points))
+    carrying = certificate.weights > 0.0
+    rows, weights = certificate.rows[carrying], certificate.weights[carrying]
+    mirrored = not certificate.fit_intercept
+    if mirrored:
+        points = points * np.where(signs == 0.0, 1.0, signs)[:, None]
+        nearest = np.array([weights @ points[rows] / weights.sum(), np.zeros(2)])
+        outlines = (hull(points[signs != 0.0]), NOTHING)
+    else:
+        nearest = hull_points(points[rows], signs[rows].astype(np.int64), weights)
+        outlines = (hull(points[signs > 0.0]), hull(points[signs < 0.0]))
+    return Hulls(points, outlines, nearest, certificate.is_separable is False, rows, mirrored)
 
 
-def functional_margin(certificate: Certificate) -> float:
-    """y (w.x + b) of the nearest row, as proven: the margin lines are where w.x + b is plus and minus this."""
-    return certificate.margin_lower * length(certificate.w, certificate.norm)
+class Conditions(NamedTuple):
+    """The conditions of Karush, Kuhn and Tucker, row by row.
 
-
-def hull(points: Points) -> Points:
-    """The corners of the convex hull, counterclockwise; two points give a segment, one gives itself.
-
-    >>> hull(np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5], [1.0, 2.0]])).tolist()
-    [[0.0, 0.0], [2.0, 0.0], [1.0, 2.0]]
+    margins   y (w.x + b), with the edge of the street at 1
+    shares    a_i / C_i; of a hard margin and of the squared hinge, a_i in units of the largest and of C_i
+    gap       what each row adds to the gap, relative to the objective; zero at the optimum
+    rule      corners of the line on which all rows lie at the optimum, margins against shares
     """
-    ordered = np.unique(points, axis=0)  # by the first column, then by the second
-    if len(ordered) <= 2:
-        return ordered
-    return np.array(_chain(ordered)[:-1] + _chain(ordered[::-1])[:-1])
+
+    margins: Vector
+    shares: Vector
+    gap: Vector
+    rule: Points
 
 
-def _chain(points: Points) -> list[Points]:
-    """The side of the hull from the first point to the last, turning left only [andrew1979]."""
-    chain: list[Points] = []
-    for point in points:
-        while len(chain) >= 2 and _turn(chain[-2], chain[-1], point) <= 0.0:
-            chain.pop()
-        chain.append(point)
-    return chain
-
-
-def _turn(a: Points, b: Points, c: Points) -> float:
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
-
-
-def hull_points(points: Points, signs: NDArray[np.int64], weights: NDArray[np.float64]) -> Points:
-    """The weighted mean of each side's rows, the positive side first: two points of the hulls, nearest or equal."""
-    means = []
-    for sign in (1, -1):
-        side = signs == sign
-        means.append(weights[side] @ points[side] / weights[side].sum())
-    return np.array(means)
+def conditions_of(plane: Plane) -> Conditions:
+    """How far each row is from the line: no weight beyond the edge, full price inside, anything between on it."""
+    margins, finite = plane.margins, np.isfinite(plane.costs)
+    shares = plane.a / np.where(finite, plane.costs, float(plane.a.max(initial=0.0)) or 1.0)
+    least = min(-0.5, float(np.nanmin(margins, initial=0.0)) - 0.2)
+    most = max(1.5, float(np.nanmax(margins, initial=0.0)) + 0.2)
+    if not is_soft(plane.certificate):
+        gap = plane.a * np.maximum(0.0, np.nan_to_num(margins) - 1.0) / (float(plane.a.sum()) or 1.0)
+        return Conditions(margins, shares, gap, np.array([[1.0, 1.05], [1.0, 0.0], [most, 0.0]]))
+    loss = Loss(getattr(plane.certificate, "loss", "hinge"))
+    ours = plane.signs != 0.0
+    problem = SoftMargin(plane.X[ours], plane.signs[ours], plane.costs[ours], loss, True)
+    gap = np.zeros(len(margins))
+    slack = np.maximum(0.0, 1.0 - margins[ours])
+    gap[ours] = row_shares(problem, plane.a[ours], slack, margins[ours]) / (plane.certificate.primal or 1.0)
+    corners = [[least, 1.0], [1.0, 1.0], [1.0, 0.0], [most, 0.0]]
+    if loss is Loss.SQUARED_HINGE:
+        corners = [[least, 2.0 * (1.0 - least)], [1.0, 0.0], [most, 0.0]]
+    return Conditions(margins, shares, gap, np.array(corners))

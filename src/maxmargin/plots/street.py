@@ -5,211 +5,160 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate, Verdict
-from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.plots.geometry import (
-    Box,
-    Points,
-    between,
-    functional_margin,
-    hull,
-    hull_points,
-    line_in_box,
-    square_around,
-)
+from maxmargin.plots.geometry import Plane, Street, certified_plane, plane_of, street_of
+from maxmargin.plots.hull import draw_witness, witness_points
 from maxmargin.plots.rounding import rounded_down, rounded_up
+from maxmargin.plots.shapes import square_around
+from maxmargin.plots.style import (
+    DASHES,
+    DOT,
+    HALO,
+    MARKERS,
+    SQUARE,
+    Palette,
+    draw_rows,
+    furnish,
+    legend_below,
+    one_axes,
+    palette_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Blue and vermilion are told apart by everyone [okabe2008]; the shapes differ too.
-COLOURS = {1: "#0072B2", -1: "#D55E00"}
-MARKERS = {1: "o", -1: "s"}
-INK, STREET = "#222222", "#F0F0F0"
-SIZE = (6.0, 7.15)  # inches: a square, and room for the title and the legend
-PIP_LINE = 'Pictures need Matplotlib: pip install "maxmargin[plots]"'
+IMPOSSIBLE = ("NOT_SEPARABLE", "WEAKLY_SEPARABLE")
 
 
 class StreetDisplay:
-    """The rows, the plane, its two margin lines and the rows that hold them; or a witness, and where the hulls meet.
+    """The rows, the plane, the two edges of its street, the support vectors by their dual variables, and slack.
 
-    Made by `from_estimator` or `from_certificate`, for data of two columns.
+    Two columns are drawn as they are, with the bent line of a kernel. More columns are seen from the side of the plane:
+    how far each row is from it, against the direction in the plane in which the rows spread most. Where it is proven
+    that no plane exists, the witness is drawn, and where the hulls meet.
+
+    Made by `from_estimator` or `from_certificate`.
 
     Attributes
     ----------
     ax_, figure_ : the Matplotlib axes and figure, once it is drawn
+    plane, street : the numbers of the picture; see `maxmargin.plots.geometry`
     certificate : what is proven; the title says it
 
     Examples
     --------
-    >>> from maxmargin import HardMarginSVM
-    >>> from maxmargin.plots import StreetDisplay
+    >>> from maxmargin import HardMarginSVM, StreetDisplay
     >>> X, y = [[0, 0], [0, 2], [3, 0], [5, 1]], [0, 0, 1, 1]
     >>> StreetDisplay.from_estimator(HardMarginSVM().fit(X, y), X, y).figure_.savefig("street.png")  # doctest: +SKIP
     """
 
-    def __init__(
-        self, certificate: Certificate, X: Any, y: Any, *, feature_names: tuple[str, str] | None = None
-    ) -> None:
-        if feature_names is None and hasattr(X, "columns") and len(X.columns) == 2:
-            feature_names = (str(X.columns[0]), str(X.columns[1]))
-        points = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] != 2:
-            raise ValueError(f"a street is drawn in two columns; these data have the shape {points.shape}")
-        y = np.asarray(y)
-        if y.shape != points.shape[:1]:
-            raise ValueError(f"X has {len(points)} rows but y has the shape {y.shape}")
-        plus = y == certificate.positive
-        minus = ~plus if certificate.negative is None else y == certificate.negative
-        self.certificate = certificate
-        self.feature_names = feature_names
-        self.X = points
-        self.signs: NDArray[np.int64] = np.where(plus, 1, np.where(minus, -1, 0))
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None) -> StreetDisplay:
-        """Draw what a fitted estimator found in the rows X with labels y, the ones that it was fitted to."""
-        certificate = getattr(estimator, "certificate_", None)
-        if certificate is None:
-            raise ValueError(f"{type(estimator).__name__} has no certificate_ yet: fit it first")
-        return cls.from_certificate(certificate, X, y, ax=ax)
-
-    @classmethod
-    def from_certificate(
-        cls, certificate: Certificate | MulticlassCertificate, X: Any, y: Any, *, ax: Axes | None = None
-    ) -> StreetDisplay:
-        """Draw what a certificate proves about the rows X with labels y."""
-        if isinstance(certificate, MulticlassCertificate):
+    def __init__(self, plane: Plane) -> None:
+        self.plane, self.certificate = plane, plane.certificate
+        if self.shows_witness and plane.X.shape[1] != 2 and plane.length == 0.0:
             raise ValueError(
-                f"these are {len(certificate)} two-class problems; draw one: "
-                "StreetDisplay.from_certificate(certificate[0], X, y)"
+                f"no plane separates the classes, and a witness is drawn in two columns; these data have "
+                f"{plane.X.shape[1]}. A soft margin has a plane to look along: LinearSVM"
             )
-        return cls(certificate, X, y).plot(ax=ax)
+        self.street: Street = street_of(plane)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        plane: int = 0,
+        sample_weight: Any = None,
+        feature_names: Any = None,
+        ax: Axes | None = None,
+    ) -> StreetDisplay:
+        """Draw what a fitted estimator found in the rows X with labels y, the ones that it was fitted to.
+
+        `plane` is the number of the plane, where there are more than two classes. The names of two columns are
+        written on the axes; a data frame brings its own.
+        """
+        known = {"sample_weight": sample_weight, "feature_names": feature_names}
+        return cls(plane_of(estimator, X, y, plane=plane, **known)).plot(ax)
+
+    @classmethod
+    def from_certificate(cls, certificate: Any, X: Any, y: Any, *, ax: Axes | None = None) -> StreetDisplay:
+        """Draw what a certificate proves about the rows X with labels y."""
+        return cls(certified_plane(certificate, X, y)).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> StreetDisplay:
         """Draw into `ax`, or into a new figure."""
-        if ax is None:
-            _, ax = pyplot().subplots(figsize=SIZE, dpi=150, layout="constrained")
-        self.ax_: Axes = ax
-        self.figure_: Figure = ax.figure  # type: ignore[assignment]  # a subfigure draws just as well
-        box = square_around(self.X)
-        if self.shows_witness:
-            witness = self._witness()
-            box = square_around(np.vstack([self.X, witness[0]]))
-            self._draw_rows(faint=True)
-            self._draw_witness(*witness)
+        self.ax_: Any = one_axes(ax, SQUARE)
+        self.figure_: Figure = self.ax_.figure
+        palette, street = palette_of(self.ax_), self.street
+        box, same_units = street.box, street.same_units
+        if self.shows_witness and self.plane.X.shape[1] == 2:
+            witness = witness_points(self.certificate, street.points, self.plane.signs)
+            box, same_units = square_around(np.vstack([street.points, witness.points])), True
+            draw_rows(self.ax_, palette, street.points, self.plane.signs, self.plane.names, faint=True)
+            draw_witness(self.ax_, palette, witness, self.plane.names)
         else:
-            self._draw_rows(faint=False)
-            self._draw_street(box)
-            self._draw_rings()
-        self._furnish(box)
+            draw_rows(self.ax_, palette, street.points, self.plane.signs, self.plane.names)
+            self._draw_street(palette)
+            self._draw_slack(palette)
+            self._draw_support(palette)
+        furnish(self.ax_, palette, self.title, *street.axes)
+        self.ax_.set_xlim(box.left, box.right)
+        self.ax_.set_ylim(box.bottom, box.top)
+        self.ax_.set_aspect("equal" if same_units else "auto")
+        self.ax_.locator_params(nbins=6)
+        legend_below(self.ax_, palette)
         return self
 
     @property
     def shows_witness(self) -> bool:
-        return self.certificate.verdict in (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE)
+        return isinstance(self.certificate, Certificate) and self.certificate.verdict.name in IMPOSSIBLE
 
-    def _draw_rows(self, faint: bool) -> None:
+    def _draw_street(self, palette: Palette) -> None:
+        street = self.street
+        if len(street.pavement):
+            self.ax_.fill(*street.pavement.T, color=palette.street, linewidth=0, zorder=0)
+        for number, line in enumerate(street.boundary):
+            label = None if number else "plane"
+            self.ax_.plot(*line.T, color=palette.ink, linewidth=1.6, label=label, zorder=2)
+        for number, line in enumerate((*street.edges[0], *street.edges[1])):
+            label = None if number else "edges of the street"
+            self.ax_.plot(*line.T, color=palette.ink, linewidth=1.0, linestyle=DASHES, label=label, zorder=1)
+
+    def _draw_slack(self, palette: Palette) -> None:
+        """A thin line from each row that pays to its edge of the street, in the colour of its class."""
+        from matplotlib.collections import LineCollection
+
+        if len(self.street.late) == 0:
+            return
+        colours = [palette.classes[int(sign)] for sign in self.plane.signs[self.street.late]]
+        lines = LineCollection(list(self.street.slack), colors=colours, linewidths=0.9, alpha=0.7, zorder=1)
+        lines.set_label("slack")
+        self.ax_.add_collection(lines, autolim=False)
+
+    def _draw_support(self, palette: Palette) -> None:
+        """A halo around each row that carries weight, its area in proportion to the dual variable; and an inked rim."""
+        street, signs = self.street, self.plane.signs[self.street.rows]
+        points = street.points[street.rows]
+        halo: dict[str, Any] = {"facecolors": palette.ink, "alpha": 0.16, "linewidths": 0, "zorder": 2.5}
+        name = "support vectors" if self._is_best else "rows that carry weight"
+        self.ax_.scatter(*points.T, s=HALO * street.sizes, label=f"{name}, by weight", **halo)
         for sign in (1, -1):
-            side = self.signs == sign
-            self._dots(
-                self.X[side],
-                s=34,
+            self.ax_.scatter(
+                *points[signs == sign].T,
+                s=DOT,
                 marker=MARKERS[sign],
-                color=COLOURS[sign],
-                alpha=0.45 if faint else 1.0,
-                edgecolors="white",
-                linewidths=0.6,
-                label=self._name(sign),
-                zorder=3,
+                facecolors=palette.classes[sign],
+                edgecolors=palette.ink,
+                linewidths=1.1,
+                zorder=4,
             )
 
-    def _dots(self, points: Points, **style: Any) -> None:
-        self.ax_.scatter(points[:, 0], points[:, 1], **style)
-
-    def _name(self, sign: int) -> str:
-        label = self.certificate.positive if sign > 0 else self.certificate.negative
-        if label is None:
-            return "the rest"
-        return str(label) if isinstance(label, str) else f"label {label}"
-
-    def _draw_street(self, box: Box) -> None:
-        certificate = self.certificate
-        w, b = certificate.w, certificate.b
-        if not w.any():
-            return
-        self.ax_.plot(*line_in_box(w, b, box).T, color=INK, linewidth=1.6, label="plane", zorder=2)
-        if certificate.margin_lower > 0.0:
-            reach = functional_margin(certificate)
-            street = between(w, b, -reach, reach, box)
-            self.ax_.fill(*street.T, color=STREET, linewidth=0, zorder=0)
-            for offset, label in ((reach, "margin lines"), (-reach, None)):
-                line = line_in_box(w, b + offset, box)
-                self.ax_.plot(*line.T, color=INK, linewidth=1.0, linestyle=(0, (5, 3)), label=label, zorder=1)
-
-    def _draw_rings(self) -> None:
-        rows = self.certificate.rows[self.certificate.weights > 0.0]
-        optimal = self.certificate.verdict is Verdict.OPTIMAL
-        self._ring(self.X[rows], "support vectors" if optimal else "rows that carry weight")
-
-    def _ring(self, points: Points, label: str, size: int = 130) -> None:
-        self._dots(points, s=size, facecolors="none", edgecolors=INK, linewidths=1.4, label=label, zorder=4)
-
-    def _witness(self) -> tuple[Points, NDArray[np.int64], NDArray[np.float64]]:
-        """The witness rows as points whose hulls meet, their signs and weights.
-
-        Through the origin it is the rows y_i x_i whose hull holds the origin, so the negative ones are mirrored.
-        """
-        carrying = self.certificate.weights > 0.0
-        rows, weights = self.certificate.rows[carrying], self.certificate.weights[carrying]
-        signs = self.signs[rows]
-        if self.certificate.fit_intercept:
-            return self.X[rows], signs, weights
-        return self.X[rows] * signs[:, None], signs, weights
-
-    def _draw_witness(self, points: Points, signs: NDArray[np.int64], weights: NDArray[np.float64]) -> None:
-        if self.certificate.fit_intercept:
-            for sign in (1, -1):
-                self._draw_hull(hull(points[signs == sign]), COLOURS[sign])
-            meeting, label = hull_points(points, signs, weights)[:1], "where the hulls meet"
-        else:
-            self._draw_hull(hull(points), INK)
-            meeting, label = np.zeros((1, 2)), "the origin, in their hull"
-        for sign in (1, -1):
-            self._dots(points[signs == sign], s=70, marker=MARKERS[sign], color=COLOURS[sign], zorder=4)
-        mirrored = "" if self.certificate.fit_intercept else f", {self._name(-1)} mirrored"
-        self._ring(points, f"witness rows{mirrored}", size=180)
-        self._dots(meeting, s=84, marker="X", color=INK, edgecolors="white", linewidths=0.8, label=label, zorder=5)
-
-    def _draw_hull(self, outline: Points, colour: str) -> None:
-        self.ax_.fill(*outline.T, facecolor=colour, alpha=0.14, linewidth=0, zorder=1)
-        closed = np.vstack([outline, outline[:1]])
-        self.ax_.plot(*closed.T, color=colour, linewidth=1.6, zorder=2)
-
-    def _furnish(self, box: Box) -> None:
-        ax = self.ax_
-        ax.set_xlim(box.left, box.right)
-        ax.set_ylim(box.bottom, box.top)
-        ax.set_aspect("equal")
-        ax.set_title(self.title, fontsize=11, color=INK, pad=10)
-        if self.feature_names is not None:
-            ax.set_xlabel(self.feature_names[0])
-            ax.set_ylabel(self.feature_names[1])
-        ax.tick_params(labelsize=8, colors="#666666", length=3)
-        ax.locator_params(nbins=6)
-        for spine in ax.spines.values():
-            spine.set_color("#BBBBBB")
-            spine.set_linewidth(0.8)
-        below = -0.06 if self.feature_names is None else -0.12
-        legend = ax.legend(
-            loc="upper center", bbox_to_anchor=(0.5, below), ncols=3, frameon=False, fontsize=9, handletextpad=0.5
-        )
-        for handle in legend.legend_handles:
-            if handle is not None:
-                handle.set_alpha(1.0)
+    @property
+    def _is_best(self) -> bool:
+        return self.certificate.verdict.name in ("OPTIMAL", "BOUNDED")
 
     @property
     def title(self) -> str:
@@ -219,20 +168,20 @@ class StreetDisplay:
             weakly = certificate.verdict is Verdict.WEAKLY_SEPARABLE
             first = "Weakly separable: the hulls touch" if weakly else "Not separable: the hulls meet"
             return f"{first}\n{certificate.n_support} rows of {certificate.n_rows:,} prove it"
-        low, high = rounded_down(certificate.margin_lower), rounded_up(certificate.margin_upper)
+        if hasattr(certificate, "C"):
+            hard = not np.isfinite(certificate.C)
+            if certificate.is_optimal:
+                first = "The widest street in the space of the kernel" if hard else "The best street at this price"
+            else:
+                first = "Not proven to the gap that was asked for"
+            low, high = rounded_down(certificate.dual), rounded_up(certificate.primal)
+            price = "" if hard else f"C = {certificate.C:g}, "
+            return f"{first}\n{price}least objective proven between {low} and {high}"
+        low, high = rounded_down(max(0.0, certificate.margin_lower)), rounded_up(certificate.margin_upper)
         first = {
-            Verdict.OPTIMAL: "The widest street",
-            Verdict.SEPARABLE: "Separable",
-            Verdict.UNDECIDED: "Undecided at this precision",
-            Verdict.STOPPED: "Stopped before it was proven",
-        }[certificate.verdict]
-        return f"{first}\nbest {certificate.norm} margin proven between {low} and {high}"
-
-
-def pyplot() -> Any:
-    """Matplotlib's pyplot, or a message that says how to get it."""
-    try:
-        import matplotlib.pyplot
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(PIP_LINE, name=missing.name) from None
-    return matplotlib.pyplot
+            "OPTIMAL": "The widest street",
+            "SEPARABLE": "Separable",
+            "UNDECIDED": "Undecided at this precision",
+        }.get(certificate.verdict.name, "Stopped before it was proven")
+        kind = getattr(certificate, "norm", f"{getattr(certificate, 'kernel', '')} kernel")
+        return f"{first}\nbest {kind} margin proven between {low} and {high}"

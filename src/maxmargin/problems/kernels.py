@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix, Vector, is_sparse, row_squares
+from maxmargin.data.matrix import Matrix, Vector, is_sparse, largest_magnitude, row_squares
 from maxmargin.data.threads import Threads, block_edges, one_thread_for_blas
 
 UNIT_ROUNDOFF = 2.0**-53
@@ -35,6 +35,7 @@ FAINT = 2.0**-1000  # added to weights: u times it is more than what a weight be
 BLOCK, FUNCTION_BLOCK = (256, 256), (1024, 1024)  # of kernel values at a time: in the cache; few calls of a function
 DENSE_NUMBERS = 2**22  # so many numbers of sparse rows may be written out
 DENSE_BLOCK = 2**19  # so many numbers of a block of sparse rows that meets few others
+SKEW = 1e-8  # of the largest value: how far from symmetric a precomputed kernel may be
 FULL = 0.2  # of a sparse table: with a larger share of entries, products are faster on all numbers
 
 
@@ -69,6 +70,10 @@ class Kernel:
     degree: int = 1
     function: Callable[[Any, Any], Any] | None = None
     shift: Vector | None = None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """From a file; some programs keep an enum as its text."""
+        vars(self).update(state, name=KernelName(state["name"]))
 
     def points(self, X: Matrix, places: NDArray[np.intp] | None = None) -> Points:
         """The rows X as this kernel wants them."""
@@ -158,7 +163,8 @@ class Kernel:
     ) -> NDArray[np.float64]:
         """sum_j k(x, x_j) c_j for each row x of A, and each column c of the coefficients; nothing large is kept.
 
-        To `sizes`, if it is given, sum_j |k(x, x_j)| (|c_j| + 2^-1000) is added, |c_j| over all columns.
+        To `sizes`, if it is given, sum_j |k(x, x_j)| (|c_j| + 2^-1000) is added, |c_j| over all columns. Where A is B
+        and there are no sizes, each value is made once and serves both of its rows.
         """
         n, weights = A.X.shape[0], np.abs(coefficients).sum(axis=1) + FAINT
         if self.name is KernelName.LINEAR and sizes is None:  # w itself, a row block at a time
@@ -168,24 +174,32 @@ class Kernel:
             coefficients, weights = (spread_out(c, B.places, A.X.shape[1]) for c in (coefficients, weights))
         out = np.zeros((n, coefficients.shape[1]))
         height, width = self.block
+        edges = block_edges(n, n * len(coefficients))
+        both = A is B and sizes is None and self.name in (KernelName.RBF, KernelName.POLY)
+        mirrored = [np.zeros_like(out) for _ in edges] if both else []  # for each thread: its own
 
-        def run(_: int, start: int, stop: int) -> None:
+        def run(block: int, start: int, stop: int) -> None:
             left = self.left_factor(rows_of(A, slice(start, stop)))
             parts = [(slice(start + at.start, start + at.stop), left[at]) for at in spans(0, stop - start, height)]
-            for columns in spans(0, len(coefficients), width):
+            for columns in spans(start if both else 0, len(coefficients), width):
                 right = columns if self.name is KernelName.PRECOMPUTED else self.right_factor(rows_of(B, columns))
                 for rows, part in parts:
+                    if both and columns.start < rows.start:
+                        break  # these pairs, and those of the rows below, have had their turn the other way round
                     values = self.from_factors(part, right)
                     out[rows] += values @ coefficients[columns]
                     if sizes is not None:
                         sizes[rows] += np.abs(values) @ weights[columns]
+                    if both:
+                        beyond = slice(max(rows.stop, columns.start), columns.stop)
+                        mirrored[block][beyond] += values[:, beyond.start - columns.start :].T @ coefficients[rows]
 
         if self.name is KernelName.FUNCTION:  # which need not bear several threads, and may have its own
             run(0, 0, n)
             return out
         with Threads.shared(threads) as shared, one_thread_for_blas():
-            shared.run(run, block_edges(n, n * len(coefficients)))
-        return out
+            shared.run(run, edges)
+        return sum(mirrored, out)
 
     @property
     def block(self) -> tuple[int, int]:
@@ -277,6 +291,17 @@ def variance_of(X: Matrix) -> float:
         size = int(X.shape[0]) * int(X.shape[1])
         mean = float(X.sum(dtype=np.float64)) / size
         return float(np.sum(row_squares(X))) / size - float(np.square(mean))
+
+
+def refuse_a_skew_table(table: Matrix, places: NDArray[np.intp]) -> None:
+    """A precomputed kernel is symmetric: `table` holds its values among the rows in these places."""
+    skew = abs(table - table.T)
+    if float(skew.max()) > SKEW * max(largest_magnitude(table), 1e-300):
+        i, j = np.unravel_index(int(skew.argmax()), table.shape)
+        raise ValueError(
+            f"a precomputed kernel is symmetric; row {places[i]}, column {places[j]} holds {table[i, j]} "
+            f"and row {places[j]}, column {places[i]} holds {table[j, i]}"
+        )
 
 
 def checked_values(returned: Any, shape: tuple[int, int]) -> NDArray[np.float64]:

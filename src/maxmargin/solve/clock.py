@@ -6,9 +6,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -20,8 +19,9 @@ from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.notebook import BLANK, Notebook, NotebookError
-from maxmargin.problems.separation import Solution
+from maxmargin.problems.notebook import NotebookError
+from maxmargin.problems.separation import SignedRows, Solution
+from maxmargin.solve.watch import Listener, current_watch
 
 
 class Status(StrEnum):
@@ -44,28 +44,6 @@ def status_named(name: str) -> Status:
     return Status[name]
 
 
-@dataclass(frozen=True)
-class Watch:
-    """What somebody asks of the fits that they start: to be shown each breath, and to be kept in a notebook."""
-
-    show: Callable[[Solution], None] | None = None
-    notebook: Notebook = BLANK
-
-
-NOBODY = Watch()
-WATCH: ContextVar[Watch] = ContextVar("WATCH")
-
-
-@contextmanager
-def watched(watch: Watch) -> Iterator[None]:
-    """Within it, fits are watched."""
-    token = WATCH.set(watch)
-    try:
-        yield
-    finally:
-        WATCH.reset(token)
-
-
 class Clock:
     """The time limit of one fit, over all its two-class problems, and its progress on stderr."""
 
@@ -75,8 +53,8 @@ class Clock:
         self.verbose = verbose
         self.interrupted = False
         self.stopped = False
-        self.watch = WATCH.get(NOBODY)
-        self.listener: Callable[[Solution], bool] | None = None  # hears of every breath; True means stop
+        self.watch = current_watch()
+        self.listener: Listener | None = None  # the estimator's own: it hears of every breath as well
 
     @property
     def is_over(self) -> bool:
@@ -110,12 +88,10 @@ class Clock:
         finally:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def show(self, solution: Solution) -> None:
+    def show(self, solution: Solution, problem: SignedRows) -> None:
         now = time.perf_counter()
-        if self.listener is not None and self.listener(solution):
+        if self.watch.hears(solution, problem) or (self.listener is not None and self.listener(solution, problem)):
             self.stopped = True
-        if self.watch.show is not None:
-            self.watch.show(solution)
         if self.verbose and (now - self.reported >= 1.0 or self.verbose > 1):
             self.reported = now
             gap = f"  gap about {solution.details['gap']:.1e}" if "gap" in solution.details else ""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from maxmargin.certificates.exact_kernel import witness
-from maxmargin.certificates.kernel_duality import KernelMeasure, measure
+from maxmargin.certificates.kernel_duality import KernelMeasure, both_sides, direction, least_gap, measure
 from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads
@@ -33,12 +34,16 @@ HARD_RANK = 2000  # the most columns that stand for the kernel when its hard mar
 
 
 class KernelJudge:
-    """Hears proposals; keeps the weights that prove the smallest gap."""
+    """Hears proposals; keeps the weights that prove the smallest gap.
 
-    def __init__(self, problem: KernelMargin, tol: float, threads: Threads) -> None:
+    Of planes whose objective is above that of w = 0, none is kept, unless `any_plane` is to be shown as it is.
+    """
+
+    def __init__(self, problem: KernelMargin, tol: float, threads: Threads, *, any_plane: bool = False) -> None:
         self.problem, self.tol, self.threads = problem, tol, threads
         self.a = np.zeros(problem.n_rows)
         self.measured: KernelMeasure = measure(problem, self.a, threads=threads)
+        self.most = math.inf if any_plane else self.measured.upper
         self.witness: Vector | None = None
 
     @property
@@ -46,11 +51,18 @@ class KernelJudge:
         return soft_gap(self.measured.upper, self.measured.lower)
 
     def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement:
-        """Measure the weights that are proposed; keep them if they prove more."""
+        """Measure the weights that are proposed; keep them if they prove more.
+
+        Not thorough: where rows that carry weight already show that the gap is too large, no others are measured, and
+        their values are NaN.
+        """
         a = np.clip(solution.a, 0.0, self.problem.costs)
-        measured = measure(self.problem, a, threads=self.threads)
+        w = direction(self.problem, a, self.threads)
+        if not thorough and (gap := least_gap(self.problem, w)) > self.tol:
+            return Judgement(math.inf, 0.0, gap, w.values, 0.0)
+        measured = both_sides(self.problem, w, None, self.threads)
         gap = soft_gap(measured.upper, measured.lower)
-        if not self.gap < gap:
+        if measured.upper <= self.most and not self.gap < gap:
             self.a, self.measured = a, measured
         return Judgement(measured.upper, measured.lower, gap, measured.values, measured.b)
 

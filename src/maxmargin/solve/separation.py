@@ -50,7 +50,7 @@ def driven(
     solution = Solution(np.zeros(d), 0.0, np.zeros(n), False, 0, 0, {})
     try:
         for solution in solver(problem):
-            clock.show(solution)
+            clock.show(solution, problem)
             if solution.settled:
                 return solution, Status.SETTLED
             if stop(solution):
@@ -155,5 +155,6 @@ def witness(problem: Separation, clock: Clock) -> Solution | None:
 
     if not suits_hulls(problem):
         return None
-    solution, _ = drive(problem, nearest_hulls, clock)
+    # A problem of its own: a recorder tells this question from the run that it interrupts.
+    solution, _ = drive(dataclasses.replace(problem), nearest_hulls, clock)
     return solution if solution.details.get("meets") else None

@@ -222,7 +222,7 @@ def prove(
                 if judge.gap <= judge.tol:
                     status = Status.PROVEN
                     break
-            clock.show(solution)
+            clock.show(solution, judge.problem)
             if clock.is_over:
                 status = clock.reason
                 break

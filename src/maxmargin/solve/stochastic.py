@@ -60,7 +60,7 @@ def follow(
                 if judge.gap <= judge.tol:
                     status = Status.PROVEN
                     break
-            clock.show(solution)
+            clock.show(solution, judge.problem)
             if clock.is_over:
                 status = clock.reason
                 break

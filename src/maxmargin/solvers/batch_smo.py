@@ -12,7 +12,8 @@ The gap is free: with b between the slopes of the two sides, row i adds (C_i - a
 xi' = 1 - y (value + b) and xi its positive part, and all rows together are P - D.
 
 Rows whose variable is at an end of its box and whose slope is far on the right side are left out when they are many
-("shrinking"): the rest is solved as a smaller table of its own, and then the change of a is carried to all rows.
+("shrinking"): the rest is solved as a smaller table of its own, and then the change of a is carried to all rows, or
+judged at once: whoever judges it measures all rows anyway.
 
 What float32 loses is found again: whoever judges a proposal measures all values in float64, the rounds go on from
 these, and errors in the changes shrink with the changes. References: [joachims1999], [fan2005], [wen2018].
@@ -40,6 +41,7 @@ KEPT = 2 * SIZE  # rows that are cheap to make: those of a working set, and some
 PRECISION = 0.1  # a working set is solved to this part of its violation
 STEPS = 50  # times its size: the most steps for a working set
 FEW = 0.5  # of the rows may be left for it to pay to leave the others out
+APART = 0.5  # of the violation: a slope that is so far on the right side is left out
 FURTHER = 0.1  # of the gap: where the smaller table stops
 AIM = 0.7  # of the tolerance: float32 sees the gap a little too small
 PATIENCE = 50  # rounds in which something must have got better
@@ -159,9 +161,16 @@ class Table:
             n = len(self.signs)
             self.cache.rows.threads.run(run, [*range(0, n, COLUMNS), n])
 
+    def take_over(self, part: Part) -> None:
+        """The values of all rows, after some have changed as a table of their own."""
+        few, chosen = part.table, part.chosen
+        changed = np.flatnonzero(few.a != part.before)
+        self.carry(chosen[changed], few.signs[changed] * (few.a - part.before)[changed])
+        self.values[chosen] = few.values
+
     def in_play(self, view: View) -> Rows:
         """Rows that some pair may still move: not those whose slope is far on the side where they cannot go."""
-        far = max(view.violation, 0.0)
+        far = APART * max(view.violation, 0.0)
         settled = np.where(view.rising, view.slopes < view.lowest - far, True)
         settled &= np.where(view.falling, view.slopes > view.highest + far, True)
         return np.flatnonzero(~settled)
@@ -183,19 +192,23 @@ class Part:
 
     def __init__(self, table: Table, chosen: Rows, cache_bytes: float, gap: float, b: float) -> None:
         self.table, self.chosen, self.before = table.part(chosen, cache_bytes), chosen, table.a[chosen]
-        self.gap, self.b, self.enough, self.progress = gap, b, 0.0, Progress()
+        self.gap, self.b, self.goal, self.enough, self.progress = gap, b, 0.0, 0.0, Progress()
+
+    def aim_at(self, goal: float) -> None:
+        """A gap below the goal is worth a proposal; part of the way is enough for a look at all rows."""
+        self.goal, self.enough = goal, max(FURTHER * self.table.look().gap, goal)
 
     def has_ended(self, view: View) -> bool:
         stays = view.gap > self.enough and view.violation > 0.0
         return not stays or self.progress.has_ended(view, all_rows=False)
 
     def state(self) -> State:
-        numbers = {"before": self.before, "gap": self.gap, "b": self.b, "enough": self.enough}
+        numbers = {"before": self.before, "gap": self.gap, "b": self.b, "goal": self.goal, "enough": self.enough}
         return {"chosen": self.chosen, **self.table.state(), **numbers, **self.progress.state()}
 
     def take_up(self, kept: State) -> None:
         self.table.take_up(kept)
-        self.before, self.enough = kept["before"], kept["enough"]
+        self.before, self.goal, self.enough = kept["before"], kept["goal"], kept["enough"]
         self.progress.take_up(kept)
 
 
@@ -245,42 +258,49 @@ def batch_smo(
         part = part_of(table, few_bytes, notebook) if kept["is_split"] else None
     while True:
         if part is not None:
-            few, chosen = part.table, part.chosen
+            gap, b = part.gap, part.b
             while True:
                 notebook.rest()
-                inner = few.look()
+                inner = part.table.look()
                 if part.has_ended(inner):
                     break
-                steps, rounds = steps + few.step(inner), rounds + 1
-                table.a[chosen] = few.a
-                yield solution(part.gap, part.b, False)
-            changed = np.flatnonzero(few.a != part.before)
-            table.carry(chosen[changed], few.signs[changed] * (few.a - part.before)[changed])
-            table.values[chosen] = few.values
+                steps, rounds = steps + part.table.step(inner), rounds + 1
+                table.a[part.chosen] = part.table.a
+                yield solution(gap, b, False)
+            if inner.gap > part.goal and inner.violation > 0.0:
+                table.take_over(part)
+                part = None
+                notebook.page("smo", state)
+                continue
+        else:
+            notebook.rest()
+            view = table.look()
+            gap = view.gap / view.primal if 0.0 < view.primal < np.inf else view.gap
+            b = 0.5 * (view.highest + view.lowest)
+            is_there = view.gap <= aim * view.primal < np.inf or view.violation <= 0.0
+            is_hopeless = problem.is_hard and view.dual > HOPELESS
+            if not (is_there or is_hopeless or progress.has_ended(view, all_rows=True)):
+                chosen = table.in_play(view)
+                if len(chosen) > FEW * n or n <= 2 * table.size or not view.primal < np.inf:
+                    steps, rounds = steps + table.step(view), rounds + 1
+                    yield solution(gap, b, False)
+                    continue
+                part = Part(table, chosen, few_bytes, gap, b)
+                part.aim_at(0.5 * aim * view.primal)
+                notebook.page("part", part.state, growing=PART_ARRAYS)
+                notebook.page("part cache", part.table.cache.state)
+                continue
+        answer = yield solution(gap, b, True)
+        if answer is None or (not math.isnan(proven) and not answer.gap < 0.9 * proven):
+            return
+        is_known = np.isfinite(answer.values)
+        if part is not None:
+            if not np.all(is_known):  # a judge who has seen enough need not look at all rows
+                table.take_over(part)
             part = None
             notebook.page("smo", state)
-        notebook.rest()
-        view = table.look()
-        gap = view.gap / view.primal if 0.0 < view.primal < np.inf else view.gap
-        b = 0.5 * (view.highest + view.lowest)
-        is_there = view.gap <= aim * view.primal < np.inf or view.violation <= 0.0
-        is_hopeless = problem.is_hard and view.dual > HOPELESS
-        if is_there or is_hopeless or progress.has_ended(view, all_rows=True):
-            answer = yield solution(gap, b, True)
-            if answer is None or (not math.isnan(proven) and not answer.gap < 0.9 * proven):
-                return
-            table.values[:], proven = answer.values, float(answer.gap)
-            aim, progress = 0.5 * aim, Progress()
-            continue
-        chosen = table.in_play(view)
-        if len(chosen) > FEW * n or n <= 2 * table.size:
-            steps, rounds = steps + table.step(view), rounds + 1
-            yield solution(gap, b, False)
-            continue
-        part = Part(table, chosen, few_bytes, gap, b)
-        part.enough = max(FURTHER * part.table.look().gap, 0.5 * aim * view.primal)
-        notebook.page("part", part.state, growing=PART_ARRAYS)
-        notebook.page("part cache", part.table.cache.state)
+        table.values[is_known], proven = answer.values[is_known], float(answer.gap)
+        aim, progress = 0.5 * aim, Progress()
 
 
 def part_of(table: Table, few_bytes: float, notebook: Notebook) -> Part:

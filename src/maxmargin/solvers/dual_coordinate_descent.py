@@ -44,6 +44,7 @@ from maxmargin.problems.soft_margin import SoftMargin, SoftMarginSolver, best_bi
 from maxmargin.solvers.face import FaceStep
 from maxmargin.solvers.pace import Pace
 from maxmargin.solvers.scan import scan
+from maxmargin.solvers.visiting_order import in_ascending_order, rows_together, shuffle, shuffled_groups
 
 NUMBERS_PER_CALL = 20_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers
 NUMBERS_PER_ROUND = 40_000  # and about so many at least: the interpreter costs as much as a thousand numbers
@@ -84,20 +85,6 @@ class Tally(NamedTuple):
 def squares_of_rows(rows: Any, squares: Any) -> None:
     for i in range(squares.shape[0]):
         squares[i] = square(rows, i)
-
-
-@njit
-def shuffle(order: Any, random: Any) -> None:
-    """Fisher and Yates, with the xorshift generator whose state is random[0]."""
-    state = random[0]
-    for k in range(order.shape[0] - 1):
-        state ^= state << np.uint64(13)
-        state ^= state >> np.uint64(7)
-        state ^= state << np.uint64(17)
-        left = np.uint64(order.shape[0] - k)
-        other = k + np.int64(((state >> np.uint64(32)) * left) >> np.uint64(32))
-        order[k], order[other] = order[other], order[k]
-    random[0] = state
 
 
 @njit
@@ -220,6 +207,7 @@ class Descent:
         self.numbers_per_row = numbers / n
         self.rows_per_call = max(1, NUMBERS_PER_CALL * n // numbers)
         self.rows_per_round = NUMBERS_PER_ROUND * n // numbers
+        self.together = rows_together(n, numbers * X.dtype.itemsize)
         # An empty row without a curvature rests where its constant slope of -1 drives it.
         self.still = self.dual.curvature <= 0.0
         full = self.still & (upper < np.inf)
@@ -263,13 +251,10 @@ class Descent:
 
     def sweep(self) -> Iterator[None]:
         """Visit every active row once, in random order, or a few times where they are few; pauses between calls."""
-        order, tally = self.active, self.tally
+        order, tally, n = self.active, self.tally, len(self.still)
         times = max(1, min(MOST_TIMES, self.rows_per_round // max(1, len(order))))
-        if len(order) <= self.rows_per_call:
-            kept = sweeps(self.dual, self.point, order, self.random, times, self.limits, tally)
-            yield
-        else:
-            shuffle(order, self.random)
+        if len(order) * self.together > n and times == 1:
+            order = shuffled_groups(order, self.together, self.random)
             reset(tally)
             kept = 0
             for begin in range(0, len(order), self.rows_per_call):
@@ -277,9 +262,13 @@ class Descent:
                 kept = sweep(self.dual, self.point, order, begin, end, kept, self.limits, tally)
                 yield
             close(self.dual, self.point.bias, self.limits, tally)
-        self.active = order[:kept]
+            self.active = in_ascending_order(order[:kept], n)
+        else:
+            kept = sweeps(self.dual, self.point, order, self.random, times, self.limits, tally)
+            yield
+            self.active = order[:kept]
         self.sweeps += times
-        self.passes += max(0.001, times * len(order) / len(self.still))  # the judge costs something, too
+        self.passes += max(0.001, times * len(order) / n)  # the judge costs something, too
         value, gap = tally.values.tolist()
         self.gap = gap / max(value + gap, gap, np.finfo(float).tiny)  # D is below 0 while S is not 0
 

@@ -44,6 +44,8 @@ PASSES = 6  # of each step over the rows, beside its matrix
 ROW = 10  # numbers: what a row costs beside its own numbers
 SIEVED = 0.5  # of the interior point's work is left to the sieve
 SPEED = 0.5  # its rows come in order and on every core, those of coordinate descent at random and on one
+SPEED_BESIDE_GROUPS = 0.8  # where those of coordinate descent come in groups of neighbours
+MOST_COLUMNS = 20_000  # of the interior point's matrices, of which there are a few: 3 GB each
 LOOK_BACK = 0.25  # of the passes: the gap fell since then
 DOUBT = 2.0  # how much worse coordinate descent must look at first
 NOTHING_SEEN = ((0.0, 1.0),)  # passes and gap: of an optimum, it is known at first that it is not negative
@@ -131,6 +133,11 @@ def named(
         return soft_reference(problem, tol=tol)
     if problem.loss is not Loss.HINGE:
         raise ValueError(f'solver="{name}" is for loss="hinge"; for the squared hinge there is solver="newton"')
+    if name in ("interior_point", "sieve") and problem.n_columns > MOST_COLUMNS:
+        raise ValueError(
+            f'solver="{name}" makes matrices of columns times columns: X has {problem.n_columns:,} of them, and '
+            f'{MOST_COLUMNS:,} are too many already; solver="coordinate_descent" or "auto" needs no such matrix'
+        )
     if name == "interior_point":
         from maxmargin.solvers.interior_point import interior_point
 
@@ -166,8 +173,16 @@ def plan(problem: SoftMargin, tol: float) -> Iterator[tuple[str, float]]:
 
 def path_passes(problem: SoftMargin, tol: float) -> float:
     """What the interior point costs, in sweeps of coordinate descent over all rows."""
+    from maxmargin.solvers.visiting_order import rows_together
+
     n, d, sparse = problem.n_rows, problem.n_columns, is_sparse(problem.X)
     per_row = problem.X.data.size / n if sparse else float(d)
     multiplications = (0.25 if sparse else 0.04) * per_row * per_row + d**3 / (3.0 * n)
     steps = STEPS + STEPS_PER_DIGIT * max(0.0, -math.log10(tol))
-    return SPEED * steps * (PASSES * per_row + ROW + multiplications) / (per_row + ROW)
+    together = rows_together(n, round(n * per_row) * problem.X.dtype.itemsize)
+    return (
+        (SPEED_BESIDE_GROUPS if together > 1 else SPEED)
+        * steps
+        * (PASSES * per_row + ROW + multiplications)
+        / (per_row + ROW)
+    )

@@ -156,12 +156,7 @@ def stochastic_subgradient(
     every run. No solution is settled. With a kernel it has no w: the `a` are all there is.
     """
     n = problem.n_rows
-    memory = KernelMemory(problem.kernel, problem.points) if isinstance(problem, KernelMargin) else None
-    squares = NO_NUMBERS
-    if run.radius < math.inf:
-        squares = row_squares(problem.X) if memory is None else memory.kernel.diagonal(memory.points)
-    table = Table(rows_of(problem.X) if memory is None else memory.rows, problem.signs, problem.costs / run.C, squares)
-    rule = Rule(run.lam, 1.0 if problem.fit_intercept else 0.0, run.radius)
+    table, rule, memory = prepare(problem, run)
     if run.average and len(run.v_lag) + len(run.a_lag) == 0:
         run.begin_mean()
     per_row = n if memory is not None else problem.X.nnz / max(1, n) if is_sparse(problem.X) else problem.n_columns
@@ -180,6 +175,16 @@ def stochastic_subgradient(
             run.sweeps += len(sweeps) if whole else 0
             w = run.w if memory is None else NO_NUMBERS
             yield Solution(w, run.b, run.dual, False, run.violations, run.sweeps, {})
+
+
+def prepare(problem: SoftMargin, run: Descent) -> tuple[Table, Rule, KernelMemory | None]:
+    """What `visit` needs to go on with a run on these rows; the memory is for rows of a kernel."""
+    memory = KernelMemory(problem.kernel, problem.points) if isinstance(problem, KernelMargin) else None
+    squares = NO_NUMBERS
+    if run.radius < math.inf:
+        squares = row_squares(problem.X) if memory is None else memory.kernel.diagonal(memory.points)
+    table = Table(rows_of(problem.X) if memory is None else memory.rows, problem.signs, problem.costs / run.C, squares)
+    return table, Rule(run.lam, 1.0 if problem.fit_intercept else 0.0, run.radius), memory
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")

@@ -1,0 +1,99 @@
+"""Sums of rbf kernel values in float32, with a bound of all that it loses: half the work of float64.
+
+    k(x, x') = exp(e),     e = z.z' - h - h',     z = sqrt(2 gamma) x,   h = |z|^2 / 2
+
+as one product of the rows (z, -h, -1) and (z', 1, h'). The magnitudes of its d + 2 terms sum up to at most 2 (h + h'),
+because |z| |z'| <= h + h'. A term goes through d + 3 roundings, and its factors were rounded to float32 before: with
+u = 2^-24 the exponent is within
+
+    1.02 (d + 8) u 2 (h + h') = r (h + h')                                                                [higham2002]
+
+of the real one, in whatever order BLAS adds, and the value within 1.02 times that, relatively, plus what exp is off. So
+the error of S = sum_j c_j k(x, x_j), c >= 0, has a bound that is a sum of the same kind:
+
+    1.05 ((r h + (WIDTH + 16) u) S + r sum_j c_j h_j k(x, x_j))
+
+for blocks of WIDTH terms, whose sums are added in float64. It holds where r (h + h') is below 1 %, which keeps all
+numbers far from float32's largest ones as well; what is lost below its least ones is added.
+
+This decides only which rows surely pay nothing: every number that a certificate states is measured in float64.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.data.matrix import Matrix, Vector, is_sparse
+from maxmargin.data.threads import Threads, block_edges, one_thread_for_blas
+from maxmargin.problems.kernels import LEAST, Kernel, Points, extended, rows_of, spans, terms_per_row, written_out
+
+UNIT_ROUNDOFF = 2.0**-24
+HEIGHT, WIDTH = 1024, 64  # of a block of values: in the cache, and few terms to a sum
+MOST = 0.01  # of a kernel value: a larger error is not bounded here
+WORTH_IT = 0.6  # an error of a value y w.phi(x): with a larger one, too many rows would stay in doubt
+VANISHED = 2.0**-100  # more than all that a term can lose below float32's normal range, if the weights are at most 1
+MOST_NUMBERS = 2**24  # of sparse rows that carry weight: so many are written out
+
+
+def rate(A: Points, B: Points) -> float:
+    """r."""
+    return 2.04 * (max(terms_per_row(A.X), terms_per_row(B.X)) + 8) * UNIT_ROUNDOFF
+
+
+def within_reach(kernel: Kernel, A: Points, B: Points, size: float) -> NDArray[np.bool_]:
+    """The rows of A whose values float32 can bound, and closely enough if their S is about `size`; none among numbers
+    that are not finite."""
+    if is_sparse(B.X) and B.X.shape[0] * B.X.shape[1] > MOST_NUMBERS:
+        return np.zeros(A.X.shape[0], dtype=bool)
+    h, farthest = kernel.gamma * A.squares, kernel.gamma * float(B.squares.max(initial=0.0))
+    r = rate(A, B)
+    return np.asarray((r * (h + farthest) <= MOST) & ((2.0 * r * h + (WIDTH + 16) * UNIT_ROUNDOFF) * size <= WORTH_IT))
+
+
+def summed_in_float32(
+    kernel: Kernel, A: Points, B: Points, coefficients: NDArray[np.float64], threads: Threads | None
+) -> tuple[NDArray[np.float64], Vector, Vector]:
+    """sum_j c_j k(x_i, x_j) for each column c >= 0; at least the sum over all columns; and the error of every one and
+    of all together. The rows of A are within reach."""
+    heaviest = float(coefficients.max(initial=0.0)) or 1.0
+    weights, h = coefficients / heaviest, kernel.gamma * B.squares
+    columns = np.column_stack([weights, weights.sum(axis=1) * h]).astype(np.float32)
+    out = np.zeros((A.X.shape[0], columns.shape[1]))
+    rights = [(part, right_factor(kernel, rows_of(B, part))) for part in spans(0, len(columns), WIDTH)]
+
+    def run(_: int, start: int, stop: int) -> None:
+        for rows in spans(start, stop, HEIGHT):
+            left = left_factor(kernel, rows_of(A, rows))
+            for part, right in rights:
+                values = np.asarray(left @ right)
+                out[rows] += np.exp(values, out=values) @ columns[part]
+
+    with Threads.shared(threads) as shared, one_thread_for_blas():
+        shared.run(run, block_edges(len(out), out.shape[0] * len(columns)))
+    sums, farther = out[:, :-1], out[:, -1]
+    r, lost = rate(A, B), VANISHED * (len(columns) + 1)
+    sizes = sums.sum(axis=1)
+    relative = r * kernel.gamma * A.squares + (WIDTH + 16) * UNIT_ROUNDOFF
+    error = 1.05 * (relative * sizes + r * farther) + lost
+    return heaviest * sums, heaviest * (1.05 * sizes + lost), heaviest * error + 4.0 * LEAST
+
+
+def left_factor(kernel: Kernel, A: Points) -> Matrix:
+    """Rows (z, -h, -1)."""
+    h = kernel.gamma * A.squares
+    return written_out(extended(A.X * root(kernel), -h, np.full(len(h), -1.0)).astype(np.float32))
+
+
+def right_factor(kernel: Kernel, B: Points) -> NDArray[np.float32]:
+    """Columns (z', 1, h')."""
+    h = kernel.gamma * B.squares
+    rows = extended(B.X * root(kernel), np.ones(len(h)), h).astype(np.float32)
+    return np.ascontiguousarray(rows.toarray().T if is_sparse(rows) else rows.T)
+
+
+def root(kernel: Kernel) -> float:
+    """sqrt(2 gamma), where 2 gamma may overflow."""
+    return math.sqrt(2.0) * math.sqrt(kernel.gamma)

@@ -1,0 +1,57 @@
+"""Models out: a model of maxmargin, or a text model, in the form of another program, as the name of the file says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from maxmargin.cli.console import UserError
+from maxmargin.cli.model import TEXT_MODELS
+
+KINDS = ".onnx (a graph), .skops, .libsvm, .liblinear (text models), .csv or .json (coefficients)"
+
+
+def is_model(file: str) -> bool:
+    """Whether a file is a model and no table: by its first bytes."""
+    if file == "-" or not Path(file).is_file():
+        return False
+    with open(file, "rb") as opened:
+        start = opened.read(16)
+    return start.startswith(TEXT_MODELS) or start[8:9] == b"{"  # the header of a safetensors file, behind its length
+
+
+def write_model(path: str, output: str) -> None:
+    """Write a model as the name says; every problem becomes a `UserError`."""
+    from maxmargin import persistence
+
+    writers: dict[str, Callable[[Any, str], None]] = {
+        ".onnx": persistence.write_onnx,
+        ".skops": persistence.write_skops,
+        ".libsvm": persistence.write_libsvm,
+        ".liblinear": persistence.write_liblinear,
+        ".csv": persistence.write_coefficients,
+        ".json": persistence.write_coefficients,
+    }
+    write = writers.get(Path(output).suffix.lower())
+    if write is None:
+        raise UserError(f"{path} is a model, and {output} does not say how to write it: its name can end in {KINDS}")
+    try:
+        write(read_model(path), output)
+    except persistence.ModelFileError as error:
+        raise UserError(str(error)) from None
+    except ImportError as missing:
+        raise UserError(f"{output} cannot be written: {missing}") from None
+    except OSError as error:
+        raise UserError(f"{output} cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def read_model(path: str) -> Any:
+    """The estimator, or the Pipeline, with the names of its columns."""
+    from maxmargin import persistence
+
+    with open(path, "rb") as file:
+        start = file.read(16)
+    if start.startswith(TEXT_MODELS[0]):
+        return persistence.read_libsvm(path)
+    return persistence.read_liblinear(path) if start.startswith(TEXT_MODELS[1]) else persistence.load(path)

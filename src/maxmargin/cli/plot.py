@@ -1,0 +1,153 @@
+"""`maxmargin plot MODEL DATA -o FILE`: a model in a picture, or the run of its algorithm in a film."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from maxmargin.cli import datafile
+from maxmargin.cli.console import ExitCode, UserError, messages, say
+from maxmargin.cli.datafile import Format
+from maxmargin.cli.model import in_a_sentence, load_model
+from maxmargin.cli.options import Data, FileFormat, Ignore, Label, ModelFile, NoHeader, Weight
+
+PICTURES, FILMS = (".pdf", ".png", ".svg"), (".gif", ".mp4")
+
+
+class Asked(NamedTuple):
+    """Which picture, of which plane or update; what the columns are called, and the weights of the rows."""
+
+    kind: Kind
+    plane: int
+    update: int | None
+    names: tuple[str, ...] | None
+    weights: Any
+    is_film: bool
+
+
+class Kind(StrEnum):
+    """What is drawn."""
+
+    STREET = "street"
+    HULL = "hull"
+    LOSS = "loss"
+    KKT = "kkt"
+    PATH = "path"
+    CONVERGENCE = "convergence"
+    TRACE = "trace"
+    BOUND = "bound"
+
+
+def plot(
+    model: ModelFile,
+    data: Data,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="A .png, .svg or .pdf; a trace: .gif or .mp4 too."),
+    ],
+    kind: Annotated[Kind, typer.Option("--kind", "-k", help="What is drawn.")] = Kind.STREET,
+    plane: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Which plane, from 0, where there are more than two labels.")
+    ] = 0,
+    update: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Of a trace: this update alone, before and after.")
+    ] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="On dark paper.")] = False,
+    label: Label = None,
+    weight: Weight = None,
+    ignore: Ignore = None,
+    no_header: NoHeader = False,
+    format: FileFormat = Format.AUTO,
+) -> int:
+    """Draw a model with the data that it was fitted on.
+
+    street: rows, plane, edges, support vectors, slack. hull: the two hulls and their nearest points, or the witness.
+    loss: what rows cost by their margins. kkt: the conditions of optimality, row by row. path: margin and errors over
+    C. convergence: the gap closing, in a fit that is made once more. trace: the updates of a perceptron or Winnow.
+    bound: their number against the theorem.
+    """
+    check_output(output, kind, update)
+    loaded = load_model(model)
+    if getattr(loaded.classifier, "certificate_", None) is None:
+        raise UserError(f"{model} holds no certificate: it was learnt from a stream, or comes from another program")
+    with messages.status(f"Reading {data}"):
+        table = datafile.read(data, format, label, not no_header, weight=weight, ignore=ignore)
+    with in_a_sentence(table.name), messages.status("Drawing"):
+        X = loaded.prepared(table)
+        if loaded.fingerprint is not None and not loaded.fingerprint.matches(X, table.y):
+            messages.print(
+                f"maxmargin: {table.name} is not what the model was fitted on: its dual variables may not fit"
+            )
+        names = loaded.names or table.feature_names
+        if names is not None and loaded.scaler is not None:
+            names = tuple(f"{name}, scaled" for name in names)
+        asked = Asked(kind, plane, update, names, table.weights, output.suffix.lower() in FILMS)
+        draw(loaded.classifier.set_params(verbose=0), X, table.y, asked, output, dark)
+    say(f"Written to {output}")
+    return int(ExitCode.FINE)
+
+
+def check_output(output: Path, kind: Kind, update: int | None) -> None:
+    """One sentence before any work, where the file could not be written anyway."""
+    suffix = output.suffix.lower()
+    if update is not None and kind is not Kind.TRACE:
+        raise UserError("--update is one of a trace: --kind trace")
+    if suffix in FILMS and kind is not Kind.TRACE:
+        raise UserError(f"{output}: only --kind trace is a film; a {kind.value} is a {', '.join(PICTURES)}")
+    if suffix not in PICTURES + FILMS:
+        raise UserError(f"{output}: the name must end in {', '.join(PICTURES)}, or for a trace in {' or '.join(FILMS)}")
+    if not output.parent.is_dir():
+        raise UserError(f"the picture cannot go to {output}: there is no folder {output.parent}")
+
+
+def draw(classifier: Any, X: Any, y: Any, asked: Asked, output: Path, dark: bool) -> None:
+    """Draw and write; a missing Matplotlib and a full disk become sentences."""
+    from maxmargin.plots.style import PIP_LINE
+
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ModuleNotFoundError:
+        raise UserError(PIP_LINE) from None
+    try:
+        with pyplot.style.context("dark_background" if dark else "default"):
+            shown = display(classifier, X, y, asked)
+            if asked.is_film:
+                shown.animate(output)
+            else:
+                shown.figure_.savefig(output, bbox_inches="tight")
+    except OSError as error:
+        raise UserError(f"the picture cannot go to {output}: {(error.strerror or str(error)).lower()}") from None
+    finally:
+        pyplot.close("all")
+
+
+def display(classifier: Any, X: Any, y: Any, asked: Asked) -> Any:
+    """The display that is asked for: drawn, unless it is a film."""
+    from maxmargin import plots
+    from maxmargin.plots.updates import run_of
+
+    given: dict[str, Any] = {"plane": asked.plane}
+    weighted = given if asked.weights is None else {**given, "sample_weight": asked.weights}
+    kinds: dict[Kind, tuple[Any, dict[str, Any]]] = {
+        Kind.STREET: (plots.StreetDisplay, {**weighted, "feature_names": asked.names}),
+        Kind.HULL: (plots.HullDisplay, given),
+        Kind.LOSS: (plots.LossDisplay, given),
+        Kind.KKT: (plots.KKTDisplay, weighted),
+        Kind.PATH: (plots.PathDisplay, weighted),
+        Kind.CONVERGENCE: (plots.ConvergenceDisplay, weighted),
+    }
+    if asked.kind in kinds:
+        kind, options = kinds[asked.kind]
+        return kind.from_estimator(classifier, X, y, **options)
+    trace = plots.TraceDisplay(run_of(classifier, X, y, **given))
+    if asked.is_film:
+        return trace
+    if asked.kind is Kind.BOUND:
+        return trace.plot(kind="bound")
+    return trace.plot(kind="run") if asked.update is None else trace.plot(kind="update", update=asked.update)

@@ -1,0 +1,198 @@
+"""What the columns of a file go through before a classifier sees them.
+
+    numbers      missing cells filled in with the mean (--impute), then scaled
+    categories   missing cells filled in with the most frequent one (--impute), then a column of 0 and 1 for each; one
+                 that the fit has not seen is 0 in all of them
+    text         its words, hashed into columns; a text that is missing is empty
+
+A column of words is taken as categories if it has few of them; otherwise the user says what it is. All of it is
+scikit-learn's own, is kept in the model, and is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from maxmargin.cli.console import UserError
+from maxmargin.cli.datafile import DataFile
+from maxmargin.cli.options import Scaling
+
+MOST_CATEGORIES = 100  # in a column that was not said to be categorical
+HASHED_COLUMNS = 2**14
+SHOWN = 3  # categories in a message
+
+
+def preparation_of(table: DataFile, scaling: Scaling, impute: bool) -> Any:
+    """The steps for this file, a Pipeline that is not fitted; None where the rows are taken as they are."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.feature_extraction.text import HashingVectorizer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    scaler = make_scaler(scaling, table.X)
+    steps = [("impute", SimpleImputer())] if impute else []
+    steps += [("scale", scaler)] if scaler is not None else []
+    if not table.texts:
+        return Pipeline(steps) if steps else None
+    n_numbers = table.X.shape[1]
+    kinds = {index: kind_of(table, name) for index, name in enumerate(table.texts, n_numbers)}
+    blocks: list[tuple[str, Any, Any]] = []
+    if n_numbers:
+        blocks.append(("numbers", Pipeline(steps) if steps else "passthrough", list(range(n_numbers))))
+    if categories := [index for index, kind in kinds.items() if kind == "category"]:
+        encode = [("impute", SimpleImputer(strategy="most_frequent"))] if impute else []
+        encode += [("encode", OneHotEncoder(handle_unknown="ignore"))]
+        blocks.append(("categories", Pipeline(encode), categories))
+    hasher = HashingVectorizer(n_features=HASHED_COLUMNS)
+    blocks += [(f"text {index}", hasher, index) for index, kind in kinds.items() if kind == "text"]
+    return Pipeline([("columns", ColumnTransformer(blocks))])
+
+
+def kind_of(table: DataFile, name: str) -> str:
+    """What a column of words is: what the user says; categories if they are few; a doubt otherwise."""
+    if name in table.asked:
+        return table.asked[name]
+    n_words = len({word for word in table.texts[name].tolist() if isinstance(word, str)})
+    if n_words > MOST_CATEGORIES:
+        raise UserError(
+            f"{table.name}: column {name!r} holds {n_words:,} different words, more than {MOST_CATEGORIES}; say what "
+            f"it is: --categorical {name} makes a column for each of them, --text {name} reads it word by word, "
+            f"--ignore {name} passes it over"
+        )
+    return "category"
+
+
+def prepare(table: DataFile, preparation: Any) -> Any:
+    """Fit the steps to a file, and give the rows as they make them."""
+    return table.X if preparation is None else numbers_of(preparation.fit_transform(table.rows()))
+
+
+def encoded(table: DataFile, scaling: Scaling, impute: bool) -> DataFile:
+    """The same file with numbers in all columns, and their names."""
+    preparation = preparation_of(table, scaling, impute)
+    X = prepare(table, preparation)
+    names = None if table.names is None else names_after(preparation, table.names)
+    return table._replace(X=X, texts={}, feature_names=names)
+
+
+def names_after(preparation: Any, names: Sequence[str]) -> tuple[str, ...]:
+    """The names of the columns that a Pipeline makes of those with these names: colour=red for a category."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+    from sklearn.preprocessing import OneHotEncoder
+
+    first: Any = None if preparation is None else preparation.steps[0][1]
+    if not hasattr(first, "transformers_"):
+        return tuple(names)
+    made: list[str] = []
+    for _, inner, chosen in first.transformers_:
+        step = inner.steps[-1][1] if hasattr(inner, "steps") else inner
+        if isinstance(step, HashingVectorizer):
+            made += [f"{names[chosen]}#{column}" for column in range(step.n_features)]
+        elif isinstance(step, OneHotEncoder):
+            made += [
+                f"{names[place]}={value}"
+                for place, known in zip(chosen, step.categories_, strict=True)
+                for value in known.tolist()
+            ]
+        else:
+            made += [names[place] for place in chosen]
+    return tuple(made)
+
+
+def numbers_of(X: Any) -> Any:
+    """Float64, where numbers have passed through a table of objects as they are."""
+    return X.astype(float) if X.dtype.kind == "O" else X
+
+
+def inner_steps(step: Any) -> Iterator[tuple[Any, Any]]:
+    """The steps that a Pipeline, or None, or a ColumnTransformer in it consists of, and the columns of each block."""
+    for entry in getattr(step, "transformers_", getattr(step, "steps", ())):
+        if hasattr(entry[1], "steps") or hasattr(entry[1], "transformers_"):
+            for inner, chosen in inner_steps(entry[1]):
+                yield inner, chosen if len(entry) == 2 else entry[2]
+        else:
+            yield entry[1], entry[2] if len(entry) == 3 else None
+
+
+def fills_in(preparation: Any) -> bool:
+    """Whether missing cells are welcome."""
+    from sklearn.impute import SimpleImputer
+
+    return any(isinstance(step, SimpleImputer) for step, _ in inner_steps(preparation))
+
+
+def count_unknown(preparation: Any, rows: Any, names: Sequence[str] | None) -> Iterator[str]:
+    """A sentence about each column that holds categories which the fit has not seen."""
+    from sklearn.preprocessing import OneHotEncoder
+
+    for step, chosen in inner_steps(preparation):
+        if isinstance(step, OneHotEncoder):
+            for place, known in zip(chosen or range(rows.shape[1]), step.categories_, strict=True):
+                cells, seen = rows[:, place].tolist(), set(known.tolist())
+                unknown = [cell for cell in cells if cell == cell and cell not in seen]
+                if unknown:
+                    shown = ", ".join(map(repr, list(dict.fromkeys(unknown))[:SHOWN]))
+                    name = place if names is None else repr(names[place])
+                    yield (
+                        f"column {name}: {len(unknown):,} of {len(cells):,} rows hold categories that the fit has not "
+                        f"seen, such as {shown}; they count as none of those that it has"
+                    )
+
+
+def scaling_of(preparation: Any) -> str | None:
+    """The name of the scaler, if there is one."""
+    names = [type(step).__name__ for step, _ in inner_steps(preparation)]
+    return next((name for name in names if name.endswith("Scaler")), None)
+
+
+def report_of(table: DataFile, preparation: Any) -> dict[str, Any]:
+    """What was done with the columns, as plain values."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+    from sklearn.preprocessing import OneHotEncoder
+
+    names = table.names or ()
+    found: dict[str, Any] = {"numbers": list(table.feature_names or ()), "categories": {}, "text": {}, "filled_in": {}}
+    for step, chosen in inner_steps(preparation):
+        if isinstance(step, OneHotEncoder):
+            counts = [len(known) for known in step.categories_]
+            found["categories"] = {names[place]: n for place, n in zip(chosen or (), counts, strict=True)}
+        if isinstance(step, HashingVectorizer):
+            found["text"][names[chosen]] = step.n_features
+    if fills_in(preparation):
+        rows = table.rows()
+        missing = (rows != rows).sum(axis=0).tolist()
+        found["filled_in"] = {name: count for name, count in zip(names, missing, strict=True) if count}
+    return found
+
+
+def sentences_of(report: dict[str, Any]) -> Iterator[str]:
+    """The same for people."""
+    for name, count in report["categories"].items():
+        yield f"  {name}: {counted(count, 'categories', 'category')}, a column for each"
+    for name, count in report["text"].items():
+        yield f"  {name}: text, its words hashed into {count:,} columns"
+    for name, count in report["filled_in"].items():
+        how = "most frequent category" if name in report["categories"] else "mean"
+        yield f"  {name}: {counted(count, 'missing cells', 'missing cell')} filled in with the {how}"
+
+
+def counted(count: int, many: str, one: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def make_scaler(scaling: Scaling, X: Any) -> Any:
+    """The scaler for these rows, not fitted; None where there is none."""
+    from scipy.sparse import issparse
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+    if scaling is Scaling.AUTO:
+        scaling = Scaling.MAXABS if issparse(X) else Scaling.STANDARD
+    if scaling is Scaling.MINMAX and issparse(X):
+        raise UserError("minmax would turn the zeros of a sparse file into other numbers; maxabs keeps them")
+    if scaling is Scaling.STANDARD:
+        return StandardScaler(with_mean=not issparse(X))
+    if scaling is Scaling.NONE:
+        return None
+    return MinMaxScaler() if scaling is Scaling.MINMAX else MaxAbsScaler()

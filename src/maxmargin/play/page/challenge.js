@@ -1,0 +1,36 @@
+// The challenge: the reader's own line, measured while it is drawn, and then the proven best margin beside it.
+
+import { percent, short, typeset } from "./format.js";
+import { html, set } from "./svg.js";
+
+export class Challenge {
+  constructor(card, store) {
+    this.card = card;
+    this.answer = this.error = null;
+    this.button = card.querySelector(".reveal");
+    this.button.addEventListener("click", () => store.change({ revealed: !store.state.revealed }));
+  }
+
+  show(open, revealed) {
+    this.card.hidden = !open;
+    if (!open) this.answer = this.error = null;
+    set(this.button, { "aria-pressed": revealed }).textContent = revealed ? "Hide the proven best" : "Show the proven best";
+    const { yours, best, share } = this.answer ?? {};
+    const scores = yours ? [["Your margin", short(yours.margin)]] : [];
+    if (yours && revealed) {
+      scores.push(["Proven best", best.lower === null ? "no line separates" : short(best.upper)]);
+      if (share !== null) scores.push(["Yours is", `${percent(share)} of it`]);
+    }
+    const terms = scores.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value)));
+    this.card.querySelector(".scores").replaceChildren(...terms);
+    const speakers = [yours, revealed && best, this.error && { words: [this.error.sentence] }];
+    const said = speakers.filter(Boolean).map(({ words }) => html("p", {}, typeset(words.join(" "))));
+    this.card.querySelector(".words").replaceChildren(...said);
+  }
+}
+
+/** A line to begin with: level, through the middle of what is seen. */
+export function firstLine([x, y, reach]) {
+  const short = (value) => Number(value.toPrecision(4));
+  return [[short(x - reach / 2), short(y)], [short(x + reach / 2), short(y)]];
+}

@@ -1,0 +1,51 @@
+// The Python program and the command line that reproduce what is seen, to be read and copied.
+
+import { announce } from "./announce.js";
+import { html } from "./svg.js";
+
+export class Code {
+  constructor(store, connection) {
+    Object.assign(this, { store, connection });
+    this.dialog = document.getElementById("code-dialog");
+    this.parts = document.getElementById("code-parts");
+    document.getElementById("code").addEventListener("click", () => this.open());
+  }
+
+  open() {
+    const { points, panels } = this.store.state;
+    this.parts.replaceChildren();
+    panels.forEach(({ algorithm, parameters }, i) => {
+      const part = this.parts.appendChild(html("div"));
+      this.connection.ask("ab"[i], "code", { state: { points, algorithm, parameters } }, (answer, error) => {
+        if (error) part.append(html("p", {}, error.sentence));
+        else {
+          part.append(listing("Python", answer.python));
+          part.append(listing("Command line", answer.command, `beside ${answer.file}`));
+          if (i === 0) part.append(listing(answer.file, answer.csv));
+        }
+      });
+    });
+    this.dialog.showModal();
+  }
+}
+
+function listing(title, text, note = "") {
+  const button = html("button", { type: "button", "aria-label": `Copy: ${title}` }, "Copy");
+  button.addEventListener("click", async () => {
+    const said = await copied(text);
+    button.textContent = said ? "Copied" : "Select and copy by hand";
+    announce(button.textContent);
+    setTimeout(() => (button.textContent = "Copy"), 2000);
+  });
+  const head = html("div", { class: "listing-head" }, html("h3", {}, title), html("span", { class: "quiet" }, note), button);
+  return html("section", { class: "listing" }, head, html("pre", { tabindex: 0, "aria-label": title }, html("code", {}, text)));
+}
+
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false; // the browser may forbid it
+  }
+}

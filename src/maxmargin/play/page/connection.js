@@ -1,0 +1,71 @@
+// The line to the server: one websocket, asks that are answered, and a calm return when it breaks.
+//
+// While a point is dragged there is a new state for every frame. One ask of a kind is on its way at a time, and the newest
+// state waits for its turn. If an answer takes longer than PATIENCE the newest is sent all the same, and the server
+// stops the older one.
+
+const PATIENCE = 120; // milliseconds
+const PAUSES = [500, 1000, 2000, 4000]; // before the next attempt to reconnect
+
+export class Connection {
+  /**
+   * `onStatus` hears true when the line stands; false, how often it was tried, and the server's reason when it breaks.
+   * `onBusy` hears whether an answer is still to come.
+   */
+  constructor(token, onStatus, onBusy) {
+    Object.assign(this, { token, onStatus, onBusy });
+    this.lastId = 0;
+    this.underWay = new Map(); // kind of ask -> {id, sent, reply}
+    this.waiting = new Map(); // kind of ask -> {message, reply}
+    this.attempts = 0;
+    this.open();
+  }
+
+  open() {
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    this.socket = new WebSocket(`${scheme}//${location.host}/ws`, ["maxmargin", this.token]);
+    this.socket.addEventListener("open", () => {
+      this.attempts = 0;
+      this.onStatus(true);
+      for (const kind of [...this.waiting.keys()]) this.send(kind);
+    });
+    this.socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
+    this.socket.addEventListener("close", ({ reason }) => {
+      for (const [kind, { message, reply }] of this.underWay) {
+        if (!this.waiting.has(kind)) this.waiting.set(kind, { message, reply });
+      }
+      this.underWay.clear();
+      this.onStatus(false, this.attempts, reason);
+      setTimeout(() => this.open(), PAUSES[Math.min(this.attempts++, PAUSES.length - 1)]);
+    });
+  }
+
+  /** Ask; `reply` is called with (answer, null) or (null, error), unless a newer ask of the same kind takes its place. */
+  ask(panel, ask, fields, reply) {
+    const kind = `${panel} ${ask}`;
+    this.waiting.set(kind, { message: { panel, ask, ...fields }, reply });
+    this.onBusy(true);
+    const before = this.underWay.get(kind);
+    if (before === undefined) this.send(kind);
+    else setTimeout(() => this.send(kind), Math.max(0, before.sent + PATIENCE - performance.now()));
+  }
+
+  send(kind) {
+    const next = this.waiting.get(kind);
+    if (next === undefined || this.socket.readyState !== WebSocket.OPEN) return;
+    this.waiting.delete(kind);
+    const id = ++this.lastId;
+    this.underWay.set(kind, { ...next, id, sent: performance.now() });
+    this.socket.send(JSON.stringify({ id, ...next.message }));
+  }
+
+  receive({ id, panel, ask, answer, error }) {
+    const kind = `${panel} ${ask}`;
+    const asked = this.underWay.get(kind);
+    if (asked === undefined || asked.id !== id) return; // a newer one is on its way
+    this.underWay.delete(kind);
+    this.send(kind);
+    asked.reply(answer ?? null, error ?? null);
+    if (this.underWay.size + this.waiting.size === 0) this.onBusy(false);
+  }
+}

@@ -1,0 +1,39 @@
+// The values of a kernel's decision function as a faint wash: each side in its colour, paler towards the boundary.
+
+import { svg } from "./svg.js";
+
+const DEEPEST = 34; // of 255: points and lines must stay readable on it
+
+export function drawField(layer, { columns, rows, values }, scale) {
+  const canvas = document.createElement("canvas");
+  canvas.width = columns;
+  canvas.height = rows;
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(columns, rows);
+  const colours = [colour("--negative"), colour("--positive")];
+  values.forEach((value, i) => {
+    const row = rows - 1 - Math.floor(i / columns); // values come from the bottom, images from the top
+    const at = 4 * (row * columns + (i % columns));
+    image.data.set(colours[value > 0 ? 1 : 0], at);
+    image.data[at + 3] = DEEPEST * Math.min(1, Math.abs(value));
+  });
+  context.putImageData(image, 0, 0);
+  // The first and the last value lie on the edges of the view, in the middle of their pixels.
+  const [cellWidth, cellHeight] = [scale.width / (columns - 1), scale.height / (rows - 1)];
+  layer.append(
+    svg("image", {
+      href: canvas.toDataURL(),
+      x: -cellWidth / 2,
+      y: -cellHeight / 2,
+      width: columns * cellWidth,
+      height: rows * cellHeight,
+      preserveAspectRatio: "none",
+    }),
+  );
+}
+
+/** A colour of the theme, which is written as #rrggbb, as three numbers. */
+function colour(name) {
+  const text = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  return [1, 3, 5].map((start) => parseInt(text.slice(start, start + 2), 16));
+}

@@ -1,0 +1,50 @@
+// What the marks in the picture mean; those that can be hidden are switches.
+
+import { holdsProof } from "./figure.js";
+import { html, set, svg } from "./svg.js";
+
+const ENTRIES = [
+  ["positive", "positive", null],
+  ["negative", "negative", null],
+  ["street", "street", ({ lines }) => lines.plus.length + lines.minus.length > 0],
+  ["support", "support vectors", ({ support }) => support.length > 0],
+  ["slack", "slack", ({ slack }) => slack.some(({ from }) => from !== null)],
+  ["hulls", "hulls", ({ hulls }) => holdsProof(hulls)],
+];
+
+export class Legend {
+  constructor(root, store) {
+    this.entries = ENTRIES.map(([name, words, present]) => {
+      if (present === null) return { present, element: html("span", { class: "entry" }, symbol(name), words) };
+      const text = html("span", {}, words);
+      const element = html("button", { type: "button", class: "entry", "data-part": name }, symbol(name), text);
+      element.addEventListener("click", () => {
+        const { hidden } = store.state;
+        store.change({ hidden: hidden.includes(name) ? hidden.filter((part) => part !== name) : [...hidden, name] });
+      });
+      return { name, present, element, text };
+    });
+    root.replaceChildren(...this.entries.map(({ element }) => element));
+  }
+
+  show({ hidden, step }, answer) {
+    for (const { name, present, element, text } of this.entries) {
+      if (present === null) continue;
+      if (name === "support") text.textContent = answer?.hulls?.witness ? "witness" : "support vectors";
+      element.hidden = answer === null || step !== null || !present(answer);
+      set(element, { "aria-pressed": !hidden.has(name) });
+    }
+  }
+}
+
+function symbol(name) {
+  const shapes = {
+    positive: () => svg("circle", { class: "shape positive", cx: 9, cy: 6, r: 5 }),
+    negative: () => svg("rect", { class: "shape negative", x: 4, y: 1, width: 10, height: 10, rx: 1.5 }),
+    street: () => svg("rect", { class: "street-swatch", x: 0.5, y: 1, width: 17, height: 10 }),
+    support: () => svg("circle", { class: "ring", cx: 9, cy: 6, r: 5 }),
+    slack: () => svg("line", { class: "slack-swatch", x1: 0, x2: 18, y1: 6, y2: 6 }),
+    hulls: () => svg("path", { class: "hull-swatch", d: "M1,10L4,2L14,1L17,8Z" }),
+  };
+  return svg("svg", { width: 18, height: 12, viewBox: "0 0 18 12", "aria-hidden": true }, shapes[name]());
+}

@@ -1,0 +1,77 @@
+// The points themselves: circles for the positive class, squares for the negative one, so that colour is not needed.
+//
+// The points are one stop of the tab key; from there the keys of hand.js lead on. A point says where it is and what the
+// answer thinks of it.
+
+import { className, short } from "./format.js";
+import { set, svg } from "./svg.js";
+
+export class PointMarks {
+  constructor() {
+    this.layer = svg("g", { class: "points" });
+    this.current = 0;
+    this.wanted = null;
+    this.layer.addEventListener("focusin", (event) => this.choose(Number(event.target.dataset.row)));
+  }
+
+  draw({ points, answer, step, challenge }, scale, unit) {
+    const { children } = this.layer;
+    while (children.length > points.length) this.layer.lastChild.remove();
+    while (children.length < points.length) this.layer.append(mark(children.length));
+    const support = new Set((step ?? answer)?.support?.map(({ row }) => row));
+    const mistakes = new Set((challenge ? challenge.yours : step ? null : answer)?.mistakes);
+    this.current = Math.min(this.current, Math.max(0, points.length - 1));
+    points.forEach(([x, y, label], row) => {
+      const element = children[row];
+      const [column, line] = scale.toPixels([x, y]);
+      const side = className(label);
+      if (element.dataset.side !== side) dress(element, side);
+      element.classList.toggle("mistaken", mistakes.has(row));
+      const traits = [support.has(row) && "support vector", mistakes.has(row) && "on the wrong side"].filter(Boolean);
+      set(element, {
+        transform: `translate(${column},${line}) scale(${unit})`,
+        tabindex: row === this.current ? 0 : -1,
+        "aria-label": [`Row ${row}`, side, `at ${short(x)}, ${short(y)}`, ...traits].join(", "),
+      });
+    });
+    this.giveFocus();
+  }
+
+  choose(row) {
+    if (!Number.isInteger(row)) return;
+    this.layer.children[this.current]?.setAttribute("tabindex", "-1");
+    this.current = row;
+    this.layer.children[row].setAttribute("tabindex", "0");
+  }
+
+  /** Focus a point, as soon as it is there. */
+  focus(row) {
+    this.wanted = row;
+    this.giveFocus();
+  }
+
+  giveFocus() {
+    if (!this.layer.children[this.wanted]) return;
+    this.layer.children[this.wanted].focus({ preventScroll: true });
+    this.wanted = null;
+  }
+}
+
+function mark(row) {
+  return svg("g", { class: "point", "data-row": row, role: "button", "aria-roledescription": "point" });
+}
+
+function dress(element, side) {
+  element.dataset.side = side;
+  element.classList.remove("positive", "negative");
+  element.classList.add(side);
+  const shape =
+    side === "positive"
+      ? svg("circle", { class: "shape", r: 6 })
+      : svg("rect", { class: "shape", x: -5.5, y: -5.5, width: 11, height: 11, rx: 1.5 });
+  element.replaceChildren(
+    svg("circle", { class: "hit", r: 13 }),
+    shape,
+    svg("path", { class: "wrong", d: "M-2.6,-2.6l5.2,5.2m0,-5.2l-5.2,5.2" }),
+  );
+}

@@ -1,0 +1,83 @@
+// Step, play and scrub through a run, with the reason for each step: the rule by its name, and the arithmetic.
+
+import { announce } from "./announce.js";
+import { typeset } from "./format.js";
+import { html, set } from "./svg.js";
+
+const BEAT = 700; // milliseconds for a step of a short run
+const LONGEST_SHOW = 30000; // a long run is played faster, to end within this time
+
+export class Player {
+  /** `onStep(number)` is told which step the reader wants to see, counted from 0. */
+  constructor(root, onStep) {
+    this.root = root;
+    this.onStep = onStep;
+    this.run = null;
+    this.at = 0;
+    this.timer = null;
+    this.part = (name) => root.querySelector(`.${name}`);
+    this.part("first").addEventListener("click", () => this.go(0));
+    this.part("back").addEventListener("click", () => this.go(this.at - 1));
+    this.part("forward").addEventListener("click", () => this.go(this.at + 1));
+    this.part("last").addEventListener("click", () => this.go(Infinity));
+    this.part("play").addEventListener("click", () => (this.timer === null ? this.play() : this.pause()));
+    this.part("scrub").addEventListener("input", (event) => this.go(Number(event.target.value)));
+  }
+
+  get count() {
+    return this.run?.steps.length ?? 0;
+  }
+
+  /** Show step `at` of a run, or close where there is no run. */
+  show(run, at) {
+    this.root.hidden = run === null;
+    if (run === null) return this.pause();
+    this.run = run;
+    this.at = Math.max(0, Math.min(at, this.count - 1));
+    const step = run.steps[this.at];
+    const noun = run.kind === "updates" ? "Update" : "Round";
+    this.part("position").textContent = step ? `${noun} ${step.number.toLocaleString("en")} of ${run.total.toLocaleString("en")}` : "No steps";
+    set(this.part("scrub"), { max: Math.max(0, this.count - 1), "aria-valuetext": this.part("position").textContent });
+    this.part("scrub").value = this.at;
+    this.part("rule").textContent = typeset(step?.rule ?? run.words ?? "");
+    const lines = [...(step?.arithmetic ?? [])].map((line) => html("li", {}, typeset(line)));
+    if (step && run.words) lines.push(html("li", { class: "quiet" }, run.words));
+    this.part("arithmetic").replaceChildren(...lines);
+    this.part("first").disabled = this.part("back").disabled = this.at <= 0;
+    this.part("last").disabled = this.part("forward").disabled = this.at >= this.count - 1;
+    this.part("play").disabled = this.count < 2;
+  }
+
+  get step() {
+    return this.run?.steps[this.at] ?? null;
+  }
+
+  go(number) {
+    this.pause();
+    this.goOn(number);
+    announce(`${this.part("position").textContent}. ${this.part("rule").textContent}`);
+  }
+
+  goOn(number) {
+    this.onStep(Math.max(0, Math.min(number, this.count - 1)));
+  }
+
+  play() {
+    if (this.at >= this.count - 1) this.goOn(0);
+    this.label("Pause");
+    this.timer = setInterval(() => {
+      if (this.at >= this.count - 1) this.pause();
+      else this.goOn(this.at + 1);
+    }, Math.min(BEAT, LONGEST_SHOW / this.count));
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.label("Play");
+  }
+
+  label(word) {
+    set(this.part("play"), { "aria-label": word }).textContent = word;
+  }
+}

@@ -1,0 +1,90 @@
+// What is proven, in words and numbers; the theorem's bound against the count; the KKT conditions one by one.
+
+import { short, typeset } from "./format.js";
+import { html, svg } from "./svg.js";
+
+export class Proof {
+  constructor(panel) {
+    this.card = panel.querySelector(".proof");
+    this.theorems = panel.querySelector(".theorems");
+    this.kkt = panel.querySelector(".kkt");
+  }
+
+  /** Nothing but a sentence: an error, or that the answer is not there yet. */
+  showSentence(sentence) {
+    this.fill(sentence, [], [], "");
+    this.card.classList.remove("proven");
+    this.theorems.hidden = this.kkt.hidden = true;
+  }
+
+  show(answer) {
+    const { certificate, status, milliseconds, updates, sweeps } = answer;
+    const [verdict, ...words] = certificate.words;
+    this.card.classList.toggle("proven", certificate.proven);
+    const effort = [count(updates, "update"), count(sweeps, "sweep"), `${short(milliseconds, 2)} ms`].filter(Boolean);
+    this.fill(verdict, figuresOf(answer), words, `${capital(status.words)}. ${effort.join(", ")}.`);
+    this.showTheorems(answer.theorems);
+    this.showConditions(answer.kkt);
+  }
+
+  fill(verdict, figures, words, status) {
+    const said = this.card.querySelector(".verdict");
+    if (said.textContent !== typeset(verdict)) said.textContent = typeset(verdict); // it is read aloud when it changes
+    const terms = figures.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, typeset(value))));
+    this.card.querySelector(".figures").replaceChildren(...terms);
+    this.card.querySelector(".words").replaceChildren(...words.map((sentence) => html("li", {}, typeset(sentence))));
+    this.card.querySelector(".status").textContent = status;
+  }
+
+  /** The count as a bar in the length of the bound, which it must not pass (or, for a bound from below, must). */
+  showTheorems(theorems) {
+    this.theorems.hidden = theorems.length === 0;
+    const bars = theorems.map(({ name, count, bound, at_most, holds, words }) => {
+      const whole = Math.max(count, bound ?? 0) || 1;
+      const picture = svg("svg", { class: holds ? "bar" : "bar broken", role: "img", viewBox: "0 0 100 8" });
+      picture.setAttribute("preserveAspectRatio", "none");
+      picture.setAttribute("aria-label", `${short(count)} ${at_most ? "of at most" : "and at least"} ${short(bound)}`);
+      picture.append(svg("rect", { class: "whole", width: 100, height: 8 }));
+      picture.append(svg("rect", { class: "count", width: Math.max(1, (100 * count) / whole), height: 8 }));
+      if (bound !== null) picture.append(svg("rect", { class: "limit", x: (99 * bound) / whole, width: 1, height: 8 }));
+      const numbers = `${short(count)} ${at_most ? "≤" : "≥"} ${short(bound)}`;
+      const head = html("p", { class: "bound-head" }, html("span", {}, typeset(name)), html("strong", {}, numbers));
+      const more = words.startsWith(name) ? [] : [html("p", { class: "quiet" }, typeset(words))];
+      return html("div", { class: "bound" }, head, picture, ...more);
+    });
+    this.theorems.querySelector(".bounds").replaceChildren(...bars);
+  }
+
+  showConditions(conditions) {
+    this.kkt.hidden = conditions.length === 0;
+    const rows = conditions.map(({ condition, words, value, row }) => {
+      const where = row === null ? "" : `row ${row}`;
+      const name = html("th", { scope: "row" }, capital(condition), html("span", { class: "quiet" }, typeset(words)));
+      return html("tr", {}, name, html("td", {}, short(value, 3), html("span", { class: "quiet" }, where)));
+    });
+    this.kkt.querySelector("tbody").replaceChildren(...rows);
+  }
+}
+
+/** The numbers that are read first. */
+function figuresOf({ certificate, margin, street, space, support }) {
+  const norm = { l1: " (l1)", kernel: " (in the kernel's space)" }[space] ?? "";
+  const figures = [];
+  if (margin !== null) figures.push([`Margin${norm}`, short(margin)], ["Street", short(street)]);
+  if (certificate.lower_words !== null) {
+    const { lower_words: low, upper_words: high } = certificate;
+    const bounds = low === high ? low : `${low} … ${high}`;
+    figures.push([certificate.quantity === "margin" ? "Best margin" : "Least objective", bounds]);
+  }
+  if (certificate.gap !== null) figures.push(["Relative gap", certificate.gap_words]);
+  if (support.length > 0) figures.push(["Rows with weight", String(support.length)]);
+  return figures;
+}
+
+function count(number, noun) {
+  return number === null || number === undefined ? "" : `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function capital(words) {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

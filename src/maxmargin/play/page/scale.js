@@ -1,0 +1,58 @@
+// The part of the plane that is shown, and the way between data and pixels.
+//
+// A view is a centre and a reach [x, y, r]: the square |X - x| <= r, |Y - y| <= r is always visible, with the same scale
+// on both axes, so that a right angle looks like one and a margin has one length in all directions.
+
+export class Scale {
+  constructor([x, y, reach], width, height) {
+    this.width = width;
+    this.height = height;
+    this.pixels = Math.min(width, height) / (2 * reach); // per unit
+    this.left = x - width / 2 / this.pixels;
+    this.right = x + width / 2 / this.pixels;
+    this.bottom = y - height / 2 / this.pixels;
+    this.top = y + height / 2 / this.pixels;
+  }
+
+  toPixels([x, y]) {
+    return [(x - this.left) * this.pixels, (this.top - y) * this.pixels];
+  }
+
+  toData([column, row]) {
+    return [this.left + column / this.pixels, this.top - row / this.pixels];
+  }
+
+  /** Data coordinates as short as a pixel allows: what a hand has placed has no seventeen digits. */
+  toShortData(pixel) {
+    const digits = Math.max(0, Math.min(12, Math.ceil(Math.log10(this.pixels))));
+    return this.toData(pixel).map((value) => Number(value.toFixed(digits)));
+  }
+
+  get box() {
+    return { left: this.left, right: this.right, bottom: this.bottom, top: this.top };
+  }
+
+  /** Round numbers between two ends, about one for every 90 pixels. */
+  ticks(low, high) {
+    const wanted = 90 / this.pixels;
+    const power = 10 ** Math.floor(Math.log10(wanted));
+    const step = [1, 2, 5, 10].find((times) => times * power >= wanted) * power;
+    const digits = Math.max(0, -Math.floor(Math.log10(step)));
+    const ticks = [];
+    for (let k = Math.ceil(low / step); k * step <= high; k++) ticks.push([k * step, (k * step).toFixed(digits)]);
+    return ticks;
+  }
+}
+
+/** The view that shows all points, with room around them. */
+export function viewOf(points) {
+  if (points.length === 0) return [0, 0, 5];
+  const middle = [0, 1].map((axis) => {
+    const values = points.map((point) => point[axis]);
+    const low = Math.min(...values), high = Math.max(...values);
+    return { at: (low + high) / 2, half: (high - low) / 2 };
+  });
+  const half = Math.max(middle[0].half, middle[1].half) || 1;
+  const short = (value) => Number(value.toPrecision(4));
+  return [short(middle[0].at), short(middle[1].at), short(half * 1.25)];
+}

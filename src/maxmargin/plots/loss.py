@@ -1,0 +1,109 @@
+"""What a row costs by its margin: the hinge and its square above the 0-1 loss, with the rows of a table below."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.data.matrix import Vector
+from maxmargin.plots.planes import Plane, certified_plane, plane_of
+from maxmargin.plots.style import DASHES, Palette, furnish, legend_of, one_axes, palette_of
+from maxmargin.problems.soft_margin import Loss
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+HIGHEST = 4.0  # of the curves: what is above is not shown
+STEPS = 400
+
+
+def curve_of(loss: Loss, margins: Vector) -> Vector:
+    """max(0, 1 - m), or its square."""
+    hinge = np.maximum(0.0, 1.0 - margins)
+    return hinge if loss is Loss.HINGE else hinge * hinge
+
+
+class LossDisplay:
+    """The hinge, the squared hinge and the 0-1 loss over the margin y (w.x + b), and the margins of the rows as a rug.
+
+    Left of 0 a row is a mistake, between 0 and 1 it is inside the street, and right of 1 it costs nothing. Both hinges
+    are above the 0-1 loss: their sum bounds the number of mistakes.
+
+    Attributes
+    ----------
+    ax_, figure_ : the Matplotlib axes and figure, once it is drawn
+    plane : the numbers of the picture; `plane.margins` are those of the rows
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVM, LossDisplay
+    >>> X, y = [[0, 0], [0, 2], [3, 0], [5, 1]], [0, 0, 1, 1]
+    >>> LossDisplay.from_estimator(LinearSVM().fit(X, y), X, y).figure_.savefig("loss.png")  # doctest: +SKIP
+    """
+
+    def __init__(self, plane: Plane) -> None:
+        self.plane = plane
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, plane: int = 0, ax: Axes | None = None) -> LossDisplay:
+        """The margins that the rows X with labels y have from a fitted estimator."""
+        return cls(plane_of(estimator, X, y, plane=plane)).plot(ax)
+
+    @classmethod
+    def from_certificate(cls, certificate: Any, X: Any, y: Any, *, ax: Axes | None = None) -> LossDisplay:
+        """The margins that the rows have from the plane of a certificate."""
+        return cls(certified_plane(certificate, X, y)).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> LossDisplay:
+        """Draw into `ax`, or into a new figure."""
+        self.ax_: Any = one_axes(ax, (7.5, 5.0))
+        self.figure_: Figure = self.ax_.figure
+        palette, margins = palette_of(self.ax_), self.plane.margins
+        left = min(-1.2, float(np.nanmin(margins)) - 0.2)
+        right = max(2.2, float(np.nanmax(margins)) + 0.2)
+        self._draw_curves(palette, left, right)
+        self._draw_rug(palette)
+        furnish(self.ax_, palette, self.title, "margin y (w.x + b), 1 on the edge of the street", "what a row costs")
+        self.ax_.set_xlim(left, right)
+        self.ax_.set_ylim(-0.62, HIGHEST)
+        self.ax_.set_yticks(np.arange(0.0, HIGHEST + 0.5))
+        legend_of(self.ax_, palette, loc="upper right")
+        return self
+
+    def _draw_curves(self, palette: Palette, left: float, right: float) -> None:
+        own = getattr(self.plane.certificate, "loss", "hinge")
+        self.ax_.axvspan(-1.0, 1.0, color=palette.street, linewidth=0, zorder=0)
+        x = np.union1d(np.linspace(left, right, STEPS), [0.0, 1.0])
+        for loss, dashes in ((Loss.HINGE, "solid"), (Loss.SQUARED_HINGE, (0, (5, 2)))):
+            width = 2.4 if loss == own else 1.2
+            name = loss.value.replace("_", " ")
+            self.ax_.plot(x, curve_of(loss, x), color=palette.ink, linewidth=width, linestyle=dashes, label=name)
+        steps = np.array([[left, 1.0], [0.0, 1.0], [0.0, 0.0], [right, 0.0]])
+        self.ax_.plot(*steps.T, color=palette.faint, linewidth=1.6, linestyle=DASHES, label="0-1", zorder=1)
+
+    def _draw_rug(self, palette: Palette) -> None:
+        """A tick for each row, those of the two sides one below the other."""
+        for sign, height, name in zip((1, -1), (-0.2, -0.45), self.plane.names, strict=True):
+            margins = self.plane.margins[self.plane.signs == sign]
+            self.ax_.plot(
+                margins,
+                np.full(len(margins), height),
+                linestyle="none",
+                marker="|",
+                markersize=11,
+                markeredgewidth=1.1,
+                alpha=0.75,
+                color=palette.classes[sign],
+                label=f"rows of {name}",
+            )
+
+    @property
+    def title(self) -> str:
+        """How many rows pay, and how many are mistakes."""
+        margins, slack = self.plane.margins, self.plane.slack
+        mistakes = int(np.count_nonzero(margins < 0.0))
+        inside = int(np.count_nonzero((slack > 0.0) & (margins >= 0.0)))
+        rows = int(np.count_nonzero(self.plane.signs))
+        return f"What {rows:,} rows cost\n{inside:,} inside the street, {mistakes:,} on the wrong side"

@@ -1,0 +1,252 @@
+"""Learning by mistakes in pictures: one update, the whole run, its theorem, or a film of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.plots.shapes import Box, box_around, line_in_box
+from maxmargin.plots.style import (
+    DASHES,
+    Palette,
+    draw_rows,
+    furnish,
+    legend_of,
+    many_axes,
+    one_axes,
+    palette_of,
+    pyplot,
+)
+from maxmargin.plots.updates import Run, run_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_FRAMES = 60
+
+
+class TraceKind(StrEnum):
+    """What is drawn of a run."""
+
+    UPDATE = "update"
+    RUN = "run"
+    BOUND = "bound"
+
+
+class TraceDisplay:
+    """The updates of a perceptron, a margin perceptron or Winnow.
+
+    kind="run" is the run as small pictures, kind="update" one update before and after, kind="bound" the number of
+    updates against what the theorem allows. `animate` writes a film.
+
+    The first two need two columns; the bound is drawn for any number of them. An estimator that was not fitted with
+    record=True runs once more.
+
+    Attributes
+    ----------
+    ax_, axes_, figure_ : the first axes, all of them, and the figure, once it is drawn
+    run : the numbers of the picture; see `maxmargin.plots.updates`
+
+    Examples
+    --------
+    >>> from maxmargin import Perceptron, TraceDisplay
+    >>> X, y = [[0, 0], [0, 2], [3, 0], [5, 1]], [0, 0, 1, 1]
+    >>> model = Perceptron(record=True).fit(X, y)
+    >>> TraceDisplay.from_estimator(model, X, y, kind="bound").figure_.savefig("bound.png")  # doctest: +SKIP
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        plane: int = 0,
+        kind: str = "run",
+        update: int = 1,
+        panels: int = 6,
+        ax: Axes | None = None,
+    ) -> TraceDisplay:
+        """Draw the run of a fitted estimator on the rows X with labels y."""
+        return cls(run_of(estimator, X, y, plane=plane)).plot(ax, kind=kind, update=update, panels=panels)
+
+    def plot(self, ax: Axes | None = None, *, kind: str = "run", update: int = 1, panels: int = 6) -> TraceDisplay:
+        """Draw into `ax` (or its place, where there are many panels), or into a new figure."""
+        try:
+            chosen = TraceKind(kind)
+        except ValueError:
+            known = ", ".join(repr(one.value) for one in TraceKind)
+            raise ValueError(f"kind={kind!r} is not known; it can be {known}") from None
+        if chosen is TraceKind.BOUND:
+            self.axes_: NDArray[Any] = np.array([one_axes(ax, (7.5, 5.0))])
+            self._draw_bound()
+        elif chosen is TraceKind.UPDATE:
+            self._need_two_columns()
+            self._draw_update(ax, update)
+        else:
+            self._need_two_columns()
+            self._draw_run(ax, panels)
+        self.ax_: Any = self.axes_[0]
+        self.figure_: Figure = self.ax_.figure
+        return self
+
+    def animate(self, path: str | Path, *, seconds: float = 8.0) -> Path:
+        """Write a film of the run: a GIF, or an MP4 where ffmpeg is installed."""
+        from matplotlib.animation import FFMpegWriter, PillowWriter
+
+        path = Path(path)
+        self._need_two_columns()
+        if path.suffix.lower() not in (".gif", ".mp4"):
+            raise ValueError(f"a film is a .gif or an .mp4, not {path.name!r}")
+        if path.suffix.lower() == ".mp4" and not FFMpegWriter.isAvailable():
+            raise ValueError("an MP4 is written by ffmpeg, which is not installed here; a .gif needs nothing more")
+        frames = evenly(len(self.run.update), MOST_FRAMES)
+        pace = max(1, round(len(frames) / seconds))
+        figure, ax = pyplot().subplots(figsize=(5.0, 5.4), dpi=80)
+        writer = PillowWriter(fps=pace) if path.suffix.lower() == ".gif" else FFMpegWriter(fps=pace)
+        try:
+            with writer.saving(figure, str(path), 80):
+                for _ in self._frames(ax, [*frames, *frames[-1:] * pace]):  # the last one stays for a second
+                    writer.grab_frame()
+        finally:
+            pyplot().close(figure)
+        return path
+
+    def _frames(self, ax: Any, frames: list[int]) -> Iterator[int]:
+        """The rows are drawn once; the ring and the two planes move."""
+        run, points, box = self.run, self._points, self._box
+        palette = self._draw_rows(ax, frames[0])
+        [ring] = ax.collections[-1:]
+        [before] = ax.plot([], [], color=palette.faint, linewidth=1.2, linestyle=DASHES, zorder=2)
+        [after] = ax.plot([], [], color=palette.ink, linewidth=1.8, zorder=2)
+        furnish(ax, palette)
+        for k in frames:
+            ring.set_offsets(points[run.row[k]])
+            before.set_data(*line_in_box(run.before[k], float(run.b_before[k]), box).T)
+            after.set_data(*line_in_box(run.after[k], float(run.b_after[k]), box).T)
+            ax.set_title(f"update {run.update[k]} of {run.n_updates}\n{run.rule}", fontsize=10, color=palette.ink)
+            yield k
+
+    def _need_two_columns(self) -> None:
+        if self.run.plane.X.shape[1] != 2:
+            raise ValueError(
+                f'planes that move are drawn in two columns; these data have {self.run.plane.X.shape[1]}. kind="bound" '
+                "draws the run against its theorem for any number of columns"
+            )
+
+    @property
+    def _points(self) -> NDArray[np.float64]:
+        X = self.run.plane.X
+        return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+
+    def _draw_run(self, ax: Axes | None, panels: int) -> None:
+        shown = evenly(len(self.run.update), max(1, panels))
+        columns = min(3, len(shown))
+        rows = -(-len(shown) // columns)
+        grid = many_axes(ax, rows, columns, (3.0 * columns, 3.2 * rows + 0.5))
+        for spare in grid.ravel()[len(shown) :]:
+            spare.set_axis_off()
+        self.axes_ = grid.ravel()[: len(shown)]
+        for panel, k in zip(self.axes_, shown, strict=True):
+            palette = self._draw_rows(panel, k)
+            self._draw_plane(panel, palette, k, after=False, faint=True)
+            self._draw_plane(panel, palette, k, after=True)
+            furnish(panel, palette, f"update {self.run.update[k]}")
+            panel.set_xticks([])
+            panel.set_yticks([])
+
+    def _draw_update(self, ax: Axes | None, update: int) -> None:
+        matching = np.flatnonzero(self.run.update == update)
+        if len(matching) == 0:
+            kept = ", ".join(map(str, self.run.update[:8].tolist()))
+            raise ValueError(f"update {update} is not in the record, which has {kept} ... {self.run.update[-1]}")
+        k = int(matching[0])
+        self.axes_ = many_axes(ax, 1, 2, (9.0, 5.2))[0]
+        for panel, after in zip(self.axes_, (False, True), strict=True):
+            palette = self._draw_rows(panel, k)
+            if after:
+                self._draw_plane(panel, palette, k, after=False, faint=True)
+            self._draw_plane(panel, palette, k, after)
+            sign, row = int(self.run.plane.signs[self.run.row[k]]), int(self.run.row[k])
+            value = self._value(k, after)
+            furnish(panel, palette, f"{'after' if after else 'before'} update {update}\nrow {row} (y = {sign:+d}) "
+                    f"has y (w.x + b) = {value:.4g}")  # fmt: skip
+        self.axes_[0].set_xlabel(self.run.rule, fontsize=9)
+
+    def _value(self, k: int, after: bool) -> float:
+        """y (w.x + b) of the row of this update."""
+        run, row = self.run, int(self.run.row[k])
+        w, b = (run.after[k], run.b_after[k]) if after else (run.before[k], run.b_before[k])
+        return float(run.plane.signs[row] * (self._points[row] @ w + b))
+
+    def _draw_rows(self, ax: Any, k: int) -> Palette:
+        """All rows, and a ring around the one of this update."""
+        palette, points, box = palette_of(ax), self._points, self._box
+        draw_rows(ax, palette, points, self.run.plane.signs, self.run.plane.names)
+        place = points[self.run.row[k]]
+        ax.scatter(*place, s=170, facecolors="none", edgecolors=palette.ink, linewidths=1.5, zorder=4)
+        ax.set_xlim(box.left, box.right)
+        ax.set_ylim(box.bottom, box.top)
+        ax.set_aspect("equal" if box.right - box.left == box.top - box.bottom else "auto")
+        return palette
+
+    @property
+    def _box(self) -> Box:
+        return box_around(self._points)
+
+    def _draw_plane(self, ax: Any, palette: Palette, k: int, after: bool, faint: bool = False) -> None:
+        run = self.run
+        w, b = (run.after[k], run.b_after[k]) if after else (run.before[k], run.b_before[k])
+        line = line_in_box(w, float(b), self._box)
+        style: dict[str, Any] = {"color": palette.faint, "linestyle": DASHES} if faint else {"color": palette.ink}
+        if len(line):
+            ax.plot(*line.T, linewidth=1.2 if faint else 1.8, zorder=2, label="before" if faint else "plane", **style)
+
+    def _draw_bound(self) -> None:
+        ax, run = self.axes_[0], self.run
+        palette = palette_of(ax)
+        end = float(run.n_updates) if run.theorem is None else max(float(run.n_updates), run.theorem.bound)
+        end = end if np.isfinite(end) else float(run.n_updates)
+        if run.progress > 0.0:
+            t = np.geomspace(1.0, 1.3 * end, 200)
+            ax.plot(t, np.sqrt(t) * run.radius, color=palette.ink, linewidth=1.2, label="at most R sqrt(t)")
+            ax.plot(t, t * run.progress, color=palette.ink, linewidth=1.2, linestyle=DASHES, label="at least g t")
+            height, name = run.norm, "|w| after t updates"
+        else:
+            height, name = np.minimum.accumulate(run.margin_bound), "no margin is above this, after t updates"
+        style: dict[str, Any] = {"color": palette.accent, "linewidth": 2.0, "marker": "o", "markersize": 3.0}
+        ax.plot(run.update, height, label=name, **style)
+        if run.theorem is not None and np.isfinite(run.theorem.bound):
+            label = f"the theorem allows {run.theorem.bound:,.0f} updates"
+            ax.axvline(run.theorem.bound, color=palette.warning, linewidth=2.0, linestyle=(0, (1, 1.5)), label=label)
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        furnish(ax, palette, self.title, "updates t", "length of the weights" if run.progress > 0.0 else "margin")
+        legend_of(ax, palette, loc="best")
+
+    @property
+    def title(self) -> str:
+        """How many updates there were, and what the theorem says."""
+        count, theorem = self.run.n_updates, self.run.theorem
+        if theorem is None:
+            return f"{count:,} updates\nstopped before it was done: no theorem speaks"
+        return f"{count:,} updates, at most {theorem.bound:,.0f} are possible\n{theorem.name}"
+
+
+def evenly(count: int, most: int) -> list[int]:
+    """At most so many of 0, 1, ..., count - 1, with the first and the last, more of them early: much happens there."""
+    if count <= most:
+        return list(range(count))
+    chosen = {round(x) - 1 for x in np.geomspace(1, count, most)}
+    spare = [k for k in range(count) if k not in chosen]
+    return sorted([*chosen, *spare[: most - len(chosen)]])

@@ -1,0 +1,121 @@
+"""The address holds the whole state; files come in and go out; the code reproduces what is seen."""
+
+import contextlib
+import io
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from playground_visitor import FOUR_POINTS
+
+
+def test_the_address_restores_everything(visitor, visit):
+    visitor.drag((1, 1), (1.5, 1.25))
+    visitor.click("#compare")
+    visitor.choose("#b-algorithm", "linear_svm")
+    visitor.page.focus("#b-C")
+    visitor.press("Home")
+    visitor.click("[data-panel=a] .zoom-out")
+    visitor.click("[data-panel=b] .step-through")
+    visitor.click("[data-panel=a] .legend [data-part=hulls]")
+    fields = visitor.fields
+    assert {"points", "view", "a", "b", "b.C", "b-step", "hidden"} == set(fields)
+    other = visit()
+    other.page.goto(visitor.page.url)
+    other.settle()
+    assert other.fields == fields
+    for panel in "ab":
+        np.testing.assert_array_equal(other.drawn_points(panel)[0], visitor.drawn_points(panel)[0])
+        for name in ("zero", "plus", "minus", "before"):
+            ours, theirs = visitor.drawn(name, panel), other.drawn(name, panel)
+            assert len(ours) == len(theirs)
+            for one, same in zip(ours, theirs, strict=True):
+                np.testing.assert_allclose(one, same, atol=1e-9)
+
+
+def test_a_challenge_and_a_lesson_are_in_the_address_too(visitor, visit):
+    visitor.choose("#lessons", "1")
+    visitor.click("#challenge")
+    visitor.click(".reveal")
+    other = visit()
+    other.page.goto(visitor.page.url if visitor.fields else "")
+    other.settle()
+    assert other.fields == visitor.fields
+    assert other.page.is_visible("#lesson")
+    assert other.text(".scores") == visitor.text(".scores")
+
+
+def test_a_link_followed_on_the_page_is_loaded(visitor):
+    visitor.page.evaluate("location.hash = '#points=0,0,1;1,1,-1&view=0,0,3&a=perceptron'")
+    visitor.settle()
+    assert visitor.page.locator("[data-panel=a] .point").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("fragment", "words"),
+    [
+        ("points=0,0,1;1,x,-1&a=perceptron", "a point in the address is 1,x,-1"),
+        ("points=0,0,3&a=perceptron", "a label in the address is 3"),
+        ("points=0,0,1&a=oracle", "oracle, which is not an algorithm"),
+        ("points=0,0,1&a=linear_svm&a.C=<b>", "a.C the value <b>"),
+        ("points=0,0,1&view=0,0,-1&a=perceptron", "it must be positive"),
+    ],
+)
+def test_a_broken_link_gets_a_sentence_and_an_example(visit, fragment, words):
+    visitor = visit().open(fragment)
+    assert words in visitor.text("#notice")
+    assert visitor.page.locator("[data-panel=a] .point").count() > 2
+
+
+def test_a_parameter_that_the_server_refuses_gets_its_sentence(visit):
+    visitor = visit().open(FOUR_POINTS.replace("hard_margin", "linear_svm&a.C=-3"))
+    assert "C must be a number between" in visitor.text(".proof .verdict")
+
+
+def test_ones_own_table_is_read(visitor, tmp_path):
+    table = tmp_path / "own.csv"
+    table.write_text("width,height,kind\n1,2,cat\n3,4,dog\n5,6.5,cat\n")
+    visitor.page.set_input_files("#file", table)
+    visitor.settle()
+    X, y = visitor.points
+    assert X.tolist() == [[1, 2], [3, 4], [5, 6.5]]
+    assert y[0] == y[2] == -y[1]
+    table.write_text("width,height,kind\n1,2,cat\n3,?,dog\n")
+    visitor.page.set_input_files("#file", table)
+    visitor.settle()
+    assert "line 3" in visitor.text("#notice")
+    assert len(visitor.points[0]) == 3  # nothing is lost
+
+
+def saved(visitor, kind, path):
+    with visitor.page.expect_download() as download:
+        visitor.page.click(f"#save-{kind}")
+    download.value.save_as(path)
+    return path.read_bytes()
+
+
+def test_what_is_seen_is_saved(visitor, tmp_path):
+    rows = saved(visitor, "csv", tmp_path / "points.csv").decode().splitlines()
+    assert rows == ["x1,x2,label", "0,0,-1", "2,0,-1", "1,1,1", "1,2,1"]
+    picture = ElementTree.fromstring(saved(visitor, "svg", tmp_path / "picture.svg"))
+    lines = [element for element in picture.iter() if element.get("data-line") == "zero"]
+    assert len(lines) == 1
+    assert lines[0].get("points") == visitor.page.get_attribute("[data-line=zero]", "points")
+    assert lines[0].get("stroke").startswith("rgb")  # the style sheet is not needed
+    assert saved(visitor, "png", tmp_path / "picture.png").startswith(b"\x89PNG")
+
+
+def test_the_code_reproduces_the_proof(visitor):
+    visitor.click("#code")
+    program = visitor.text("#code-parts pre >> nth=0")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(program, {"__name__": "__main__"})
+    assert visitor.text(".proof .verdict >> nth=0") in printed.getvalue()
+    assert "maxmargin" in visitor.text("#code-parts pre >> nth=1")
+    visitor.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visitor.page.click("#code-parts button >> nth=0")
+    visitor.page.wait_for_selector("#code-parts button:has-text('Copied')")
+    assert visitor.page.evaluate("navigator.clipboard.readText()").strip() == program.strip()
+    visitor.press("Escape")
+    assert not visitor.page.is_visible("#code-dialog")

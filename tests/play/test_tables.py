@@ -1,0 +1,52 @@
+"""A table of one's own becomes points, or a sentence says why not."""
+
+import pytest
+
+from maxmargin.play.messages import MOST_POINTS, read_state
+from maxmargin.play.parameters import Refused
+from maxmargin.play.tables import points_in
+
+
+def test_columns_and_labels_are_told():
+    told = points_in("height,width,label\n1,2,cat\n3,4,dog\n")
+    assert told["points"] == [[1.0, 2.0, -1], [3.0, 4.0, 1]]
+    assert told["words"] == "2 rows; columns 'height' and 'width'; 'dog' is +1, 'cat' -1."
+
+
+def test_our_own_export_is_read_back():
+    told = points_in("x1,x2,label\n0.1,0.2,1\n-3.5,4,-1\n")
+    assert told["points"] == [[0.1, 0.2, 1], [-3.5, 4.0, -1]]
+    read_state({"points": told["points"], "algorithm": "hard_margin", "parameters": {}})
+
+
+def test_without_a_usual_name_the_last_column_holds_the_labels():
+    told = points_in("a;b;c;species\n1;2;3;x\n4;5;6;z\n7;8;9;q\n")
+    assert [point[2] for point in told["points"]] == [-1, -1, 1]
+    assert "the first two of 3" in told["words"]
+    assert "the other 2 labels" in told["words"]
+
+
+def test_a_long_table_is_thinned():
+    rows = "\n".join(f"{i},{i % 7},{i % 2}" for i in range(3000))
+    told = points_in(f"a,b,label\n{rows}\n")
+    assert len(told["points"]) == MOST_POINTS
+    assert "500 of 3,000 rows" in told["words"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "empty"),
+        ("a,b,label\n1,2,x\n", "two are needed"),
+        ("a,label\n1,x\n2,y\n", "column of numbers"),
+        ("a,b,label\n1,2,x\n1,abc\n", "line 3"),
+        ("a,b,label\n1,2e9,x\n1,2,y\n", "line 2: coordinates"),
+        ("a,b,label\n1,nan,x\n1,2,y\n", "line 2"),
+        ('a,b,label\n1,2,"x\n', "quote"),
+        ("just one line of text", "column"),
+    ],
+)
+def test_what_is_wrong_is_named(text, sentence):
+    with pytest.raises(Refused, match=sentence) as refused:
+        points_in(text)
+    assert refused.value.field == "text"
