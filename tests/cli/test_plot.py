@@ -39,9 +39,10 @@ def test_a_run_as_pictures_and_as_a_film(fitted, tmp_path):
         assert (tmp_path / name).read_bytes().startswith(start)
 
 
-def test_one_update(fitted, fail, tmp_path):
+def test_one_update(fitted, fail, tmp_path, capsys):
     files, picture = fitted("--algorithm", "perceptron"), str(tmp_path / "update.svg")
     assert main(["plot", *files, "-k", "trace", "--update", "1", "-o", picture]) == 0
+    capsys.readouterr()
     assert "<!-- after update 1 -->" in (tmp_path / "update.svg").read_text()
     assert "update 999 is not in the record" in fail("plot", *files, "-k", "trace", "--update", "999", "-o", picture)
     assert "--kind trace" in fail("plot", *files, "--update", "1", "-o", picture)

@@ -82,6 +82,17 @@ def test_slack_is_that_of_the_estimator():
     assert plane.distances == pytest.approx(svm.decision_function(X) * svm.margin_)
 
 
+@pytest.mark.parametrize("norm", ["l2", "l1"])
+def test_the_nearest_row_is_on_the_edge(norm):
+    X, y, _ = synthetic.street(seed=2)
+    certificate = separability(X, y, norm=norm)
+    plane = certified_plane(certificate, X, y)
+    assert plane.reach == np.min(y * (X @ certificate.w + certificate.b))
+    assert plane.reach / np.linalg.norm(certificate.w, 1 if norm == "l1" else 2) == pytest.approx(
+        certificate.margin_lower, rel=1e-6
+    )
+
+
 def test_sizes_are_dual_variables():
     X, y = synthetic.overlapping(60, seed=4)
     svm = LinearSVM().fit(X, y)

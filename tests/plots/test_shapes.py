@@ -11,7 +11,6 @@ from maxmargin.data import synthetic
 from maxmargin.plots.shapes import (
     Box,
     between,
-    functional_margin,
     hull,
     hull_points,
     line_in_box,
@@ -73,14 +72,6 @@ def test_a_square_around_one_point_has_a_size():
     box = square_around(np.array([[3.0, 4.0]]))
     assert box.right - box.left == pytest.approx(box.top - box.bottom)
     assert box.right > 3.0 > box.left
-
-
-@pytest.mark.parametrize("norm", ["l2", "l1"])
-def test_the_nearest_row_has_the_functional_margin(norm):
-    X, y, _ = synthetic.street(seed=2)
-    certificate = separability(X, y, norm=norm)
-    heights = y * (X @ certificate.w + certificate.b)
-    assert functional_margin(certificate) == pytest.approx(heights.min(), rel=1e-6)
 
 
 def test_the_points_of_a_witness_are_one_point():

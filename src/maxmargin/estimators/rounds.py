@@ -23,7 +23,7 @@ from maxmargin.problems.separation import Separation
 from maxmargin.problems.soft_margin import SoftMargin, best_bias
 from maxmargin.solve.recorder import Breath, recorded
 
-PATIENCE = 10.0  # seconds: a shorter fit is made twice, because the first time its loops may have been compiled
+PATIENCE = 60.0  # seconds: a shorter fit is made twice, because the first time its loops may have been compiled
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.measure import length
-
 Points = NDArray[np.float64]
 
 
@@ -95,11 +92,6 @@ def line_in_box(w: Points, b: float, box: Box) -> Points:
         if (from_start > 0.0) != (from_end > 0.0):
             ends.append(start + from_start / (from_start - from_end) * (end - start))
     return np.array(ends).reshape(-1, 2)
-
-
-def functional_margin(certificate: Certificate) -> float:
-    """y (w.x + b) of the nearest row, as proven: the margin lines are where w.x + b is plus and minus this."""
-    return certificate.margin_lower * length(certificate.w, certificate.norm)
 
 
 def hull(points: Points) -> Points:
