@@ -1,7 +1,7 @@
 // The part of the plane that is shown, and the way between data and pixels.
 //
-// A view is a centre and a reach [x, y, r]: the square |X - x| <= r, |Y - y| <= r is always visible, with the same scale
-// on both axes, so that a right angle looks like one and a margin has one length in all directions.
+// A view is a centre and a reach [x, y, r]: the square |X - x| <= r, |Y - y| <= r is always visible, with the same
+// scale on both axes, so that a right angle looks like one and a margin has one length in all directions.
 
 export class Scale {
   constructor([x, y, reach], width, height) {
