@@ -32,9 +32,9 @@ export class Scale {
     return { left: this.left, right: this.right, bottom: this.bottom, top: this.top };
   }
 
-  /** Round numbers between two ends, about one for every 90 pixels. */
+  /** Round numbers between two ends, one for every 60 pixels or more. */
   ticks(low, high) {
-    const wanted = 90 / this.pixels;
+    const wanted = 60 / this.pixels;
     const power = 10 ** Math.floor(Math.log10(wanted));
     const step = [1, 2, 5, 10].find((times) => times * power >= wanted) * power;
     const digits = Math.max(0, -Math.floor(Math.log10(step)));
