@@ -10,6 +10,7 @@ that of the thread: on a machine that has other things to do, the time on the cl
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import time
 from typing import Any
@@ -68,7 +69,8 @@ def main() -> None:
     print(
         f"{time.strftime('%Y-%m-%d')}, {platform.processor() or platform.machine()}, Python {platform.python_version()}"
     )
-    print(f"{given.points} points, {given.rounds} answers each, milliseconds\n")
+    busy = f", load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores" if hasattr(os, "getloadavg") else ""
+    print(f"{given.points} points, {given.rounds} answers each, milliseconds{busy}\n")
     print(f"{'algorithm':<60} {'p50':>7} {'p95':>7} {'processor p50':>14} {'p95':>7} {'fit p50':>8}")
     for name, data, parameters in CASES:
         clock, used, fit = times_of(name, data, parameters, given.points, given.rounds).T

@@ -32,7 +32,6 @@ def answer(state: State, view: Box, is_stopped: Callable[[], bool] = lambda: Fal
         "street": None if margin is None else 2.0 * margin,
         "space": "kernel" if in_kernel else getattr(fit.certificate, "norm", "l2"),
         "support": support_of(fit),
-        "mistakes": mistakes_of(fit),
         "hulls": hulls_of(state.points, state.signs, fit.certificate),
         "certificate": certificate_of(fit.certificate),
         "rounds": values_of_rounds(fit),
@@ -71,13 +70,6 @@ def bounds_reached(fit: Fit, weights: Any) -> Any:
         return fit.model.bounded_[0]
     price = fit.state.parameters.get("C", math.inf)
     return weights >= price if fit.state.parameters.get("loss", "hinge") == "hinge" else weights < 0.0
-
-
-def mistakes_of(fit: Fit) -> list[int]:
-    """The rows that are not strictly on their side."""
-    if not fit.has_plane:
-        return []
-    return [int(row) for row in np.flatnonzero(fit.state.signs * fit.values(fit.state.points) <= 0.0)]
 
 
 def values_of_rounds(fit: Fit) -> list[dict[str, Any]]:

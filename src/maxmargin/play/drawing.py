@@ -30,12 +30,13 @@ NOTHING_DRAWN: dict[str, Any] = {
     "street_area": [],
     "field": None,
     "slack": [],
+    "mistakes": [],
 }
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a street can be as narrow as a denormal number
 def picture_of(fit: Fit, view: Box) -> dict[str, Any]:
-    """The boundary, the edges of the street, and what rows pay that are not beyond their edge."""
+    """The boundary, the edges of the street, what rows pay that are not beyond their edge, and which are mistakes."""
     if not fit.has_plane:
         return NOTHING_DRAWN
     plane = plane_of(fit.model, fit.state.points, fit.state.signs)
@@ -60,6 +61,7 @@ def picture_of(fit: Fit, view: Box) -> dict[str, Any]:
         "street_area": street.pavement,
         "field": field,
         "slack": slack_of(plane, street),
+        "mistakes": np.flatnonzero(plane.signs * plane.values <= 0.0),
     }
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.hard_margin import NotSeparableError
@@ -78,17 +77,13 @@ class Fit:
         return None
 
     def quick_values(self, kernel: Kernel) -> Callable[[Any], Vector]:
-        """The same for many small sets of points, in the space of a kernel: nothing is checked, and no thread begun."""
+        """w.phi(x) + b of many small sets of points: nothing is checked, and no thread begun."""
         support, weights = kernel.points(self.model.support_vectors_), self.model.dual_coef_[0]
 
         def values(points: Any) -> Vector:
             return np.asarray(kernel.values(kernel.points(points), support) @ weights + self.model.intercept_[0])
 
         return values
-
-    def values(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """w.x + b of these points."""
-        return np.asarray(self.model.decision_function(points))
 
 
 def fit_state(state: State, is_stopped: Callable[[], bool] = lambda: False, **more: Any) -> Fit:

@@ -10,7 +10,7 @@ import maxmargin
 PAGE = Path(maxmargin.__file__).parent / "play" / "page"
 FILES = sorted(path for path in PAGE.iterdir() if path.suffix in {".css", ".html", ".js"})
 SCRIPTS = [path for path in FILES if path.suffix == ".js"]
-LONGEST_FILE = 400
+LONGEST_FILE, LONGEST_LINE = 400, 120
 OPENING = {".css": "/* ", ".html": "<!doctype html>", ".js": "// "}
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
 
@@ -22,6 +22,7 @@ def test_file_is_short_and_opens_with_its_purpose(path):
     text = path.read_text(encoding="utf-8")
     assert text.startswith(OPENING[path.suffix])
     assert len(text.splitlines()) <= LONGEST_FILE
+    assert max(map(len, text.splitlines())) <= LONGEST_LINE
 
 
 @each_file

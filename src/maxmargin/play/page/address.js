@@ -1,6 +1,7 @@
 // The whole state in the fragment of the address, readable and short: a link is a saved state.
 //
-//   #points=1.5,2,1;0,3,-1&view=0,0,5&a=linear_svm&a.C=10&b=perceptron&b-step=3&lesson=2&line=0,0,1,1&revealed=1&hidden=hulls
+//   #points=1.5,2,1;0,3,-1&view=0,0,5&a=linear_svm&a.C=10&b=perceptron&b-step=3&lesson=2&hidden=hulls
+//   #points=1.5,2,1;0,3,-1&view=0,0,5&a=hard_margin&line=0,0,1,1&revealed=1
 
 const PANELS = ["a", "b"];
 

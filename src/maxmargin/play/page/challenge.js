@@ -14,7 +14,7 @@ export class Challenge {
   show(open, revealed) {
     this.card.hidden = !open;
     if (!open) this.answer = this.error = null;
-    set(this.button, { "aria-pressed": revealed }).textContent = revealed ? "Hide the proven best" : "Show the proven best";
+    set(this.button, { "aria-pressed": revealed }).textContent = `${revealed ? "Hide" : "Show"} the proven best`;
     const { yours, best, share } = this.answer ?? {};
     const scores = yours ? [["Your margin", short(yours.margin)]] : [];
     if (yours && revealed) {

@@ -1,7 +1,7 @@
 // The primal and the dual value, round by round: two lines that close, and the gap between them as an area.
 //
-// Any plane bounds the best value from one side and any weights from the other. Early rounds can be worse by powers of ten
-// than late ones; where all values are positive and differ by more than fifty times, the height is logarithmic.
+// Any plane bounds the best value from one side and any weights from the other. Early rounds can be worse by powers of
+// ten than late ones; where all values are positive and differ by more than fifty times, the height is logarithmic.
 
 import { short } from "./format.js";
 import { coordinates, set, svg } from "./svg.js";
@@ -25,9 +25,9 @@ export class ValuesChart {
     this.card.hidden = known.length === 0;
     if (known.length === 0) return;
     const height = heights(known.flatMap(({ primal, dual }) => [primal, dual]));
-    const across = (i) => ROOM.left + ((WIDTH - ROOM.left - ROOM.right) * (known.length > 1 ? i / (known.length - 1) : 1));
-    const line = (name) => known.map((round, i) => [across(i), height(round[name])]);
-    const primal = line("primal"), dual = line("dual");
+    const room = WIDTH - ROOM.left - ROOM.right;
+    const across = (i) => ROOM.left + room * (known.length > 1 ? i / (known.length - 1) : 1);
+    const [primal, dual] = ["primal", "dual"].map((name) => known.map((round, i) => [across(i), height(round[name])]));
     const last = known.at(-1);
     this.root.replaceChildren(
       svg("polygon", { class: "gap", points: coordinates([...primal, ...dual.toReversed()]) }),
@@ -39,10 +39,11 @@ export class ValuesChart {
       const x = across(current);
       this.root.append(svg("line", { class: "now", x1: x, x2: x, y1: 0, y2: HEIGHT }));
     }
-    const sentence = `Primal ${short(last.primal, 6)} and dual ${short(last.dual, 6)} after ${known.length} of them.`;
-    set(this.root, { "aria-label": sentence });
-    const gap = Math.abs(last.primal - last.dual);
-    this.caption.textContent = `${known.length} ${known.length === 1 ? "round" : "rounds"}; ${short(gap, 2)} lies between them at the end.`;
+    const noun = known.length === 1 ? "round" : "rounds";
+    const values = `Primal ${short(last.primal, 6)} and dual ${short(last.dual, 6)}`;
+    set(this.root, { "aria-label": `${values} after ${known.length} ${noun}.` });
+    const gap = short(Math.abs(last.primal - last.dual), 2);
+    this.caption.textContent = `${known.length} ${noun}; ${gap} lies between them at the end.`;
   }
 
   /** A dot and a word at the end of each line, kept apart where the lines have closed. */
@@ -50,10 +51,11 @@ export class ValuesChart {
     const middle = (primal + dual) / 2;
     const apart = Math.max(Math.abs(primal - dual), 15) / 2;
     const sign = primal <= dual ? -1 : 1;
-    return [["primal", primal, middle + sign * apart], ["dual", dual, middle - sign * apart]].flatMap(([name, y, textY]) => [
+    const end = (name, y, textY) => [
       svg("circle", { class: name, cx: x, cy: y, r: 2.5 }),
       svg("text", { class: name, x: x + 7, y: textY + 4 }, name),
-    ]);
+    ];
+    return [...end("primal", primal, middle + sign * apart), ...end("dual", dual, middle - sign * apart)];
   }
 }
 

@@ -37,8 +37,10 @@ function listing(title, text, note = "") {
     announce(button.textContent);
     setTimeout(() => (button.textContent = "Copy"), 2000);
   });
-  const head = html("div", { class: "listing-head" }, html("h3", {}, title), html("span", { class: "quiet" }, note), button);
-  return html("section", { class: "listing" }, head, html("pre", { tabindex: 0, "aria-label": title }, html("code", {}, text)));
+  const beside = html("span", { class: "quiet" }, note);
+  const head = html("div", { class: "listing-head" }, html("h3", {}, title), beside, button);
+  const body = html("pre", { tabindex: 0, "aria-label": title }, html("code", {}, text));
+  return html("section", { class: "listing" }, head, body);
 }
 
 async function copied(text) {

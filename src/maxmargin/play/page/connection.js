@@ -1,8 +1,8 @@
 // The line to the server: one websocket, asks that are answered, and a calm return when it breaks.
 //
-// While a point is dragged there is a new state for every frame. One ask of a kind is on its way at a time, and the newest
-// state waits for its turn. If an answer takes longer than PATIENCE the newest is sent all the same, and the server
-// stops the older one.
+// While a point is dragged there is a new state for every frame. One ask of a kind is on its way at a time, and the
+// newest state waits for its turn. If an answer takes longer than PATIENCE the newest is sent all the same, and the
+// server stops the older one.
 
 const PATIENCE = 120; // milliseconds
 const PAUSES = [500, 1000, 2000, 4000]; // before the next attempt to reconnect
@@ -40,7 +40,7 @@ export class Connection {
     });
   }
 
-  /** Ask; `reply` is called with (answer, null) or (null, error), unless a newer ask of the same kind takes its place. */
+  /** Ask; `reply` hears (answer, null) or (null, error), unless a newer ask of the same kind takes its place. */
   ask(panel, ask, fields, reply) {
     const kind = `${panel} ${ask}`;
     this.waiting.set(kind, { message: { panel, ask, ...fields }, reply });

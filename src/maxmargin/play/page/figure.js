@@ -1,7 +1,8 @@
 // One picture: the plane of the data as SVG, in layers from the grid at the back to the points in front.
 //
-// What is drawn comes from the server as data coordinates; here it becomes pixels, in full precision. The layer of the
-// points keeps its elements from frame to frame, because they hold the focus and the pointer; the others are drawn anew.
+// What is drawn comes from the server as data coordinates; here it becomes pixels, in full precision. The layer of
+// the points keeps its elements from frame to frame, because they hold the focus and the pointer; the others are drawn
+// anew.
 
 import { drawGrid } from "./grid.js";
 import { PointMarks } from "./marks.js";
@@ -11,7 +12,7 @@ import { drawField } from "./field.js";
 
 const LAYERS = ["field", "grid", "hulls", "street", "lines", "slack", "nearest", "step", "rings"];
 
-/** Whether the hulls prove something here: that no street is wider, or that there is none. A soft margin cuts into them. */
+/** Whether the hulls prove something: that no street is wider, or that there is none. A soft margin cuts into them. */
 export function holdsProof(hulls) {
   return Boolean(hulls && (hulls.nearest || hulls.witness));
 }
@@ -130,7 +131,9 @@ export class Figure {
       const [p, q] = hulls.nearest.map((point) => this.scale.toPixels(point));
       const ends = { x1: p[0], y1: p[1], x2: q[0], y2: q[1] };
       this.layers.nearest.append(svg("line", { class: "nearest-line", ...ends }));
-      for (const [cx, cy] of [p, q]) this.layers.nearest.append(svg("circle", { class: "nearest-end", cx, cy, r: 3.5 * this.unit }));
+      for (const [cx, cy] of [p, q]) {
+        this.layers.nearest.append(svg("circle", { class: "nearest-end", cx, cy, r: 3.5 * this.unit }));
+      }
     }
   }
 
@@ -173,7 +176,8 @@ export class Figure {
       const end = this.ends.children.length;
       const label = `${end === 0 ? "First" : "Second"} end of your line`;
       const handle = { class: "end", "data-end": end, tabindex: 0, role: "button", "aria-label": label };
-      this.ends.append(svg("g", handle, svg("circle", { class: "hit", r: 18 }), svg("circle", { class: "knob", r: 8 })));
+      const knob = svg("circle", { class: "knob", r: 8 });
+      this.ends.append(svg("g", handle, svg("circle", { class: "hit", r: 18 }), knob));
     }
     line?.forEach((end, i) => {
       const [x, y] = this.scale.toPixels(end);

@@ -15,7 +15,7 @@ function scientific(value, digits) {
 }
 
 function raised(exponent) {
-  return [...String(Number(exponent))].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(sign)])).join("");
+  return String(Number(exponent)).replace("-", "⁻").replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
 }
 
 export function percent(share) {

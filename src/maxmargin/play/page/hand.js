@@ -1,7 +1,7 @@
 // The reader's hand on a picture: mouse, finger or pen through pointer events, and the keys of a focused point.
 //
-// A point that is dragged moves. A point that is clicked is relabelled or deleted if that is the tool, a click beside all
-// points adds one. A finger that moves on the empty plane scrolls the page.
+// A point that is dragged moves. A point that is clicked is relabelled or deleted if that is the tool, a click beside
+// all points adds one. A finger that moves on the empty plane scrolls the page.
 
 import { announce } from "./announce.js";
 
@@ -66,8 +66,10 @@ export class Hand {
 
   /** A point, or an end of the reader's own line, to its new place. */
   place(mark, at) {
-    if (mark.dataset.row) this.edits.move(Number(mark.dataset.row), at);
-    else this.store.change({ line: this.store.state.line.map((end, i) => (i === Number(mark.dataset.end) ? at : end)) });
+    if (mark.dataset.row) return this.edits.move(Number(mark.dataset.row), at);
+    const line = [...this.store.state.line];
+    line[mark.dataset.end] = at;
+    this.store.change({ line });
   }
 
   tell(mark) {
@@ -77,7 +79,10 @@ export class Hand {
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const mark = event.target.closest("[data-row], [data-end]");
-    const done = mark === null ? this.begin(event.key) : event.key in ARROWS ? this.nudge(mark, event) : this.command(mark, event.key);
+    let done;
+    if (mark === null) done = this.begin(event.key);
+    else if (event.key in ARROWS) done = this.nudge(mark, event);
+    else done = this.command(mark, event.key);
     if (done) event.preventDefault();
   }
 

@@ -13,7 +13,10 @@ export class Lessons {
     Object.assign(this, { store, lessons, shown: null, select: byId("lessons") });
     this.select.append(html("option", { value: "" }, "Lessons …"));
     lessons.forEach(({ title }, i) => this.select.append(html("option", { value: i }, `${i + 1}. ${title}`)));
-    this.select.addEventListener("change", () => (this.select.value === "" ? this.close() : this.open(Number(this.select.value))));
+    this.select.addEventListener("change", () => {
+      if (this.select.value === "") this.close();
+      else this.open(Number(this.select.value));
+    });
     byId("lesson-back").addEventListener("click", () => this.open(store.state.lesson - 1));
     byId("lesson-next").addEventListener("click", () => this.open(store.state.lesson + 1));
     byId("lesson-reload").addEventListener("click", () => this.open(store.state.lesson));

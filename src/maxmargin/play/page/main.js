@@ -14,7 +14,9 @@ import { Store } from "./store.js";
 import { startTheme } from "./theme.js";
 import { chosenTool, Tools } from "./tools.js";
 
-const GONE = "The playground's server does not answer. Your points are safe in the address of this page, which connects again by itself.";
+const GONE =
+  "The playground's server does not answer. Your points are safe in the address of this page, " +
+  "which connects again by itself.";
 const STILL_GONE = `${GONE} If you have started maxmargin play anew, open the address that it printed.`;
 
 startTheme(document.getElementById("theme"));

@@ -1,7 +1,7 @@
 // One panel: an algorithm with its parameters, the picture, and what is proven. Two of them make a comparison.
 //
-// The panel asks the server whenever something changes that the answer depends on, and draws what it last heard together
-// with the points as they are now; so the points follow the hand at once, and the street a few milliseconds later.
+// The panel asks the server whenever something changes that the answer depends on, and draws what it last heard
+// together with the points as they are now; so the points follow the hand at once, and the street a moment later.
 
 import { Challenge } from "./challenge.js";
 import { ValuesChart } from "./chart.js";
@@ -62,7 +62,9 @@ export class Panel {
   }
 
   setOwn(fields) {
-    this.store.change({ panels: this.store.state.panels.map((own, i) => (i === this.index ? { ...own, ...fields } : own)) });
+    const panels = [...this.store.state.panels];
+    panels[this.index] = { ...this.own, ...fields };
+    this.store.change({ panels });
   }
 
   /** Only what differs from the default is kept: the address stays short. */
@@ -81,15 +83,15 @@ export class Panel {
   update(state, before) {
     this.root.hidden = this.own === undefined;
     if (this.own === undefined) return;
-    const own = this.own, old = before?.panels[this.index];
+    const own = this.own;
+    const old = before?.panels[this.index];
     this.select.value = own.algorithm;
     this.root.querySelector(".sentence").textContent = this.algorithm.sentence;
     this.parameters.show(this.name, this.algorithm, own.parameters);
     this.root.classList.toggle("challenging", state.line !== null);
     if (own.algorithm !== old?.algorithm) this.forget();
-    const asked = [state.points, state.view, state.line, own.algorithm, own.parameters, own.step === null];
-    const last = before && [before.points, before.view, before.line, old?.algorithm, old?.parameters, old?.step === null];
-    if (!last || asked.some((part, i) => part !== last[i])) this.ask();
+    const wanted = asked(state, own);
+    if (!old || asked(before, old).some((part, i) => part !== wanted[i])) this.ask();
     this.draw();
   }
 
@@ -109,17 +111,17 @@ export class Panel {
     this.figure.rescale();
     const { algorithm, parameters } = this.own;
     const message = { state: { points, algorithm, parameters }, view: this.figure.scale.box };
-    const kind = line !== null ? "challenge" : "answer";
-    if (line !== null) message.line = { points: line };
-    this.connection.ask(this.name, kind, message, (answer, error) => this.hear(kind, answer, error));
-    if (line === null && this.own.step !== null) {
-      const { line: _, ...rest } = message;
-      this.connection.ask(this.name, "steps", rest, (answer, error) => this.hear("steps", answer, error));
-    }
+    const send = (kind, fields) =>
+      this.connection.ask(this.name, kind, fields, (answer, error) => {
+        if (this.own?.algorithm === algorithm) this.hear(kind, answer, error); // else it comes too late
+      });
+    if (line !== null) send("challenge", { ...message, line: { points: line } });
+    else send("answer", message);
+    if (line === null && this.own.step !== null) send("steps", message);
   }
 
   hear(kind, answer, error) {
-    clearTimeout(this.patience);
+    if (kind !== "steps") clearTimeout(this.patience);
     if (kind === "answer") this.answer = answer;
     if (kind === "steps") this.run = answer;
     if (kind === "challenge") Object.assign(this.challenge, { answer, error });
@@ -151,4 +153,9 @@ export class Panel {
     if (this.store.state.line !== null) return [];
     return (stepping && this.run ? this.run.steps : this.answer?.rounds) ?? [];
   }
+}
+
+/** All that an answer depends on. */
+function asked({ points, view, line }, { algorithm, parameters, step }) {
+  return [points, view, line, algorithm, parameters, step === null];
 }

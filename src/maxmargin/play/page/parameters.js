@@ -1,5 +1,5 @@
-// The controls of an algorithm's parameters, made from the catalogue: sliders, on a log scale where the parameter asks for
-// one, with the number beside them; lists; switches.
+// The controls of an algorithm's parameters, made from the catalogue: sliders, on a log scale where the parameter asks
+// for one, with the number beside them; lists; switches.
 
 import { html, set } from "./svg.js";
 
@@ -37,7 +37,9 @@ export class Parameters {
 
   choice(id, parameter) {
     const select = html("select", { id, title: parameter.help });
-    for (const { value, label } of parameter.choices) select.append(html("option", { value: JSON.stringify(value) }, label));
+    for (const { value, label } of parameter.choices) {
+      select.append(html("option", { value: JSON.stringify(value) }, label));
+    }
     select.addEventListener("change", () => this.onChange(parameter.name, JSON.parse(select.value)));
     const element = html("div", { class: "parameter" }, html("label", { for: id }, parameter.label), select);
     return { parameter, element, show: (value) => (select.value = JSON.stringify(value)) };
@@ -77,7 +79,8 @@ export class Parameters {
     };
     const label = html("label", { for: id }, parameter.label);
     const slider = html("div", { class: "slider" }, range, number);
-    return { parameter, show, element: html("div", { class: "parameter" }, label, slider, ...also.map((each) => each.element)) };
+    const boxes = also.map((each) => each.element);
+    return { parameter, show, element: html("div", { class: "parameter" }, label, slider, ...boxes) };
   }
 }
 
@@ -93,7 +96,9 @@ function clip(value, { low, high, kind }) {
 /** Between the notches of a slider and values: three digits are enough for a hand. */
 function positions({ kind, low, high }) {
   const digits = (value) => Number(value.toPrecision(3));
-  if (kind === "integer") return { max: high - low, at: (value) => value - low, value: (notch) => low + Math.round(notch) };
+  if (kind === "integer") {
+    return { max: high - low, at: (value) => value - low, value: (notch) => low + Math.round(notch) };
+  }
   const [there, back] = kind === "log" ? [Math.log, Math.exp] : [Number, Number];
   const start = there(low), span = there(high) - start;
   return {

@@ -36,8 +36,10 @@ export class Player {
     this.at = Math.max(0, Math.min(at, this.count - 1));
     const step = run.steps[this.at];
     const noun = run.kind === "updates" ? "Update" : "Round";
-    this.part("position").textContent = step ? `${noun} ${step.number.toLocaleString("en")} of ${run.total.toLocaleString("en")}` : "No steps";
-    set(this.part("scrub"), { max: Math.max(0, this.count - 1), "aria-valuetext": this.part("position").textContent });
+    const [number, total] = [step?.number ?? 0, run.total].map((count) => count.toLocaleString("en"));
+    const position = step ? `${noun} ${number} of ${total}` : "No steps";
+    this.part("position").textContent = position;
+    set(this.part("scrub"), { max: Math.max(0, this.count - 1), "aria-valuetext": position });
     this.part("scrub").value = this.at;
     this.part("rule").textContent = typeset(step?.rule ?? run.words ?? "");
     const lines = [...(step?.arithmetic ?? [])].map((line) => html("li", {}, typeset(line)));

@@ -82,7 +82,7 @@ function figuresOf({ certificate, margin, street, space, support }) {
 }
 
 function count(number, noun) {
-  return number === null || number === undefined ? "" : `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+  return number === null ? "" : `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 function capital(words) {

@@ -1,7 +1,7 @@
 // The part of the plane that is shown, and the way between data and pixels.
 //
-// A view is a centre and a reach [x, y, r]: the square |X - x| <= r, |Y - y| <= r is always visible, with the same scale
-// on both axes, so that a right angle looks like one and a margin has one length in all directions.
+// A view is a centre and a reach [x, y, r]: the square |X - x| <= r, |Y - y| <= r is always visible, with the same
+// scale on both axes, so that a right angle looks like one and a margin has one length in all directions.
 
 export class Scale {
   constructor([x, y, reach], width, height) {
@@ -32,9 +32,9 @@ export class Scale {
     return { left: this.left, right: this.right, bottom: this.bottom, top: this.top };
   }
 
-  /** Round numbers between two ends, about one for every 90 pixels. */
+  /** Round numbers between two ends, one for every 60 pixels or more. */
   ticks(low, high) {
-    const wanted = 90 / this.pixels;
+    const wanted = 60 / this.pixels;
     const power = 10 ** Math.floor(Math.log10(wanted));
     const step = [1, 2, 5, 10].find((times) => times * power >= wanted) * power;
     const digits = Math.max(0, -Math.floor(Math.log10(step)));

@@ -2,7 +2,7 @@
 //
 //   points     [[x, y, label], ...], label 1 or -1
 //   view       [x, y, reach], see scale.js
-//   panels     [{algorithm, parameters, step}], one or, to compare, two; step is the one that is shown, null for the end
+//   panels     [{algorithm, parameters, step}], one or, to compare, two; the step that is shown, or null for the end
 //   lesson     the number of the open lesson, from 0, or null
 //   line       [[x, y], [x, y]], the reader's own line, or null outside the challenge
 //   revealed   whether the challenge shows the proven best

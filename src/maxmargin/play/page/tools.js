@@ -85,7 +85,8 @@ export class Tools {
   }
 
   key(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target.matches("input[type=number]")) return;
+    const ours = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z";
+    if (!ours || event.target.matches("input[type=number]")) return; // which takes back what was typed
     event.preventDefault();
     byId(event.shiftKey ? "redo" : "undo").click();
   }
