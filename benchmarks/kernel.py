@@ -24,9 +24,6 @@ those that took less.
 """
 
 import argparse
-import functools
-import json
-import math
 import os
 import sys
 from pathlib import Path
@@ -41,8 +38,8 @@ from kernel_peers import peers_with, prepare
 from kernel_picture import draw
 from kernel_race import ENOUGH, Race, Terms, bars
 from kernel_table import peer_cell, setting, whole_report
-from linear import without_infinities
-from linear_table import power, seconds, times
+from race_cells import power, seconds
+from race_command import add_options, find_or_run, hold, settle, told, write_json
 
 COSTS = (1.0, 10.0, 100.0)
 
@@ -52,53 +49,41 @@ def races_of(set_name: str, cache: KernelCache, terms: Terms, options: argparse.
     X, _ = kernel_sets.load(set_name, options.data)
     (n, d), kind = X.shape, "sparse" if sp.issparse(X) else "dense"
     del X  # the processes that measure load it themselves
-    runs = {name: find_or_run(name, set_name, cache, options) for name in options.peers}
+    runs = {name: runs_of(name, set_name, cache, options) for name in options.peers}
     for C in options.C:
         peers = {name: run_at[C] for name, run_at in runs.items() if C in run_at}
         rungs = climb(set_name, options.data, C, terms.time_limit, terms.cache_size) if with_ours else []
         yield Race(set_name, C, n, d, kind, terms, peers, rungs)
 
 
-def find_or_run(name: str, set_name: str, cache: KernelCache, options: argparse.Namespace) -> dict[float, KernelRun]:
+def runs_of(name: str, set_name: str, cache: KernelCache, options: argparse.Namespace) -> dict[float, KernelRun]:
     """What a peer does on a set, by C. Runs with more threads than one are other runs."""
     peer = peers_with(options.threads)[name]
-    kept_as = name if peer.threads == 1 else f"{name} x{peer.threads}"
-    known = {C: cache.find(set_name, C, kept_as, options.peer_limit) for C in options.C}
-    runs = {C: run for C, run in known.items() if run is not None}
-    missing = [C for C in known if C not in runs]
-    if missing and not options.ours_only:
+
+    def run(costs: list[float]) -> list[KernelRun]:
         with interpreter(options.peer_python if peer.needs_own_python else None):
             measured = measure_jobs(
-                prepare, missing, name, options.threads, set_name, options.data, time_limit=options.peer_limit
+                prepare, costs, name, options.threads, set_name, options.data, time_limit=options.peer_limit
             )
-        for C, one in zip(missing, measured, strict=True):
-            runs[C] = run_of(one, options.peer_limit)
-            cache.keep(set_name, C, kept_as, runs[C])
-    return runs
+        return [run_of(one, options.peer_limit) for one in measured]
+
+    kept_as = name if peer.threads == 1 else f"{name} x{peer.threads}"
+    return find_or_run(set_name, kept_as, cache, options, run)
 
 
-def short_line(race: Race) -> str:
-    """One race while it is fresh."""
-    peers = ", ".join(f"{name} {peer_cell(race, name)}" for name in race.peers)
-    if not race.rungs:
-        return f"{race.name}: {peers}"
-    fastest = race.fastest
-    ours = f"ours proven 1e-3 {seconds(race.ours_proven(ENOUGH))}, known to {power(race.best_gap)}"
-    speed = f", {times(race.speed_up(fastest))} times {fastest}" if fastest else ""
-    missed = f", MISSED {race.missed}" if race.missed else ""
-    return f"{race.name}: {ours}{speed}{missed}; {peers}"
+def ours(race: Race) -> str:
+    return f"ours proven 1e-3 {seconds(race.ours_proven(ENOUGH))}, known to {power(race.best_gap)}"
 
 
 def as_json(race: Race) -> dict:
     """The race as numbers, with what follows from them."""
-    fields = race._asdict() | {
+    return race._asdict() | {
         "terms": race.terms._asdict(),
         "peers": {name: run._asdict() | {"gap": run.gap} for name, run in race.peers.items()},
         "rungs": [rung._asdict() | {"gap": rung.gap, "proven": rung.proven} for rung in race.rungs],
         "optimum": race.best_primal,
         "missed": race.missed,
     }
-    return without_infinities(fields)
 
 
 def publish(races: list[Race], terms: Terms, options: argparse.Namespace) -> None:
@@ -106,46 +91,25 @@ def publish(races: list[Race], terms: Terms, options: argparse.Namespace) -> Non
         options.out.write_text("\n".join(whole_report(races, terms, options.peer_python)) + "\n")
         draw(races, options.out.with_suffix(".png"), setting(races, terms, options.peer_python))
     if options.json:
-        options.json.write_text(json.dumps([as_json(race) for race in races], indent=1, allow_nan=False) + "\n")
+        write_json(options.json, [as_json(race) for race in races])
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    names = functools.partial(str.split, sep=",")
     cores = len(os.sched_getaffinity(0))
+    add_options(parser, costs=COSTS, usual_sets="all but the tiny ones")
     add = parser.add_argument
-    add("--data", type=Path, metavar="DIR", help="folder of the real sets; without it, the made one only")
-    add("--sets", type=names, metavar="NAME,...", help="sets to run (default: all but the tiny ones)")
-    add("--C", type=names, metavar="C,...", help=f"costs to run (default: {','.join(f'{C:g}' for C in COSTS)})")
-    add("--peers", type=names, metavar="NAME,...", help="none, or some of them (default: all)")
     add("--peer-python", type=Path, metavar="FILE", help="the Python that has intelex and thundersvm (default: this)")
-    add("--ours-only", action="store_true", help="run no peer: take from the cache what it has")
-    add("--cache", type=Path, metavar="FILE", help="JSON file of what the peers did")
-    add("--fresh", action="store_true", help="run every peer, whatever the cache has")
-    add("--again", type=float, default=0.0, metavar="SECONDS", help="run those again that the cache has below this")
     add("--time-limit", type=float, default=600.0, metavar="SECONDS", help="of one fit of ours (default: 600)")
     add("--peer-limit", type=float, default=120.0, metavar="SECONDS", help="of one fit of a peer (default: 120)")
     add("--cache-size", type=float, default=1000.0, metavar="MB", help="for kernel values, of ours (default: 1000)")
     add("--threads", type=int, default=cores, help="of ours and of the peers that can (default: all cores)")
-    add("--out", type=Path, metavar="FILE", help="write the tables here as they grow, and the picture beside them")
-    add("--json", type=Path, metavar="FILE", help="write the numbers here")
     options = parser.parse_args(arguments)
     usual = (*(kernel_sets.REAL if options.data else ()), *kernel_sets.MADE)
     known = (*(kernel_sets.TINY if options.data else ()), *usual)
-    peers = peers_with(options.threads)
-    options.sets = options.sets or list(usual)
-    options.C = [float(C) for C in options.C or COSTS]
-    options.peers = [] if options.peers == ["none"] else options.peers or list(peers)
-    for name in {*options.sets} - {*known}:
-        parser.error(f"{name} is not among the sets: {', '.join(known)} (real ones need --data)")
-    for name in {*options.peers} - {*peers}:
-        parser.error(f"{name} is not among the peers: {', '.join(peers)}")
+    settle(parser, options, costs=COSTS, usual_sets=usual, known_sets=known, peers=peers_with(options.threads))
     if not 1 <= options.threads <= cores:
         parser.error(f"--threads {options.threads}: there are {cores} cores, and everybody gets one for each thread")
-    if options.fresh + options.ours_only + (options.again > 0.0) > 1:
-        parser.error("--fresh runs every peer, --again some of them, --ours-only none: only one of these can be asked")
-    if options.again > 0.0 and options.cache is None:
-        parser.error("--again needs to know what the peers took: say where that is with --cache FILE")
     return options
 
 
@@ -167,16 +131,15 @@ def hold_to(threads: int) -> None:
 def main() -> int:
     options = parse_arguments()
     hold_to(options.threads)
-    again = math.inf if options.fresh else options.again
-    terms = Terms(options.threads, options.time_limit, options.peer_limit, options.cache_size, again)
-    cache = KernelCache(options.cache, again=again)
+    terms = Terms(options.threads, options.time_limit, options.peer_limit, options.cache_size, options.again)
+    cache = KernelCache(options.cache, again=options.again)
     with_ours = ours_is_installed()
-    races = []
-    for set_name in options.sets:
-        for race in races_of(set_name, cache, terms, options, with_ours=with_ours):
-            races.append(race)
-            print(short_line(race), flush=True)
-            publish(races, terms, options)
+    races = hold(
+        options.sets,
+        lambda set_name: races_of(set_name, cache, terms, options, with_ours=with_ours),
+        lambda race: told(race, ours, peer_cell),
+        lambda races: publish(races, terms, options),
+    )
     print(*whole_report(races, terms, options.peer_python), sep="\n")
     return 0 if all(bar.holds for bar in bars(races)) else 1
 

@@ -1,14 +1,13 @@
-"""What the peers of the kernel benchmark did, kept in a JSON file, so that ours can be measured again without them."""
+"""What the peers of the kernel benchmark did, and the cache that keeps it."""
 
 import datetime
-import json
 import math
 from pathlib import Path
 from typing import NamedTuple
 
 from isolation import Measurement
 from kernel_judge import Verdict
-from linear_cache import Cache
+from peer_cache import PeerCache
 
 
 class KernelRun(NamedTuple):
@@ -40,11 +39,8 @@ def run_of(measured: Measurement, time_limit: float) -> KernelRun:
     return KernelRun(measured.seconds, **described, failure=measured.failure, time_limit=time_limit, day=day)
 
 
-class KernelCache(Cache):
-    """The same cache as that of the linear benchmark, of these runs. It knows one loss."""
+class KernelCache(PeerCache):
+    """The runs, of the one loss that there is."""
 
     def __init__(self, path: Path | None, *, again: float) -> None:
-        super().__init__(None, "hinge", again=again)
-        self.path = path
-        kept = json.loads(path.read_text()) if path is not None and path.exists() else {}
-        self.runs = {key: KernelRun(**fields) for key, fields in kept.items()}
+        super().__init__(path, KernelRun, again=again)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from kernel_cache import KernelRun
 from kernel_ours import TOLS, Rung
 from kernel_sets import LARGE_MADE
-from linear_race import Bar, everywhere, on_average
+from race_bars import Bar, everywhere, on_average
 
 ENOUGH = 1e-3
 SLACK = 0.020  # seconds

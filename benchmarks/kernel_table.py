@@ -1,16 +1,26 @@
 """The tables of the kernel benchmark, in Markdown."""
 
-import datetime
-import math
-import os
 from functools import cache
 from pathlib import Path
 
+from kernel_cache import KernelRun
 from kernel_interpreter import versions
-from kernel_ours import TOLS
+from kernel_ours import TOLS, Rung
 from kernel_peers import peers_with
 from kernel_race import ENOUGH, SLACK, Race, Terms, bars
-from linear_table import line, power, processor, seconds, summary, times
+from race_bars import summary
+from race_cells import (
+    cell_of_peer,
+    ladder_table,
+    line,
+    machine,
+    peer_days,
+    peers_table,
+    power,
+    seconds,
+    threads_of,
+    times,
+)
 
 PACKAGES = ("numpy", "numba", "scikit-learn", "libsvm-official")
 PACKAGES_ELSEWHERE = ("scikit-learn-intelex", "thundersvm-cpu")
@@ -45,29 +55,23 @@ def whole_report(races: list[Race], terms: Terms, peer_python: Path | None) -> l
         "Seconds : true gap (ours at that gap, in seconds; **bold** where ours is slower by more than "
         f"{SLACK * 1e3:g} ms).",
         "",
-        *peers_table(races, terms),
+        *peers_table(races, peers_with(terms.threads), peer_cell),
         "",
         "## Our ladder",
         "",
         "Seconds : true gap, for each tolerance that was asked; with a star, the gap that the certificate proves where",
         "that is more than was asked.",
         "",
-        *ladder_table(races),
+        *ladder_table(races, TOLS, rung_cell),
     ]
 
 
 def setting(races: list[Race], terms: Terms, peer_python: Path | None) -> str:
-    days = sorted({run.day for race in races for run in race.peers.values()})
-    peer_days = f"peers measured {' to '.join(dict.fromkeys((days[0], days[-1])))}" if days else "no peers"
-    if 0.0 < terms.again < math.inf:
-        peer_days += f", those below {terms.again:g} s again in this run, the others as a cache had them"
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    many = [f" ({name}: {peer.threads})" for name, peer in peers_with(terms.threads).items() if peer.threads > 1]
     return (
-        f"{datetime.date.today().isoformat()}; {processor()}, {os.cpu_count()} cores, {memory:.0f} GiB; ours with "
-        f"{terms.threads} threads and {terms.cache_size:g} MB of cache, peers with 1{''.join(many)}, everybody held to "
-        f"{terms.threads} of the cores; limit {terms.time_limit:g} s for ours, {terms.peer_limit:g} s for a peer; "
-        f"{peer_days}; {installed(peer_python)}."
+        f"{machine()}; ours with {terms.threads} threads and {terms.cache_size:g} MB of cache, peers with "
+        f"{threads_of(peers_with(terms.threads))}, everybody held to {terms.threads} of the cores; "
+        f"limit {terms.time_limit:g} s for ours, {terms.peer_limit:g} s for a peer; {peer_days(races, terms.again)}; "
+        f"{installed(peer_python)}."
     )
 
 
@@ -96,37 +100,14 @@ def our_line(race: Race) -> str:
     return line(cells)
 
 
-def peers_table(races: list[Race], terms: Terms) -> list[str]:
-    names = [name for name in peers_with(terms.threads) if any(name in race.peers for race in races)]
-    return [
-        line(["set", "C", *names]),
-        line(["---", "--:", *["---"] * len(names)]),
-        *(line([race.set_name, f"{race.C:g}", *(peer_cell(race, name) for name in names)]) for race in races),
-    ]
-
-
 def peer_cell(race: Race, name: str) -> str:
-    run = race.peers.get(name)
-    if run is None:
-        return ""
-    if run.seconds is None:
-        return run.failure.replace("more than", ">")
-    text = f"{seconds(run.seconds)} : {power(run.gap)}"
-    if race.rungs:
-        text += f" ({seconds(race.ours_at(run.gap))})"
-    return f"**{text}**" if race.rungs and name in race.losses else text
+    return cell_of_peer(race, name, gap)
 
 
-def ladder_table(races: list[Race]) -> list[str]:
-    lines = [line(["set", "C", *(power(tol) for tol in TOLS)]), line(["---", "--:", *["---"] * len(TOLS)])]
-    for race in races:
-        cells = []
-        for rung in race.rungs:
-            if rung.seconds is None:
-                cells.append(rung.failure.replace("more than", ">"))
-            else:
-                star = "" if rung.proven <= rung.tol else f" ({power(rung.proven)}*)"
-                cells.append(f"{seconds(rung.seconds)} : {power(rung.gap)}{star}")
-        if cells:
-            lines.append(line([race.set_name, f"{race.C:g}", *cells, *[""] * (len(TOLS) - len(cells))]))
-    return lines
+def gap(_: Race, run: KernelRun) -> float:
+    return run.gap
+
+
+def rung_cell(_: Race, rung: Rung) -> str:
+    star = "" if rung.proven <= rung.tol else f" ({power(rung.proven)}*)"
+    return f"{seconds(rung.seconds)} : {power(rung.gap)}{star}"

@@ -19,12 +19,8 @@ run the long times may stay as they are, and the short ones are worth the quiet.
 """
 
 import argparse
-import functools
-import json
-import math
 import os
 import sys
-from pathlib import Path
 
 import datasets
 import scipy.sparse as sp
@@ -34,7 +30,9 @@ from linear_ours import climb, data_bytes
 from linear_peers import PEERS, prepare
 from linear_picture import draw
 from linear_race import Race, Terms, bars
-from linear_table import peer_cell, power, seconds, setting, times, whole_report
+from linear_table import peer_cell, setting, whole_report
+from race_cells import power, seconds
+from race_command import add_options, find_or_run, hold, settle, told, write_json
 
 REAL = (  # the smallest first
     *("fourclass_scale", "heart_scale", "ionosphere", "svmguide1", "sonar", "skl_breast_cancer", "sms_spam"),
@@ -51,7 +49,7 @@ def races_of(set_name: str, cache: Cache, terms: Terms, options: argparse.Namesp
     (n, d), kind, n_bytes = X.shape, "sparse" if sp.issparse(X) else "dense", data_bytes(X)
     del X  # the processes that measure load it themselves
     runs = {
-        name: find_or_run(name, set_name, cache, options)
+        name: runs_of(name, set_name, cache, options)
         for name in options.peers
         if n <= PEERS[options.loss][name].most_rows
     }
@@ -61,52 +59,32 @@ def races_of(set_name: str, cache: Cache, terms: Terms, options: argparse.Namesp
         yield Race(set_name, C, n, d, kind, n_bytes, terms, peers, rungs)
 
 
-def find_or_run(name: str, set_name: str, cache: Cache, options: argparse.Namespace) -> dict[float, Run]:
+def runs_of(name: str, set_name: str, cache: Cache, options: argparse.Namespace) -> dict[float, Run]:
     """What a peer does on a set, by C."""
-    known = {C: cache.find(set_name, C, name, options.peer_limit) for C in options.C}
-    runs = {C: run for C, run in known.items() if run is not None}
-    missing = [C for C in known if C not in runs]
-    if missing and not options.ours_only:
+
+    def run(costs: list[float]) -> list[Run]:
         measured = measure_jobs(
-            prepare, missing, options.loss, name, set_name, options.data, time_limit=options.peer_limit
+            prepare, costs, options.loss, name, set_name, options.data, time_limit=options.peer_limit
         )
-        for C, one in zip(missing, measured, strict=True):
-            runs[C] = run_of(one, options.peer_limit)
-            cache.keep(set_name, C, name, runs[C])
-    return runs
+        return [run_of(one, options.peer_limit) for one in measured]
+
+    return find_or_run(set_name, name, cache, options, run)
 
 
-def short_line(race: Race) -> str:
-    """One race while it is fresh."""
-    peers = ", ".join(f"{name} {peer_cell(race, name)}" for name in race.peers)
-    if not race.rungs:
-        return f"{race.name}: {peers}"
-    fastest = race.fastest
-    ours = f"ours proven 1e-3 {seconds(race.ours_proven(1e-3))}, 1e-6 {seconds(race.ours_proven(1e-6))}"
-    known = f"known to {power(race.best_gap)} by {race.solver}"
-    speed = f", {times(race.speed_up(fastest))} times {fastest}" if fastest else ""
-    missed = f", MISSED {race.missed}" if race.missed else ""
-    return f"{race.name}: {ours}, {known}{speed}{missed}; {peers}"
+def ours(race: Race) -> str:
+    proven = f"ours proven 1e-3 {seconds(race.ours_proven(1e-3))}, 1e-6 {seconds(race.ours_proven(1e-6))}"
+    return f"{proven}, known to {power(race.best_gap)} by {race.solver}"
 
 
 def as_json(race: Race) -> dict:
     """The race as numbers, with what follows from them."""
-    fields = race._asdict() | {
+    return race._asdict() | {
         "terms": race.terms._asdict(),
         "peers": {name: run._asdict() | {"excess": race.excess(run.primal)} for name, run in race.peers.items()},
         "rungs": [rung._asdict() | {"excess": race.excess(rung.primal)} for rung in race.rungs],
         "optimum": race.best_primal,
         "missed": race.missed,
     }
-    return without_infinities(fields)
-
-
-def without_infinities(value):
-    if isinstance(value, dict):
-        return {key: without_infinities(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [without_infinities(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def publish(races: list[Race], terms: Terms, options: argparse.Namespace) -> None:
@@ -114,42 +92,21 @@ def publish(races: list[Race], terms: Terms, options: argparse.Namespace) -> Non
         options.out.write_text("\n".join(whole_report(races, terms)) + "\n")
         draw(races, options.out.with_suffix(".png"), setting(races, terms))
     if options.json:
-        options.json.write_text(json.dumps([as_json(race) for race in races], indent=1, allow_nan=False) + "\n")
+        write_json(options.json, [as_json(race) for race in races])
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    names = functools.partial(str.split, sep=",")
+    add_options(parser, costs=COSTS)
     add = parser.add_argument
-    add("--data", type=Path, metavar="DIR", help="folder of the real sets; without it, the made ones only")
-    add("--sets", type=names, metavar="NAME,...", help="sets to run (default: all)")
-    add("--C", type=names, metavar="C,...", help=f"costs to run (default: {','.join(f'{C:g}' for C in COSTS)})")
-    add("--loss", choices=list(PEERS), default="hinge", help="what a row pays (default: hinge)")
-    add("--peers", type=names, metavar="NAME,...", help="none, or some of those that know the loss (default: all)")
-    add("--ours-only", action="store_true", help="run no peer: take from the cache what it has")
-    add("--cache", type=Path, metavar="FILE", help="JSON file of what the peers did")
-    add("--fresh", action="store_true", help="run every peer, whatever the cache has")
-    add("--again", type=float, default=0.0, metavar="SECONDS", help="run those again that the cache has below this")
+    add("--loss", choices=list(PEERS), default="hinge", help="what a row pays, and who is a peer (default: hinge)")
     add("--time-limit", type=float, default=120.0, metavar="SECONDS", help="of one fit (default: 120)")
     add("--peer-limit", type=float, metavar="SECONDS", help="of one fit of a peer (default: the same)")
     add("--threads", type=int, default=os.cpu_count(), help="of ours (default: all processors)")
-    add("--out", type=Path, metavar="FILE", help="write the tables here as they grow, and the picture beside them")
-    add("--json", type=Path, metavar="FILE", help="write the numbers here")
     options = parser.parse_args(arguments)
-    known = (*(REAL if options.data else ()), *datasets.NOISY)
-    options.sets = options.sets or list(known)
     options.peer_limit = options.peer_limit or options.time_limit
-    options.C = [float(C) for C in options.C or COSTS]
-    peers = PEERS[options.loss]
-    options.peers = [] if options.peers == ["none"] else options.peers or list(peers)
-    for name in {*options.sets} - {*known}:
-        parser.error(f"{name} is not among the sets: {', '.join(known)} (real ones need --data)")
-    for name in {*options.peers} - {*peers}:
-        parser.error(f"{name} is not among the peers for loss={options.loss}: {', '.join(peers)}")
-    if options.fresh + options.ours_only + (options.again > 0.0) > 1:
-        parser.error("--fresh runs every peer, --again some of them, --ours-only none: only one of these can be asked")
-    if options.again > 0.0 and options.cache is None:
-        parser.error("--again needs to know what the peers took: say where that is with --cache FILE")
+    sets = (*(REAL if options.data else ()), *datasets.NOISY)
+    settle(parser, options, costs=COSTS, usual_sets=sets, known_sets=sets, peers=PEERS[options.loss])
     return options
 
 
@@ -165,16 +122,15 @@ def main() -> int:
     options = parse_arguments()
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[variable] = str(options.threads)  # read by the processes that this one starts
-    again = math.inf if options.fresh else options.again
-    terms = Terms(options.loss, options.threads, options.time_limit, options.peer_limit, again)
-    cache = Cache(options.cache, options.loss, again=again)
+    terms = Terms(options.loss, options.threads, options.time_limit, options.peer_limit, options.again)
+    cache = Cache(options.cache, options.loss, again=options.again)
     with_ours = ours_is_installed()
-    races = []
-    for set_name in options.sets:
-        for race in races_of(set_name, cache, terms, options, with_ours=with_ours):
-            races.append(race)
-            print(short_line(race), flush=True)
-            publish(races, terms, options)
+    races = hold(
+        options.sets,
+        lambda set_name: races_of(set_name, cache, terms, options, with_ours=with_ours),
+        lambda race: told(race, ours, peer_cell),
+        lambda races: publish(races, terms, options),
+    )
     print(*whole_report(races, terms), sep="\n")
     return 0 if all(bar.holds for bar in bars(races)) else 1
 

@@ -1,12 +1,11 @@
-"""What the peers did, kept in a JSON file, so that ours can be measured again without them."""
+"""What the peers of the linear benchmark did, and the cache that keeps it."""
 
 import datetime
-import json
-import math
 from pathlib import Path
 from typing import NamedTuple
 
 from isolation import Measurement
+from peer_cache import PeerCache
 
 
 class Run(NamedTuple):
@@ -30,33 +29,8 @@ def run_of(measured: Measurement, time_limit: float) -> Run:
     return Run(measured.seconds, primal, measured.failure, time_limit, datetime.date.today().isoformat())
 
 
-class Cache:
-    """The runs of the peers for one loss, by set, C and peer; written to the file as they come, if there is one.
-
-    Runs of less than `again` seconds are not found: noise in a short time matters, in a long one it does not.
-    """
+class Cache(PeerCache):
+    """The runs for one loss."""
 
     def __init__(self, path: Path | None, loss: str, *, again: float) -> None:
-        self.path, self.loss, self.again = path, loss, again
-        kept = json.loads(path.read_text()) if path is not None and path.exists() else {}
-        self.runs = {key: Run(**fields) for key, fields in kept.items()}
-
-    def find(self, set_name: str, C: float, peer: str, time_limit: float) -> Run | None:
-        """The run, unless it is to be made again or was given up earlier than this limit would."""
-        run = self.runs.get(self._key(set_name, C, peer))
-        if run is None or self.again == math.inf or (run.seconds is not None and run.seconds < self.again):
-            return None
-        if run.failure.startswith("more than") and run.time_limit < time_limit:
-            return None
-        return run.within(time_limit)
-
-    def keep(self, set_name: str, C: float, peer: str, run: Run) -> None:
-        self.runs[self._key(set_name, C, peer)] = run
-        if self.path is not None:
-            new = self.path.with_suffix(".new")
-            new.write_text(json.dumps({key: run._asdict() for key, run in self.runs.items()}, indent=0))
-            new.replace(self.path)  # a reader never sees half a file
-
-    def _key(self, set_name: str, C: float, peer: str) -> str:
-        loss = "" if self.loss == "hinge" else f"{self.loss}, "
-        return f"{set_name}, C={C:g}, {loss}{peer}"
+        super().__init__(path, Run, again=again, question="" if loss == "hinge" else f"{loss}, ")

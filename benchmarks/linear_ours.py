@@ -4,8 +4,6 @@ A ladder of tolerances gives the time that we need for any excess: the shortest 
 below. The last rung is tight, and gives the optimum that everybody is measured from.
 """
 
-import ctypes
-import gc
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +14,7 @@ import scipy.sparse as sp
 from isolation import measure_each
 from linear_judge import objective
 from linear_proof import proof_share
+from memory_peak import peak, start_watching_the_peak
 
 REFERENCE_TOL = 1e-8
 TOLS = (0.5, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, REFERENCE_TOL)
@@ -82,25 +81,3 @@ def describe(X, y, fit, before: int, fitted) -> dict:
 
 def data_bytes(X) -> int:
     return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sp.issparse(X) else X.nbytes
-
-
-# The peak of the memory, as Linux counts it: it can be reset, so that loading the set does not hide the fit.
-
-
-def start_watching_the_peak() -> int:
-    """The memory that is in use now; what was freed goes back to the system first."""
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")
-    return _status("VmRSS")
-
-
-def peak() -> int:
-    return _status("VmHWM")
-
-
-def _status(field: str) -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) * 1024
-    raise OSError(f"the system does not tell {field}")

@@ -14,9 +14,9 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
 from linear_cache import Run
 from linear_ours import REFERENCE_TOL, Rung
+from race_bars import Bar, everywhere, on_average
 
 ENOUGH = 1e-6
 SLACK = 0.020  # seconds
@@ -156,16 +156,6 @@ class Race(NamedTuple):
         return self.name
 
 
-class Bar(NamedTuple):
-    """One line of the summary: what was asked, what came out, and where it was missed; no letter, no bar."""
-
-    letter: str
-    asks: str
-    found: str
-    holds: bool
-    where: list[str]
-
-
 def bars(races: list[Race]) -> list[Bar]:
     """The bars over all races that ours took part in; a mean over no race at all is left out."""
     races = [race for race in races if race.rungs]
@@ -189,23 +179,3 @@ def bars(races: list[Race]) -> list[Bar]:
         everywhere("f", "certificates below 10 % of the time", [race for race in races if race.dearest_proof]),
     ]
     return [line for line in lines if line is not None]
-
-
-def everywhere(letter: str, asks: str, races: list[Race]) -> Bar | None:
-    missed = [race for race in races if letter in race.missed]
-    found = f"{len(races) - len(missed)} of {len(races)}"
-    return Bar(letter, asks, found, not missed, [race.why(letter) for race in missed]) if races else None
-
-
-def on_average(letter: str, asks: str, ratios: list[tuple[Race, float]], factor: float = 0.0) -> Bar | None:
-    """The mean, and the races that are lost, the worst first."""
-    if not ratios:
-        return None
-    mean = geometric_mean([ratio for _, ratio in ratios])
-    lost = sorted((ratio, race.name) for race, ratio in ratios if ratio < 1)
-    return Bar(letter, asks, f"{mean:.2f} times", mean >= factor, [f"{name} ({ratio:.2g})" for ratio, name in lost])
-
-
-def geometric_mean(ratios: list[float]) -> float:
-    """A ratio of 0, a race that we did not finish, counts as 1e-3."""
-    return float(np.exp(np.mean(np.log(np.maximum(ratios, 1e-3)))))

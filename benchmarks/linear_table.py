@@ -1,15 +1,24 @@
 """The tables of the linear benchmark, in Markdown."""
 
-import datetime
-import math
-import os
-import platform
 from importlib import metadata
-from pathlib import Path
 
-from linear_ours import TOLS
+from linear_cache import Run
+from linear_ours import TOLS, Rung
 from linear_peers import PEERS
-from linear_race import SLACK, WATCHED_SECONDS, Bar, Race, Terms, bars
+from linear_race import SLACK, WATCHED_SECONDS, Race, Terms, bars
+from race_bars import summary
+from race_cells import (
+    cell_of_peer,
+    ladder_table,
+    line,
+    machine,
+    peer_days,
+    peers_table,
+    power,
+    seconds,
+    threads_of,
+    times,
+)
 
 PACKAGES = ("numpy", "numba", "scikit-learn", "liblinear-official", "snapml")
 
@@ -45,13 +54,13 @@ def whole_report(races: list[Race], terms: Terms) -> list[str]:
         "Seconds : excess (ours at that excess, in seconds; **bold** where ours is slower by more than "
         f"{SLACK * 1e3:g} ms).",
         "",
-        *peers_table(races),
+        *peers_table(races, PEERS[terms.loss], peer_cell),
         "",
         "## Our ladder",
         "",
         "Seconds : excess, proof, for each tolerance that was asked; * where the gap is not proven.",
         "",
-        *ladder_table(races),
+        *ladder_table(races, TOLS, rung_cell),
     ]
 
 
@@ -62,33 +71,11 @@ def setting(races: list[Race], terms: Terms) -> str:
             versions.append(f"{package} {metadata.version(package)}")
         except metadata.PackageNotFoundError:
             versions.append(f"{package} not installed")
-    days = sorted({run.day for race in races for run in race.peers.values()})
-    peer_days = f"peers measured {' to '.join(dict.fromkeys((days[0], days[-1])))}" if days else "no peers"
-    if 0.0 < terms.again < math.inf:
-        peer_days += f", those below {terms.again:g} s again in this run, the others as a cache had them"
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    many = [f" ({name}: {peer.threads})" for name, peer in PEERS[terms.loss].items() if peer.threads > 1]
     return (
-        f"{datetime.date.today().isoformat()}; {processor()}, {os.cpu_count()} cores, {memory:.0f} GiB; ours with "
-        f"{terms.threads} threads, peers with 1{''.join(many)}; limit {terms.time_limit:g} s for ours, "
-        f"{terms.peer_limit:g} s for a peer; {peer_days}; "
+        f"{machine()}; ours with {terms.threads} threads, peers with {threads_of(PEERS[terms.loss])}; "
+        f"limit {terms.time_limit:g} s for ours, {terms.peer_limit:g} s for a peer; {peer_days(races, terms.again)}; "
         f"{', '.join(versions)}."
     )
-
-
-def processor() -> str:
-    cpus = Path("/proc/cpuinfo")
-    names = cpus.read_text().splitlines() if cpus.exists() else []
-    model = next((line.partition(":")[2].strip() for line in names if line.startswith("model name")), "")
-    return f"{model} {platform.machine()}".strip()
-
-
-def summary(all_bars: list[Bar]) -> list[str]:
-    lines = ["| bar | asks | found | holds | missed at; for a mean, the races that are lost |", "|---|---|--:|---|---|"]
-    for bar in all_bars:
-        letter, held = (f"({bar.letter})", "yes" if bar.holds else "NO") if bar.letter else ("", "")
-        lines.append(f"| {letter} | {bar.asks} | {bar.found} | {held} | {'; '.join(bar.where)} |")
-    return lines
 
 
 def our_line(race: Race) -> str:
@@ -111,60 +98,14 @@ def our_line(race: Race) -> str:
     return line(cells)
 
 
-def peers_table(races: list[Race]) -> list[str]:
-    names = [name for name in PEERS[races[0].terms.loss] if any(name in race.peers for race in races)]
-    return [
-        line(["set", "C", *names]),
-        line(["---", "--:", *["---"] * len(names)]),
-        *(line([race.set_name, f"{race.C:g}", *(peer_cell(race, name) for name in names)]) for race in races),
-    ]
-
-
 def peer_cell(race: Race, name: str) -> str:
-    run = race.peers.get(name)
-    if run is None:
-        return ""
-    if run.seconds is None:
-        return run.failure.replace("more than", ">")
-    excess = race.excess(run.primal)
-    text = f"{seconds(run.seconds)} : {power(excess)}"
-    if race.rungs:
-        text += f" ({seconds(race.ours_at(excess))})"
-    return f"**{text}**" if race.rungs and name in race.losses else text
+    return cell_of_peer(race, name, excess)
 
 
-def ladder_table(races: list[Race]) -> list[str]:
-    lines = [line(["set", "C", *(power(tol) for tol in TOLS)]), line(["---", "--:", *["---"] * len(TOLS)])]
-    for race in races:
-        cells = []
-        for rung in race.rungs:
-            if rung.seconds is None:
-                cells.append(rung.failure.replace("more than", ">"))
-            else:
-                star = "" if rung.gap <= rung.tol else f" ({power(rung.gap)}*)"
-                excess = power(race.excess(rung.primal))
-                cells.append(f"{seconds(rung.seconds)} : {excess}{star}, {rung.proof:.0%}")
-        if cells:
-            lines.append(line([race.set_name, f"{race.C:g}", *cells, *[""] * (len(TOLS) - len(cells))]))
-    return lines
+def excess(race: Race, run: Run) -> float:
+    return race.excess(run.primal)
 
 
-# Cells.
-
-
-def line(cells: list[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def seconds(value: float | None) -> str:
-    if value is None or math.isinf(value):
-        return "never"
-    return f"{value:.4f}" if value < 0.01 else f"{value:.3f}" if value < 1 else f"{value:.1f}"
-
-
-def times(value: float) -> str:
-    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
-
-
-def power(value: float) -> str:
-    return "0" if value == 0 else f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
+def rung_cell(race: Race, rung: Rung) -> str:
+    star = "" if rung.gap <= rung.tol else f" ({power(rung.gap)}*)"
+    return f"{seconds(rung.seconds)} : {power(race.excess(rung.primal))}{star}, {rung.proof:.0%}"

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.kernel_duality import KernelMeasure
-from maxmargin.certificates.proof import KKT, Proof, Violation
+from maxmargin.certificates.proof import KKT, Proof, TheoremBound, Violation
 from maxmargin.certificates.soft_margin import INSIDE, row_shares, soft_gap
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.kernel_margin import KernelMargin
@@ -58,6 +58,7 @@ class KernelCertificate(Proof):
     primal, dual                  the optimum lies between them, rounding included; both infinite if no plane separates
     tol                           the relative gap that was asked for
     kkt                           how well the conditions of optimality hold; None where no plane is known
+    theorems                      the algorithm's guarantees beside what happened
     """
 
     verdicts: ClassVar[type[StrEnum]] = KernelVerdict
@@ -82,6 +83,7 @@ class KernelCertificate(Proof):
     dual: float
     tol: float
     kkt: KKT | None = None
+    theorems: tuple[TheoremBound, ...] = ()
 
     @property
     def is_hard(self) -> bool:

@@ -139,6 +139,8 @@ def malformations(c: KernelCertificate, X: Matrix, costs: Vector, kept: Rows, fu
         yield f"row {missing[0]} is not part of this problem"
     if math.isnan(c.primal) or math.isnan(c.dual):
         yield "a bound is NaN"
+    if any(math.isnan(theorem.bound) or math.isnan(theorem.measured) for theorem in c.theorems):
+        yield "the theorem's figures are NaN"
     if not c.tol > 0.0:
         yield f"tol must be positive, not {c.tol}"
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
-from maxmargin.certificates.proof import KKT
+from maxmargin.certificates.proof import KKT, TheoremBound
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 
 ROWS_SHOWN = 12
@@ -19,14 +19,11 @@ def report(certificate: Certificate) -> str:
     lines = [certificate.verdict.value, *bounds(certificate), *rows(certificate)]
     if certificate.kkt is not None:
         lines += conditions(certificate.kkt, certificate.verdict is Verdict.OPTIMAL)
-    for theorem in certificate.theorems:
-        relation = "of at most" if theorem.at_most else "against at least"
-        lines.append(f"  {theorem.name}: {theorem.measured:.6g} {relation} {theorem.bound:.6g}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *beside_practice(certificate.theorems)])
 
 
 def soft_report(certificate: SoftMarginCertificate) -> str:
-    """The verdict, the bounds, the support, the conditions of a soft margin."""
+    """The verdict, the bounds, the support, the conditions, the theorems of a soft margin."""
     weighted = " with class weights" if certificate.class_weight else ""
     lines = [
         certificate.verdict.value,
@@ -38,7 +35,7 @@ def soft_report(certificate: SoftMarginCertificate) -> str:
     ]
     if certificate.kkt is not None:
         lines += conditions(certificate.kkt, certificate.is_optimal, "the optimum")
-    return "\n".join(lines)
+    return "\n".join([*lines, *beside_practice(certificate.theorems)])
 
 
 def kernel_report(certificate: KernelCertificate) -> str:
@@ -60,7 +57,7 @@ def kernel_report(certificate: KernelCertificate) -> str:
         lines.append("  on the condition that the kernel is positive semidefinite, which was not checked")
     if c.kkt is not None:
         lines += conditions(c.kkt, c.is_optimal, "the optimum")
-    return "\n".join(lines)
+    return "\n".join([*lines, *beside_practice(c.theorems)])
 
 
 def kernel_question(c: KernelCertificate) -> str:
@@ -129,4 +126,13 @@ def conditions(kkt: KKT, optimal: bool, goal: str = "the widest street") -> list
         where = f"  (row {violation.row})" if violation.row >= 0 and violation.value > 0.0 else ""
         value = f"{violation.value:.1e}" if math.isfinite(violation.value) else str(violation.value)
         lines.append(f"    {name:<13}{value}{where}")
+    return lines
+
+
+def beside_practice(theorems: tuple[TheoremBound, ...]) -> list[str]:
+    lines = []
+    for theorem in theorems:
+        relation = "of at most" if theorem.at_most else "against at least"
+        promise = "without a bound" if math.isinf(theorem.bound) else f"{relation} {theorem.bound:.6g}"
+        lines.append(f"  {theorem.name}: {theorem.measured:.6g} {promise}")
     return lines

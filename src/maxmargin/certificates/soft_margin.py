@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.duality import DualValue, PrimalValue
 from maxmargin.certificates.measure import length
-from maxmargin.certificates.proof import KKT, Proof, Violation
+from maxmargin.certificates.proof import KKT, Proof, TheoremBound, Violation
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.soft_margin import Loss, SoftMargin
 
@@ -56,6 +56,7 @@ class SoftMarginCertificate(Proof):
                              D of the weights at least `dual`
     tol                      the relative gap that was asked for
     kkt                      how well the conditions of optimality hold
+    theorems                 the algorithm's guarantees beside what happened
     """
 
     verdicts: ClassVar[type[StrEnum]] = SoftVerdict
@@ -79,6 +80,7 @@ class SoftMarginCertificate(Proof):
     dual: float
     tol: float
     kkt: KKT | None = None
+    theorems: tuple[TheoremBound, ...] = ()
 
     @property
     def relative_gap(self) -> float:

@@ -8,6 +8,8 @@ bound that is reached exactly is not broken by rounding.
     Novikov             mistakes <= R^2 / g^2                               g = min y_i (w.x_i + b) / |(w, b)|_2
     margin perceptron   updates <= 12 R^2 / g^2 with a guess G <= g;  <= 64 R^2 / g^2 when G is halved
     Winnow              mistakes <= c ln(m) / g^2, rows scaled to |a|_max <= 1,  g = min y_i w.a_i / |w|_1
+
+The theorem of Pegasos needs no margin: it speaks of the objective P of any plane, and so of the one that was found.
 """
 
 from __future__ import annotations
@@ -68,6 +70,41 @@ def quarter(
     lower = lifted_margin(X, signs, w, b, fit_intercept)
     name = "halving: share of the best lifted margin, promised and proven"
     return TheoremBound(name, 0.25, lower / upper if upper > 0.0 else 0.0, at_most=False)
+
+
+def pegasos(
+    X: Matrix, costs: Vector, C: float, *, radius: float, visits: int, primal: float, loss: float, broken: list[str]
+) -> TheoremBound:
+    """The loss that Pegasos met in a sweep, in the mean over its sweeps, beside the objective of any plane.
+
+    lambda = 1 / (n C), s_i = C_i / C, and at visit t, of row i, f_t(w) = lambda/2 |w|^2 + s_i max(0, 1 - y_i w.x_i).
+    Steps of length 1 / (lambda t) from w = 0, each back to a ball around 0 or not, have for every u of that ball
+
+        sum_t f_t(w_t) <= sum_t f_t(u) + G^2 (1 + ln T) / (2 lambda),    G >= every |slope of f_t at w_t|   [shalev2011]
+
+    T visits in whole sweeps make sum_t f_t(u) = lambda T P(u), in whatever order. |lambda w_t| <= R = max s_i |x_i|,
+    because lambda w_t is a mean of s_i y_i x_i and zeros, perhaps shortened: so G = R + min(R, lambda radius), and
+
+        1 / (lambda T) sum_t s_i max(0, 1 - y_i w_t.x_i) <= P(u) + G^2 (1 + ln T) / (2 lambda^2 T)
+
+    It holds for every run, with no probability, and speaks of the planes on the way. Theorems about the last plane or
+    the mean of the planes need rows that are drawn independently, not in sweeps: of these, the certified gap tells.
+    `broken` are the conditions that the run does not keep, in words: then there is no bound.
+    """
+    n = len(costs)
+    measured = n * C * loss
+    if broken:
+        name = f"Pegasos, no theorem because {' and '.join(broken)}: loss met per sweep"
+        return TheoremBound(name, math.inf, measured)
+    table = in_safe_range(X)
+    with np.errstate(over="ignore"):
+        lengths = np.sqrt(row_squares(table.X)) / table.scale * (1.0 + rounding(X.shape[1] + 8))
+        R = float(np.max(costs / C * lengths))
+    G = R + min(R, radius / (n * C))
+    squared = "4 R^2" if G == 2.0 * R else "(R + lambda r)^2"
+    excess = 0.5 * (G * n * C) * (G * n * C) * (1.0 + math.log(visits)) / visits
+    name = f"Pegasos: loss met per sweep <= P + {squared} (1 + ln T)/(2 lambda^2 T)"
+    return TheoremBound(name, primal + excess, measured)
 
 
 def winnow_ratio(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool) -> float:

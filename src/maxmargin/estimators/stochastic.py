@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator
 from typing import Any, Self
@@ -12,8 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.certificates import theorems
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import Labels, check_weights, labels_of_a_batch
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import Threads, one_thread_for_blas
@@ -87,6 +90,8 @@ class StochasticSVM(KernelPlanes):
     coef_, intercept_ : the planes; there is no coef_ with a kernel
     certificate_ : `SoftMarginCertificate` of the plane as it is; with a kernel `KernelCertificate`, of the plane that
         the dual point makes, which is then the one that is shown. Not after `partial_fit`: see `certify`
+        Its `theorems` hold the loss that was met on the way beside the bound of Pegasos' theorem, or say why there is
+        none: it is for steps 1 / (lambda t), without a bias, over whole sweeps from w = 0
     support_, dual_coef_, n_support_ : the rows with a dual variable above zero, and a_i y_i
     margin_, street_, status_, classes_, n_features_in_, n_iter_ (sweeps), n_updates_ (violations)
 
@@ -209,7 +214,27 @@ class StochasticSVM(KernelPlanes):
             certificate, a = soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)
             answer = Answer(two, solution, certificate, status, a)
         answer.solution.details.update(run=run, kernel=kernel)
-        return answer
+        theorem = self._theorem(problem, run, answer, goes_on=earlier is not None)
+        return dataclasses.replace(answer, certificate=dataclasses.replace(answer.certificate, theorems=(theorem,)))
+
+    def _theorem(self, problem: SoftMargin, run: Descent, answer: Answer, *, goes_on: bool) -> TheoremBound:
+        """What is promised of Pegasos beside what happened, or why nothing is."""
+        conditions = {
+            "the bias is not regularised": problem.fit_intercept,
+            "the steps are not 1 / (lambda t)": not isinstance(self.step, str),
+            "the run went on from an earlier fit": goes_on,
+            "the last sweep was cut short": run.visits == 0 or run.visits % problem.n_rows != 0,
+        }
+        return theorems.pegasos(
+            problem.X,
+            problem.costs,
+            run.C,
+            radius=run.radius,
+            visits=run.visits,
+            primal=answer.certificate.primal,
+            loss=answer.solution.details.get("loss", 0.0),
+            broken=[condition for condition, is_broken in conditions.items() if is_broken],
+        )
 
     def _problem(self, two: TwoClasses, kernel: Kernel | None) -> SoftMargin:
         costs, bias = prices(float(self.C), two), bool(self.fit_intercept)

@@ -107,6 +107,8 @@ def read_conditions(fields: Fields) -> KKT | None:
 
 
 def read_theorems(fields: Fields) -> tuple[TheoremBound, ...]:
+    if "theorems" not in fields.left:  # older files of a soft margin
+        return ()
     theorems = []
     for entry in fields.list("theorems"):
         with Fields(entry, f"'theorems' of {fields.place}") as theorem:

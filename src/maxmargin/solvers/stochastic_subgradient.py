@@ -39,7 +39,7 @@ from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.rows import rows_of
 from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
 from maxmargin.problems.kernel_margin import KernelMargin
-from maxmargin.problems.notebook import BLANK, Notebook
+from maxmargin.problems.notebook import BLANK, Notebook, State
 from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import SoftMargin
 from maxmargin.solvers.kernel_memory import KernelMemory, expect, inner, is_ready, move
@@ -92,13 +92,13 @@ def fold(values: Any, lag: Any, scale: float, mass: float) -> None:
 def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start: int, etas: Any) -> Any:
     """Visit order[start:], with a step of length etas[k] at order[k], as long as the rows that are needed are ready.
 
-    Returns the next place in the order, the number of violations, and the new position.
+    Returns the next place in the order, the number of violations, the loss that was met, and the new position.
     """
     rows, signs, weights, squares = table
     lam, lift, radius = rule
     v, a, v_lag, a_lag = plane
     scale, mass, b, b_lag, square, visits, before = position
-    projected, violations, k = radius < np.inf, 0, start
+    projected, violations, loss, k = radius < np.inf, 0, 0.0, start
     while k < order.shape[0]:
         i = order[k]
         if k + 2 * AHEAD < order.shape[0]:
@@ -106,7 +106,8 @@ def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start:
             touch(a, order[k + 2 * AHEAD])
             expect(rows, order[k + AHEAD])
         product = inner(rows, i, v)
-        violated = signs[i] * (scale * product + b) < 1.0
+        missing = 1.0 - signs[i] * (scale * product + b)
+        violated = missing > 0.0
         if violated and not is_ready(rows, i):
             break
         eta = etas[k]
@@ -132,13 +133,14 @@ def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start:
             if projected:
                 square += step * (2.0 * product + step * squares[i])
             violations += 1
+            loss += weights[i] * missing
         if projected and scale * scale * square > radius * radius:
             scale *= radius / (abs(scale) * np.sqrt(square))
         visits += 1.0
         mass += visits * scale
         before += visits
         k += 1
-    return k, violations, Position(scale, mass, b, b_lag, square, visits, before)
+    return k, violations, loss, Position(scale, mass, b, b_lag, square, visits, before)
 
 
 def stochastic_subgradient(
@@ -153,7 +155,8 @@ def stochastic_subgradient(
     """Go on with the run for at most so many sweeps; a solution after each sweep, or after some of a small table.
 
     Without a seed the rows are visited as they lie; with one, sweep number k has an order of its own, the same in
-    every run. No solution is settled. With a kernel it has no w: the `a` are all there is.
+    every run. No solution is settled. With a kernel it has no w: the `a` are all there is. details["loss"] is the mean
+    of s_i max(0, 1 - y_i (w.x_i + b)) over the visits so far, each with the plane as it was before its step.
     """
     n = problem.n_rows
     table, rule, memory = prepare(problem, run)
@@ -161,20 +164,27 @@ def stochastic_subgradient(
         run.begin_mean()
     per_row = n if memory is not None else problem.X.nnz / max(1, n) if is_sparse(problem.X) else problem.n_columns
     visits_per_call = max(1, int(NUMBERS_PER_CALL / max(1, per_row)))
-    last = run.sweeps + max_sweeps
+    last, before, loss = run.sweeps + max_sweeps, run.visits, 0.0
+
+    def met() -> State:
+        return {"before": before, "loss": loss}
+
     if memory is not None and (kept := notebook.page("memory", memory.state)) is not None:
         memory.take_up(kept)
+    if (kept := notebook.page("loss", met)) is not None:
+        before, loss = kept["before"], kept["loss"]
     while n > 0 and run.sweeps < last:
         notebook.rest()
         sweeps = range(run.sweeps, min(last, run.sweeps + max(1, VISITS_PER_CALL // n)))
         order = np.concatenate([order_of(n, seed, sweep) for sweep in sweeps])
         for start in range(0, len(order), visits_per_call):
             visiting = order[start : start + visits_per_call]
-            visit(table, rule, run, memory, visiting, step)
+            loss += visit(table, rule, run, memory, visiting, step)
             whole = start + len(visiting) == len(order)
             run.sweeps += len(sweeps) if whole else 0
             w = run.w if memory is None else NO_NUMBERS
-            yield Solution(w, run.b, run.dual, False, run.violations, run.sweeps, {})
+            details = {"loss": loss / (run.visits - before)}
+            yield Solution(w, run.b, run.dual, False, run.violations, run.sweeps, details)
 
 
 def prepare(problem: SoftMargin, run: Descent) -> tuple[Table, Rule, KernelMemory | None]:
@@ -188,16 +198,17 @@ def prepare(problem: SoftMargin, run: Descent) -> tuple[Table, Rule, KernelMemor
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def visit(table: Table, rule: Rule, run: Descent, memory: KernelMemory | None, order: Any, step: Step) -> None:
-    """Visit these rows, and make the rows of the kernel that are missing on the way."""
+def visit(table: Table, rule: Rule, run: Descent, memory: KernelMemory | None, order: Any, step: Step) -> float:
+    """Visit these rows, and make the rows of the kernel that are missing on the way; returns the loss that was met."""
     etas = step_lengths(step, rule.lam, run.visits + 1, len(order))
-    plane, done = Lagging(run.v, run.a, run.v_lag, run.a_lag), 0
+    plane, done, met = Lagging(run.v, run.a, run.v_lag, run.a_lag), 0, 0.0
     if rule.radius < math.inf:  # summed anew: what rounding did to it is gone
         square = np.sum(run.v * run.v) if memory is None else np.sum(run.a * table.signs * run.v)
         run.position = run.position._replace(square=max(0.0, float(square)))
     while True:
-        done, violations, run.position = descend(table, rule, plane, run.position, order, done, etas)
+        done, violations, loss, run.position = descend(table, rule, plane, run.position, order, done, etas)
         run.violations += int(violations)
+        met += float(loss)
         if done == len(order):
             break
         assert memory is not None
@@ -210,6 +221,7 @@ def visit(table: Table, rule: Rule, run: Descent, memory: KernelMemory | None, o
             f"the steps are too long: after {run.visits} visits the weights are beyond what float64 can hold. Keep "
             f"step * lambda below 1, with lambda = 1 / (rows * C) = {rule.lam:.3g} here, or scale the columns of X"
         )
+    return met
 
 
 def order_of(n: int, seed: int | None, sweep: int) -> NDArray[np.intp]:
