@@ -1,6 +1,8 @@
-"""The rounds of a solver: the plane and the two values that the judge makes of each.
+"""The rounds of a solver as the page steps through them: the plane and the two values that the judge makes of each.
 
-The values are the best so far, as a fit keeps them: the primal of the best plane and the dual of the best weights.
+The values are the best so far, as a fit keeps them: the primal of the best plane and the dual of the best weights. Each
+algorithm's own judge hears its solutions once more, on the points as the page shows them, because a step needs the
+bias and the weights of its round too; `estimators.rounds` has the bounds alone, of any estimator and any rows.
 """
 
 from __future__ import annotations
