@@ -1,16 +1,20 @@
 """Ten thousand messages that nobody would send: each is answered or refused, and the memory stays what it was."""
 
+import asyncio
 import json
 import os
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from websockets.sync.client import connect
 
 from maxmargin.play import fits
 from maxmargin.play.catalogue import ALGORITHMS
+from maxmargin.play.questions import reply
+from maxmargin.play.server import AT_ONCE, Session
 
-MESSAGES, HALFWAY = 10_000, 3_000
+MESSAGES, HALFWAY, OVER_A_NETWORK = 10_000, 3_000, 500
 MOST_GROWTH = 30 * 2**20  # bytes: what the allocators of NumPy and Python keep for later
 QUESTIONS = ["answer", "steps", "code", "challenge", "catalogue", "read_csv", "magic", None, 7]
 SCALARS = [
@@ -116,25 +120,70 @@ def text(rng):
     return rng.choice(["", "{", "[" * rng.randrange(2000), "NaN", '{"id":1e999}', "\x00", "0" * 5000, '{"a":' * 500])
 
 
-def test_ten_thousand_messages(socket, monkeypatch):
-    monkeypatch.setattr(fits, "MOST_SECONDS", 0.05)
-    rng, answered, refused, before = random.Random(0), 0, 0, 0
-    for number in range(MESSAGES):
-        if number == HALFWAY:
-            before = resident_bytes()
+class Page:
+    """The page's end of a websocket without a network: what the session says to it can be taken up."""
+
+    def __init__(self):
+        self.told = asyncio.Queue()
+
+    async def send_text(self, text):
+        self.told.put_nowait(text)
+
+
+async def told_by_a_session(messages):
+    """What a session says to each message, one after the other."""
+    page = Page()
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        session = Session(page, threads, reply)
+        for message in messages:
+            async with asyncio.timeout(60):
+                await session.hear(message if isinstance(message, str) else None)
+                yield message, await page.told.get()
+        session.close()
+
+
+def messages(seed, count):
+    rng = random.Random(seed)
+    for _ in range(count):
         message = text(rng)
-        socket.send(message if rng.random() < 0.98 else message.encode())
-        told = json.loads(socket.recv(timeout=60))
-        if "answer" in told:
-            answered += 1
-        else:
-            refused += 1
-            assert told["error"]["sentence"]
-            assert "should not happen" not in told["error"]["sentence"], (message, told)
-    assert answered > 100
-    assert refused > 1000
-    assert answered + refused == MESSAGES
-    assert resident_bytes() - before < MOST_GROWTH
+        yield message if rng.random() < 0.98 else message.encode()
+
+
+def is_answered(message, told):
+    """Whether it was answered; if it was refused, then with a sentence."""
+    told = json.loads(told)
+    if "answer" in told:
+        return True
+    assert told["error"]["sentence"]
+    assert "should not happen" not in told["error"]["sentence"], (message, told)
+    return False
+
+
+def test_ten_thousand_messages(monkeypatch):
+    monkeypatch.setattr(fits, "MOST_SECONDS", 0.05)
+
+    async def listen():
+        answered, before = [], 0
+        async for message, told in told_by_a_session(messages(0, MESSAGES)):
+            if len(answered) == HALFWAY:
+                before = resident_bytes()
+            answered.append(is_answered(message, told))
+        return answered, resident_bytes() - before
+
+    answered, growth = asyncio.run(listen())
+    assert len(answered) == MESSAGES
+    assert sum(answered) > 100
+    assert MESSAGES - sum(answered) > 1000
+    assert growth < MOST_GROWTH
+
+
+def test_more_of_them_over_a_network(socket, monkeypatch):
+    monkeypatch.setattr(fits, "MOST_SECONDS", 0.05)
+    answered = []
+    for message in messages(1, OVER_A_NETWORK):
+        socket.send(message)
+        answered.append(is_answered(message, socket.recv(timeout=60)))
+    assert 0 < sum(answered) < OVER_A_NETWORK
 
 
 def test_the_server_goes_on_after_a_message_that_is_too_long(playground, socket):

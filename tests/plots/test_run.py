@@ -7,7 +7,7 @@ from PIL import Image
 
 from maxmargin import HardMarginSVM, LinearSVM, MarginPerceptron, Perceptron, TraceDisplay, Winnow
 from maxmargin.data import synthetic
-from maxmargin.plots.run import evenly
+from maxmargin.plots.run import mostly_early
 from maxmargin.plots.updates import run_of
 
 
@@ -61,7 +61,7 @@ def test_other_theorems(learner, narrow):
 def test_small_pictures_of_a_run(narrow, style):
     X, y = narrow
     display = TraceDisplay.from_estimator(Perceptron(record=True).fit(X, y), X, y, panels=4)
-    shown = evenly(display.run.n_updates, 4)
+    shown = mostly_early(display.run.n_updates, 4)
     assert [ax.get_title() for ax in display.axes_] == [f"update {k + 1}" for k in shown]
     for ax, k in zip(display.axes_, shown, strict=True):
         ends = np.array(ax.lines[-1].get_data()).T
@@ -121,7 +121,7 @@ def test_what_has_no_trace(narrow):
 
 @pytest.mark.parametrize(("count", "most"), [(1, 6), (6, 6), (8, 6), (1000, 6), (5, 60)])
 def test_first_and_last_are_shown(count, most):
-    chosen = evenly(count, most)
+    chosen = mostly_early(count, most)
     assert chosen[0] == 0
     assert chosen[-1] == count - 1
     assert len(chosen) == len(set(chosen)) == min(count, most)

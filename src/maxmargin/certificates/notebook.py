@@ -10,6 +10,8 @@ import math
 from html import escape
 from typing import Any
 
+from maxmargin.certificates.rounding import rounded_down, rounded_up
+
 WIDTH, HEIGHT, STEP = 280.0, 12.0, 6.0  # of the bar, and from one stroke of the hatch to the next
 PARTS_SHOWN = 12
 
@@ -36,13 +38,14 @@ def verdict_html(part: Any) -> str:
 
 def bounds_of(part: Any) -> tuple[str, float, float]:
     """What is bounded, in words, and its two bounds; NaN where a bar would say nothing."""
-    if hasattr(part, "C") and math.isfinite(part.C):
-        name, low, high = "least objective", part.dual, part.primal
-    else:
+    if part.is_about_margin:
         name, low, high = "best margin", max(0.0, part.margin_lower), part.margin_upper
+    else:
+        name, low, high = "least objective", part.dual, part.primal
     if not (math.isfinite(high) and high > 0.0 and 0.0 <= low <= high):
         return name, math.nan, math.nan
-    return f"{name} between {low:.6g} and {high:.6g}, relative gap {(high - low) / high:.1e}", low, high
+    gap = rounded_up((high - low) / high, 2)
+    return f"{name} between {rounded_down(low)} and {rounded_up(high)}, relative gap {gap}", low, high
 
 
 def bar_svg(low: float, high: float, words: str) -> str:

@@ -86,6 +86,11 @@ class Proof(ABC):
         return self.primal - self.dual
 
     @property
+    def is_about_margin(self) -> bool:
+        """Whether a margin is bounded, that of a hard one, or else the objective of a soft one."""
+        return math.isinf(getattr(self, "C", math.inf))
+
+    @property
     def n_support(self) -> int:
         """How many rows carry weight."""
         return int(np.count_nonzero(self.weights))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from maxmargin.cli import datafile
+from maxmargin.cli.certified import IMPOSSIBLE
 from maxmargin.cli.console import ExitCode, UserError, say, say_json
 from maxmargin.cli.datafile import Format
 from maxmargin.cli.model import Model, in_a_sentence, load_and_read
@@ -97,6 +98,6 @@ def as_a_fit_leaves_it(path: str, loaded: Model) -> Iterator[None]:
 def code_of(answer: Audit) -> ExitCode:
     """Whether the optimum of every plane is known."""
     verdicts = {part.certificate.verdict.name for part in answer}
-    if verdicts & {"NOT_SEPARABLE", "WEAKLY_SEPARABLE"}:
+    if verdicts & set(IMPOSSIBLE):
         return ExitCode.NOT_SEPARABLE
     return ExitCode.FINE if verdicts == {"OPTIMAL"} else ExitCode.UNPROVEN

@@ -9,6 +9,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.cli.console import ExitCode, say, show
 
 FULL_REPORTS = 2  # of so many planes; of more, a line for each
@@ -58,9 +59,8 @@ def table_of(parts: tuple[Any, ...]) -> Table:
 
 def bounds_of(part: Any) -> tuple[str, str]:
     """The objective, or the margin, from below and from above."""
-    if hasattr(part, "margin_upper") and not hasattr(part, "C"):
-        return f"{part.margin_lower:.6g}", f"{part.margin_upper:.6g}"
-    return f"{part.dual:.6g}", f"{part.primal:.6g}"
+    low, high = (part.margin_lower, part.margin_upper) if part.is_about_margin else (part.dual, part.primal)
+    return rounded_down(low), rounded_up(high)
 
 
 def certificate_for_machines(certificate: Any, verification: Any) -> dict[str, Any]:

@@ -167,7 +167,7 @@ def soft_summary(soft: Run) -> dict[str, Any]:
 
 
 def table_of(runs: list[Run]) -> Table:
-    from maxmargin.plots.rounding import rounded_down, rounded_up
+    from maxmargin.certificates.rounding import rounded_down, rounded_up
 
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1), pad_edge=False)
     table.add_column("algorithm", no_wrap=True)

@@ -37,12 +37,13 @@ def gap_shown(work: str, tol: float | None = None) -> Iterator[None]:
     )
     with Progress(*columns, console=messages, transient=True) as progress:
         task = progress.add_task(work, total=1.0, standing="")
-        shown = 0.0
+        shown, gap = 0.0, math.nan
 
         def show(solution: Solution, _: SignedRows) -> None:
-            nonlocal shown
+            nonlocal shown, gap
+            gap = float(solution.details.get("gap", gap))  # the last one that is known: not every breath has one
             if (now := time.perf_counter()) - shown >= BETWEEN:
-                shown, gap = now, float(solution.details.get("gap", math.nan))
+                shown = now
                 progress.update(task, completed=share(gap, tol or USUAL_END), standing=told(solution, gap))
 
         with listening(show):

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from maxmargin.certificates.measure import plane_margin
+from maxmargin.certificates.rounding import rounded_down
 from maxmargin.play.catalogue import ALGORITHMS
 from maxmargin.play.drawing import NOTHING_DRAWN, hulls_of, straight_picture
 from maxmargin.play.fits import fit_state
 from maxmargin.play.messages import Line, State
 from maxmargin.play.proofs import certificate_of
-from maxmargin.plots.rounding import rounded_down
 from maxmargin.plots.shapes import Box
 
 BEST = ALGORITHMS["hard_margin"]

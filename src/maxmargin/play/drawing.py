@@ -13,7 +13,6 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import dual_norm, length
 from maxmargin.data.matrix import Vector
 from maxmargin.play.fits import Fit
-from maxmargin.play.proofs import NO_PLANE
 from maxmargin.plots.contours import Grid
 from maxmargin.plots.geometry import Plane, Street, one_line, plane_of, street_of
 from maxmargin.plots.shapes import Box, Points, between, hull, hull_points
@@ -113,7 +112,7 @@ def hulls_of(points: Points, signs: NDArray[np.int64], certificate: Any) -> dict
         return drawn
     carrying = certificate.weights > 0.0
     rows, weights = certificate.rows[carrying], certificate.weights[carrying]
-    if certificate.verdict in NO_PLANE:
+    if certificate.is_separable is False:
         at = np.zeros(2) if through_origin else hull_points(points[rows], signs[rows], weights)[0]
         witness = {"rows": rows, "weights": weights, "at": at}
         return {**drawn, "witness": witness | outlines(points[rows], signs[rows], through_origin)}

@@ -12,6 +12,7 @@ from maxmargin.play.fits import Fit, Stopped, fit_state
 from maxmargin.play.messages import State
 from maxmargin.play.rounds import kernel_of, signs_of
 from maxmargin.play.steps import MOST_BENT_STEPS, BentLines, Run, carried, number, planes, step
+from maxmargin.play.thinning import evenly
 from maxmargin.plots.shapes import Box
 
 
@@ -41,7 +42,7 @@ def mistakes(fit: Fit, total: int, is_stopped: Callable[[], bool]) -> Iterator[M
     memory = KernelMemory(kernel, kernel.points(fit.state.points))
     n, lift = len(signs), 1.0 if fit.state.parameters["fit_intercept"] else 0.0
     values, counts = np.zeros(n), np.zeros(n)
-    shown = set(np.unique(np.linspace(1, total, min(total, MOST_BENT_STEPS)).round().astype(int)).tolist())
+    shown = {at + 1 for at in evenly(total, MOST_BENT_STEPS)}
     made, random = 0, shuffler(fit)
     while made < total:
         order, place = np.arange(n) if random is None else random.permutation(n), 0

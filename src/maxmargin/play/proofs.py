@@ -8,10 +8,9 @@ from typing import Any
 from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
 from maxmargin.certificates.kernel_separation import KernelSeparationCertificate
+from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftVerdict
-from maxmargin.plots.rounding import rounded_down, rounded_up
 
-NO_PLANE = (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE, KernelVerdict.NOT_SEPARABLE)
 NOT_PROVEN = (Verdict.UNDECIDED, Verdict.STOPPED, SoftVerdict.BOUNDED, KernelVerdict.BOUNDED)
 CONDITIONS = {
     "stationarity": "w = sum a_i y_i x_i",
@@ -30,8 +29,8 @@ HARD_CONDITIONS = {
 def certificate_of(certificate: Any) -> dict[str, Any]:
     """The verdict, the bounds and the gap."""
     in_kernel = isinstance(certificate, KernelCertificate | KernelSeparationCertificate)
-    about_margin = not hasattr(certificate, "C") or math.isinf(certificate.C)
-    none = certificate.verdict in NO_PLANE
+    about_margin = certificate.is_about_margin
+    none = getattr(certificate, "is_separable", None) is False
     if none:
         lower, upper = 0.0, 0.0
     elif about_margin:
@@ -89,8 +88,7 @@ def conditions_of(certificate: Any) -> list[dict[str, Any]]:
     """The largest violation of each condition of Karush, Kuhn and Tucker."""
     if certificate.kkt is None:
         return []
-    hard = isinstance(certificate, Certificate) or math.isinf(certificate.C)
-    sentences = CONDITIONS | (HARD_CONDITIONS if hard else {})
+    sentences = CONDITIONS | (HARD_CONDITIONS if certificate.is_about_margin else {})
     found = []
     for name, words in sentences.items():
         violation = getattr(certificate.kkt, name)

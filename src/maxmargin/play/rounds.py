@@ -1,6 +1,8 @@
-"""The rounds of a solver: the plane and the two values that the judge makes of each.
+"""The rounds of a solver as the page steps through them: the plane and the two values that the judge makes of each.
 
-The values are the best so far, as a fit keeps them: the primal of the best plane and the dual of the best weights.
+The values are the best so far, as a fit keeps them: the primal of the best plane and the dual of the best weights. Each
+algorithm's own judge hears its solutions once more, on the points as the page shows them, because a step needs the
+bias and the weights of its round too; `estimators.rounds` has the bounds alone, of any estimator and any rows.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads
 from maxmargin.play.fits import Fit
+from maxmargin.play.thinning import evenly
 from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelChoice
 from maxmargin.problems.separation import Solution
@@ -40,8 +43,7 @@ class Round(NamedTuple):
 def rounds_of(fit: Fit, most: int) -> list[Round]:
     """At most so many rounds of a fit, from the first to the last, evenly chosen; none of a mistake-driven learner."""
     solutions = [breath.solution for breath in fit.breaths.kept]
-    chosen = np.unique(np.linspace(0, len(solutions) - 1, min(most, len(solutions))).round().astype(int))
-    numbered = [(int(at) * fit.breaths.stride + 1, solutions[at]) for at in chosen]
+    numbered = [(at * fit.breaths.stride + 1, solutions[at]) for at in evenly(len(solutions), most)]
     return [found for found in judged(fit, numbered) if np.isfinite(found.a).all()]
 
 

@@ -12,6 +12,7 @@ from maxmargin.play.fits import Fit, Stopped, fit_state
 from maxmargin.play.messages import State
 from maxmargin.play.rounds import kernel_of, signs_of
 from maxmargin.play.steps import MOST_BENT_STEPS, MOST_STEPS, BentLines, Run, carried, number, planes, step, vector
+from maxmargin.play.thinning import evenly
 from maxmargin.plots.shapes import Box
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernel_margin import KernelMargin
@@ -69,8 +70,7 @@ def visits(fit: Fit, total: int, is_stopped: Callable[[], bool]) -> Iterator[Vis
     table, rule, memory = prepare(problem, run)
     seed = int(check_random_state(parameters["random_state"]).randint(2**31 - 1)) if parameters["shuffle"] else None
     most = MOST_BENT_STEPS if has_kernel else MOST_STEPS
-    shown = np.unique(np.linspace(1, total, min(total, most)).round().astype(int))
-    for t in shown.tolist():
+    for t in (at + 1 for at in evenly(total, most)):
         if is_stopped():
             raise Stopped
         while run.visits < t - 1:  # to the end of a sweep, or to the visit that is shown

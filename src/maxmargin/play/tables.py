@@ -13,6 +13,7 @@ from maxmargin.data.files import DataFileError
 from maxmargin.data.sources import read_table
 from maxmargin.play.messages import LARGEST, MOST_POINTS
 from maxmargin.play.parameters import Refused
+from maxmargin.play.thinning import evenly
 
 
 def points_in(text: str) -> dict[str, Any]:
@@ -38,7 +39,7 @@ def points_in(text: str) -> dict[str, Any]:
     far = np.flatnonzero(~(np.abs(X[:, :2]).max(axis=1) <= LARGEST))
     if len(far):
         raise Refused(f"line {table.lines[far[0]]}: coordinates are at most {LARGEST:g}", "text")
-    chosen = np.unique(np.linspace(0, len(X) - 1, min(len(X), MOST_POINTS)).round().astype(int))
+    chosen = evenly(len(X), MOST_POINTS)
     positive = 1 if len(labels) == 2 else 0
     signs = np.where(codes == positive, 1, -1)
     points = [[*X[row, :2].tolist(), int(signs[row])] for row in chosen]

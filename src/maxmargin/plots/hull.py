@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.separability import separability
 from maxmargin.plots.geometry import Hulls, hulls_of
 from maxmargin.plots.planes import part_of, rows_and_names, side_names, signs_of
-from maxmargin.plots.rounding import rounded_down, rounded_up
 from maxmargin.plots.shapes import Points, box_around, hull, hull_points
 from maxmargin.plots.style import (
     MARKERS,

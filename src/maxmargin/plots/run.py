@@ -110,7 +110,7 @@ class TraceDisplay:
             raise ValueError(f"a film is a .gif or an .mp4, not {path.name!r}")
         if path.suffix.lower() == ".mp4" and not FFMpegWriter.isAvailable():
             raise ValueError("an MP4 is written by ffmpeg, which is not installed here; a .gif needs nothing more")
-        frames = evenly(len(self.run.update), MOST_FRAMES)
+        frames = mostly_early(len(self.run.update), MOST_FRAMES)
         pace = max(1, round(len(frames) / seconds))
         figure, ax = pyplot().subplots(figsize=(5.0, 5.4), dpi=80)
         writer = PillowWriter(fps=pace) if path.suffix.lower() == ".gif" else FFMpegWriter(fps=pace)
@@ -150,7 +150,7 @@ class TraceDisplay:
         return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
     def _draw_run(self, ax: Axes | None, panels: int) -> None:
-        shown = evenly(len(self.run.update), max(1, panels))
+        shown = mostly_early(len(self.run.update), max(1, panels))
         columns = min(3, len(shown))
         rows = -(-len(shown) // columns)
         grid = many_axes(ax, rows, columns, (3.0 * columns, 3.2 * rows + 0.5))
@@ -243,7 +243,7 @@ class TraceDisplay:
         return f"{count:,} updates, at most {theorem.bound:,.0f} are possible\n{theorem.name}"
 
 
-def evenly(count: int, most: int) -> list[int]:
+def mostly_early(count: int, most: int) -> list[int]:
     """At most so many of 0, 1, ..., count - 1, with the first and the last, more of them early: much happens there."""
     if count <= most:
         return list(range(count))

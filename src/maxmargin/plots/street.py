@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.certificates.certificate import Certificate, Verdict
+from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.plots.geometry import Plane, Street, certified_plane, plane_of, street_of
 from maxmargin.plots.hull import draw_witness, witness_points
-from maxmargin.plots.rounding import rounded_down, rounded_up
 from maxmargin.plots.shapes import square_around
 from maxmargin.plots.style import (
     DASHES,
@@ -28,8 +28,6 @@ from maxmargin.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-IMPOSSIBLE = ("NOT_SEPARABLE", "WEAKLY_SEPARABLE")
 
 
 class StreetDisplay:
@@ -114,7 +112,7 @@ class StreetDisplay:
 
     @property
     def shows_witness(self) -> bool:
-        return isinstance(self.certificate, Certificate) and self.certificate.verdict.name in IMPOSSIBLE
+        return isinstance(self.certificate, Certificate) and self.certificate.is_separable is False
 
     def _draw_street(self, palette: Palette) -> None:
         street = self.street
