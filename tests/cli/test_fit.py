@@ -178,7 +178,7 @@ def test_standard_input(type_in, run, tmp_path):
 
 def test_info(model, run, capsys):
     code, found = run("info", model)
-    assert (code, found["estimator"], found["scaling"]) == (0, "LinearSVM", ["StandardScaler"])
+    assert (code, found["estimator"], found["preparation"]) == (0, "LinearSVM", ["StandardScaler"])
     assert found["labels"] == ["aster", "bellis", "crocus"]
     assert found["data"]["n_rows"] == 150
     assert len(found["certificates"]) == 3
