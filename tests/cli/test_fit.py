@@ -201,7 +201,7 @@ def test_info(model, run, capsys):
         (["--algorithm", "perceptron", "-c", "2"], "--C has no meaning for Perceptron"),
         (["--max-time", "-1"], "--max-time must be"),
         (["-t", "2", "--exact"], "exact arithmetic needs"),
-        (["-o", "/nowhere/at/all"], "cannot be written: there is no folder"),
+        (["-o", "/nowhere/at/all"], "cannot be written: there is no folder for it; make it first"),
         (["--lable", "x"], "--label"),
         (["--label", "z"], "no column is called 'z'"),
     ],
