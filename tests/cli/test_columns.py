@@ -50,7 +50,7 @@ def test_the_same_is_done_by_every_command(options, write, run, tmp_path):
     assert (code, found["columns_taken"]["categories"]) == (0, {"colour": 3, "grade": 3})
     assert run("verify", path, data, "--label", "good")[1]["is_the_data_of_the_fit"] is True
     code, audited = run("audit", path, data, "--label", "good")
-    assert code == 0
+    assert (code, audited["is_the_data_of_the_fit"]) == (0, True)
     assert audited["excess"] <= found["relative_gap"] + 1e-5
     code, found = run("predict", path, data, "--label", "good", "--id", "name")
     assert (code, found["accuracy"], found["ids"]) == (0, 1.0, ["w0", "w1", "w2", "w3", "w4", "w5"])

@@ -1,6 +1,8 @@
 """`maxmargin doctor`: findings for people and machines; a failed self-check is code 1."""
 
 import json
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -56,3 +58,8 @@ def test_a_package_that_is_not_there():
 def test_nothing_is_compiled(monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     assert "nothing is compiled" in doctor.cache()["note"]
+
+
+def test_every_extra_that_users_install_is_looked_at():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert set(project["optional-dependencies"]) - set(doctor.EXTRAS) == {"all", "bench", "test"}

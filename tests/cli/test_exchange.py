@@ -61,7 +61,8 @@ def test_what_cannot_be_written_is_said(model, write, run, fail, tmp_path, monke
     assert run("fit", data, "--label", "y", "--text", "note", "-o", texts)[0] == 0
     assert "hashes the words of a text" in fail("convert", texts, str(tmp_path / "out.onnx"))
     assert "its name can end in .onnx" in fail("convert", model, str(tmp_path / "out.txt"))
-    assert "give the last step" in fail("convert", model, str(tmp_path / "out.csv"))
+    for name in ("out.csv", "out.json", "out.libsvm", "out.liblinear"):
+        assert "(StandardScaler): write it as .onnx or .skops" in fail("convert", model, str(tmp_path / name))
     assert "say where to write, once" in fail("convert", model)
     assert "say where to write, once" in fail("convert", model, "a.onnx", "-o", "b.onnx")
     assert "there is no folder" in fail("convert", model, "/nowhere/at/all.onnx")

@@ -178,7 +178,7 @@ def test_standard_input(type_in, run, tmp_path):
 
 def test_info(model, run, capsys):
     code, found = run("info", model)
-    assert (code, found["estimator"], found["scaling"]) == (0, "LinearSVM", ["StandardScaler"])
+    assert (code, found["estimator"], found["preparation"]) == (0, "LinearSVM", ["StandardScaler"])
     assert found["labels"] == ["aster", "bellis", "crocus"]
     assert found["data"]["n_rows"] == 150
     assert len(found["certificates"]) == 3
@@ -201,7 +201,7 @@ def test_info(model, run, capsys):
         (["--algorithm", "perceptron", "-c", "2"], "--C has no meaning for Perceptron"),
         (["--max-time", "-1"], "--max-time must be"),
         (["-t", "2", "--exact"], "exact arithmetic needs"),
-        (["-o", "/nowhere/at/all"], "cannot be written: there is no folder"),
+        (["-o", "/nowhere/at/all"], "cannot be written: there is no folder for it; make it first"),
         (["--lable", "x"], "--label"),
         (["--label", "z"], "no column is called 'z'"),
     ],

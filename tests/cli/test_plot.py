@@ -70,11 +70,22 @@ def test_one_plane_of_many(flowers, tmp_path, capsys):
     assert "there are 3 planes, counted from 0" in capsys.readouterr().err
 
 
+def test_a_model_of_categories_and_gaps_reads_its_own_columns(write, tmp_path, capsys):
+    cells = "a,colour,note,label\n1,red,x,0\n2,blue,,0\n,red,y,1\n4,blue,z,1\n"
+    data, model, picture = write(cells), str(tmp_path / "model"), str(tmp_path / "p.png")
+    assert main(["fit", data, "--impute", "--ignore", "note", "-o", model]) == 0
+    capsys.readouterr()
+    assert main(["plot", model, data, "-o", picture]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_other_data_are_said_to_be_others(fitted, write, tmp_path, capsys):
     model, _ = fitted()
     other = write(STREET.replace("4,2", "4,3"), "other.csv")
     assert main(["plot", model, other, "-o", str(tmp_path / "p.png")]) == 0
     assert "is not what the model was fitted on" in capsys.readouterr().err
+    assert main(["audit", model, other]) == 0
+    assert "These are not the data that the model was fitted on" in capsys.readouterr().out
 
 
 def test_what_cannot_be_drawn(fitted, fail, tmp_path):

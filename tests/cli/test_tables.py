@@ -198,3 +198,20 @@ def test_a_night_job_in_processes_of_its_own(flowers, run, tmp_path):
     assert json.loads(fitted.stdout)["relative_gap"] <= 1e-4
     code, found = run("predict", model, *flowers)
     assert (code, found["accuracy"]) == (0, json.loads(fitted.stdout)["accuracy"])
+
+
+def test_a_full_disk_costs_neither_the_old_file_nor_the_answer(write, tmp_path, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    data, old, model = write(STREET), tmp_path / "old.csv", str(tmp_path / "model")
+    old.write_text("what was here before")
+    monkeypatch.setattr("os.replace", full)
+    for command in (["scale", data, "-o", str(old)], ["convert", data, str(old)], ["fit", data, "-o", model]):
+        assert main(command) == 1
+        captured = capsys.readouterr()
+        assert captured.err.endswith("cannot be written: no space left on device\n")
+    assert "Optimal: no plane has a lower objective" in captured.out
+    assert "Written" not in captured.out
+    assert old.read_text() == "what was here before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([Path(data).name, "old.csv"])

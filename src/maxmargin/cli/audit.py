@@ -76,11 +76,15 @@ def audit(
         sharp = SHARP if tol is None else tol
         with gap_shown("Seeking the optimum", sharp):
             answer = audited(loaded.classifier, X, table.y, table.weights, tol=sharp, max_time=max_time)
+        same = loaded.is_fitted_on(X, table.y)
     if as_json:
-        say_json({"file": table.name, "exit_code": int(code_of(answer)), **json.loads(answer.to_json())})
+        found = {"file": table.name, "is_the_data_of_the_fit": same, "exit_code": int(code_of(answer))}
+        say_json({**found, **json.loads(answer.to_json())})
     else:
         say(datafile.headline(table))
         say(answer.report())
+        if same is False:
+            say("  These are not the data that the model was fitted on, by their fingerprint.")
     return int(code_of(answer))
 
 

@@ -22,6 +22,7 @@ EXTRAS = {
     "cli": ("typer", "rich"),
     "data": ("pyarrow",),
     "onnx": ("onnx",),
+    "play": ("starlette", "uvicorn", "websockets"),
     "plots": ("matplotlib",),
     "reference": ("cvxpy", "clarabel"),
     "skops": ("skops",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -118,6 +119,8 @@ def fit(
 
     Exit codes: 0 proven, 2 stopped with a gap, 3 proven not separable, 130 interrupted, 1 an error.
     """
+    if output is not None and not Path(output).absolute().parent.is_dir():
+        raise UserError(f"{output} cannot be written: there is no folder for it; make it first")
     check_time(max_time)
     kept = None if checkpoint is None else Checkpoint(checkpoint, 60.0 if every is None else every, resume)
     check_checkpoint(kept, every, resume)
@@ -179,8 +182,12 @@ def run(
         verification = certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)
     code = ExitCode.INTERRUPTED if interrupted else exit_code(certificate, verification)
     accuracy = float(classifier.score(X, table.y)) if hasattr(classifier, "classes_") else None
+    unwritten = None
     if output is not None:
-        save_model(preparation, classifier, table, output)
+        try:
+            save_model(preparation, classifier, table, output)
+        except UserError as error:  # a full disk: what was found is told nevertheless
+            unwritten, output, code = error, None, ExitCode.ERROR
     taken, scaling = report_of(table, preparation), scaling_of(preparation)
     found = {
         **describe(table),
@@ -196,18 +203,20 @@ def run(
     }
     if as_json:
         say_json({**found, **certificate_for_machines(certificate, verification)})
-        return code
-    say(datafile.headline(table))
-    columns = "columns" if not table.texts else "columns of numbers"
-    how = f"the {columns} {'as they are' if scaling is None else f'scaled by {scaling}'}"
-    say(f"{type(classifier).__name__} on {how}, {seconds:.3g} s")
-    for sentence in sentences_of(taken):
-        say(sentence)
-    tell_certificate(certificate, verification)
-    if accuracy is not None:
-        say(f"  {accuracy:.2%} of these rows get their own label")
-    if output is not None:
-        say(f"Written to {output}")
+    else:
+        say(datafile.headline(table))
+        columns = "columns" if not table.texts else "columns of numbers"
+        how = f"the {columns} {'as they are' if scaling is None else f'scaled by {scaling}'}"
+        say(f"{type(classifier).__name__} on {how}, {seconds:.3g} s")
+        for sentence in sentences_of(taken):
+            say(sentence)
+        tell_certificate(certificate, verification)
+        if accuracy is not None:
+            say(f"  {accuracy:.2%} of these rows get their own label")
+        if output is not None:
+            say(f"Written to {output}")
+    if unwritten is not None:
+        raise unwritten
     return code
 
 

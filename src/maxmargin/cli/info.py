@@ -44,7 +44,7 @@ def contents(loaded: Model, path: str) -> dict[str, Any]:
         "written_by": loaded.written_by,
         "estimator": type(classifier).__name__,
         "parameters": {name: plain(value) for name, value in classifier.get_params().items() if value is not None},
-        "scaling": [type(step).__name__ for step, _ in inner_steps(loaded.scaler)],
+        "preparation": [type(step).__name__ for step, _ in inner_steps(loaded.scaler)],
         "labels": classifier.classes_.tolist(),
         "columns": int(classifier.n_features_in_),
         "column_names": None if loaded.names is None else list(loaded.names),

@@ -46,6 +46,10 @@ class Model(NamedTuple):
             messages.print(f"maxmargin: {data.name}: {sentence}")
         return numbers_of(self.scaler.transform(X))
 
+    def is_fitted_on(self, X: Any, y: Any) -> bool | None:
+        """Whether these are the rows of the fit, by their fingerprint; None where the file has none."""
+        return None if self.fingerprint is None else self.fingerprint.matches(X, y)
+
     def columns_of(self, data: DataFile) -> Any:
         """The columns of the file that the model was fitted on, in its order."""
         X, expected = data.X, self.whole.n_features_in_

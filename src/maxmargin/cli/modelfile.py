@@ -37,13 +37,27 @@ def write_model(path: str, output: str) -> None:
     if write is None:
         raise UserError(f"{path} is a model, and {output} does not say how to write it: its name can end in {KINDS}")
     try:
-        write(read_model(path), output)
+        model = read_model(path)
+        if write not in (persistence.write_onnx, persistence.write_skops):
+            check_is_bare(model, path, output)
+        write(model, output)
     except persistence.ModelFileError as error:
         raise UserError(str(error)) from None
     except ImportError as missing:
         raise UserError(f"{output} cannot be written: {missing}") from None
     except OSError as error:
         raise UserError(f"{output} cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def check_is_bare(model: Any, path: str, output: str) -> None:
+    """Text models and coefficients are about the columns that the planes saw, and have no place for what was before."""
+    steps = getattr(model, "steps", None)
+    if steps is not None:
+        raise UserError(
+            f"{output} cannot hold what {path} does to the columns before its planes "
+            f"({', '.join(type(step).__name__ for _, step in steps[:-1])}): write it as .onnx or .skops, which can; or "
+            "prepare the file by `maxmargin scale`, and fit that with --scale none"
+        )
 
 
 def read_model(path: str) -> Any:

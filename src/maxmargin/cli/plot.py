@@ -8,11 +8,10 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from maxmargin.cli import datafile
 from maxmargin.cli.console import ExitCode, UserError, messages, say
-from maxmargin.cli.datafile import Format
-from maxmargin.cli.model import in_a_sentence, load_model
-from maxmargin.cli.options import Data, FileFormat, Ignore, Label, ModelFile, NoHeader, Weight
+from maxmargin.cli.datafile import DataFile, Format
+from maxmargin.cli.model import Model, in_a_sentence, load_and_read
+from maxmargin.cli.options import Data, Features, FileFormat, Id, Ignore, Label, ModelFile, NoHeader, Sql, Weight
 
 PICTURES, FILMS = (".pdf", ".png", ".svg"), (".gif", ".mp4")
 
@@ -59,6 +58,9 @@ def plot(
     label: Label = None,
     weight: Weight = None,
     ignore: Ignore = None,
+    id: Id = None,
+    n_features: Features = None,
+    sql: Sql = None,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
 ) -> int:
@@ -70,24 +72,30 @@ def plot(
     bound: their number against the theorem.
     """
     check_output(output, kind, update)
-    loaded = load_model(model)
+    loaded, table = load_and_read(
+        model, data, format, label, not no_header, weight=weight, ignore=ignore, id=id, n_features=n_features, sql=sql
+    )
     if getattr(loaded.classifier, "certificate_", None) is None:
         raise UserError(f"{model} holds no certificate: it was learnt from a stream, or comes from another program")
-    with messages.status(f"Reading {data}"):
-        table = datafile.read(data, format, label, not no_header, weight=weight, ignore=ignore)
     with in_a_sentence(table.name), messages.status("Drawing"):
         X = loaded.prepared(table)
-        if loaded.fingerprint is not None and not loaded.fingerprint.matches(X, table.y):
+        if loaded.is_fitted_on(X, table.y) is False:
             messages.print(
                 f"maxmargin: {table.name} is not what the model was fitted on: its dual variables may not fit"
             )
-        names = loaded.names or table.feature_names
-        if names is not None and loaded.scaler is not None:
-            names = tuple(f"{name}, scaled" for name in names)
-        asked = Asked(kind, plane, update, names, table.weights, output.suffix.lower() in FILMS)
+        names, is_film = names_of_columns(loaded, table), output.suffix.lower() in FILMS
+        asked = Asked(kind, plane, update, names, table.weights, is_film)
         draw(loaded.classifier.set_params(verbose=0), X, table.y, asked, output, dark)
     say(f"Written to {output}")
     return int(ExitCode.FINE)
+
+
+def names_of_columns(loaded: Model, table: DataFile) -> tuple[str, ...] | None:
+    """What the axes are called; categories and words make columns of their own, which have no name."""
+    if loaded.expected is not None and set(loaded.expected.values()) != {"number"}:
+        return None
+    names = loaded.names or table.feature_names
+    return names if names is None or loaded.scaler is None else tuple(f"{name}, scaled" for name in names)
 
 
 def check_output(output: Path, kind: Kind, update: int | None) -> None:

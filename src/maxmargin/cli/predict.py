@@ -24,6 +24,7 @@ from maxmargin.cli.options import (
     Sql,
     Weight,
 )
+from maxmargin.cli.tablefile import whole
 
 
 def predict(
@@ -89,7 +90,7 @@ def write(text: str, output: str) -> None:
         results.file.write(text + "\n")
         return
     try:
-        with open(output, "w", encoding="utf-8") as file:
+        with whole(output) as path, open(path, "w", encoding="utf-8") as file:
             file.write(text + "\n")
     except OSError as error:
         raise UserError(f"{output} cannot be written: {(error.strerror or str(error)).lower()}") from None

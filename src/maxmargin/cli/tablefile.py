@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import importlib
 import io
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +27,33 @@ def write_table(output: str, format: Format, X: Any, data: DataFile) -> None:
             write_rows(stream, format, X, data, ",")
             results.file.write(stream.getvalue())
         elif format is Format.CSV:
-            with open_text(output) as file:
+            with whole(output) as path, open_text(path) as file:
                 write_rows(file, format, X, data, "\t" if suffix_of(output) == ".tsv" else ",")
         else:
-            write_rows(output, format, X, data, ",")
+            with whole(output) as path:
+                write_rows(path, format, X, data, ",")
     except OSError as error:
         raise UserError(f"{output} cannot be written: {(error.strerror or str(error)).lower()}") from None
     except ValueError as error:
         raise UserError(f"{output}: {error}") from None
+
+
+@contextmanager
+def whole(output: str) -> Iterator[str]:
+    """Where to write: beside the file, whose name it takes once it is whole, so that a full disk costs no old file.
+
+    A pipe or a device is written to as it is.
+    """
+    target = Path(os.path.realpath(output))
+    if target.exists() and not target.is_file():
+        yield output
+        return
+    unfinished = target.with_name(f".{secrets.token_hex(4)}.{target.name}")  # the suffix says how it is compressed
+    try:
+        yield str(unfinished)
+        os.replace(unfinished, target)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def format_of(output: str, data: DataFile) -> Format:

@@ -50,7 +50,7 @@ def verify(
     with in_a_sentence(table.name), messages.status("Checking the proof"):
         X = loaded.prepared(table)
         verification = certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)
-        same = None if loaded.fingerprint is None else loaded.fingerprint.matches(X, table.y)
+        same = loaded.is_fitted_on(X, table.y)
     if as_json:
         found = {"model": model, "file": table.name, "holds": bool(verification), "is_the_data_of_the_fit": same}
         say_json({**found, **certificate_for_machines(certificate, verification)})
