@@ -36,7 +36,8 @@ HARD_RANK = 2000  # the most columns that stand for the kernel when its hard mar
 class KernelJudge:
     """Hears proposals; keeps the weights that prove the smallest gap.
 
-    Of planes whose objective is above that of w = 0, none is kept, unless `any_plane` is to be shown as it is.
+    Of planes whose objective is above that of w = 0, none is kept, unless it is proven to `tol` nevertheless, or
+    `any_plane` is to be shown as it is.
     """
 
     def __init__(self, problem: KernelMargin, tol: float, threads: Threads, *, any_plane: bool = False) -> None:
@@ -62,7 +63,7 @@ class KernelJudge:
             return Judgement(math.inf, 0.0, gap, w.values, 0.0)
         measured = both_sides(self.problem, w, None, self.threads)
         gap = soft_gap(measured.upper, measured.lower)
-        if measured.upper <= self.most and not self.gap < gap:
+        if (measured.upper <= self.most or gap <= self.tol) and not self.gap < gap:
             self.a, self.measured = a, measured
         return Judgement(measured.upper, measured.lower, gap, measured.values, measured.b)
 
