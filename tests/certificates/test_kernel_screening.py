@@ -109,6 +109,13 @@ def test_a_sparse_table_that_is_too_wide_is_out_of_reach():
     assert not within_reach(kernel, points, points, 1.0).any()
 
 
+def test_rows_of_so_many_columns_that_their_roundings_multiply_are_out_of_reach():
+    kernel = Kernel(KernelName.RBF, 1e-9)
+    for n_columns, reached in ((50_000, True), (100_000, False)):
+        points = kernel.points(np.ones((2, n_columns)))
+        assert within_reach(kernel, points, points, 1.0).tolist() == [reached] * 2
+
+
 def clouds(random, n=600, d=4, C=1.0, overlap=1.0):
     """Two clouds, some weights that are no solution, and rows without any."""
     signs = np.where(np.arange(n) % 2, 1.0, -1.0)

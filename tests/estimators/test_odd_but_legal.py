@@ -5,7 +5,16 @@ import pytest
 import scipy.sparse as sparse
 from sklearn.exceptions import NotFittedError
 
-from maxmargin import HardMarginSVM, MarginPerceptron, NotSeparableError, Perceptron, Trace, Verdict, separability
+from maxmargin import (
+    HardMarginSVM,
+    KernelSVM,
+    MarginPerceptron,
+    NotSeparableError,
+    Perceptron,
+    Trace,
+    Verdict,
+    separability,
+)
 from maxmargin.solve.clock import Status
 
 
@@ -178,3 +187,35 @@ def test_max_time_is_heard_while_a_sample_is_solved():
     svm = HardMarginSVM(max_time=1e-9).fit(X, y)
     assert svm.status_ is Status.TIME
     assert svm.n_iter_ == 1
+
+
+def labels_by_chance(n=200):
+    """Rows that say nothing about their labels: hardly any plane is better than none."""
+    random = np.random.default_rng(0)
+    return random.normal(size=(n, 2)), np.where(random.random(n) < 0.4, 1, -1)
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0])
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
+@pytest.mark.parametrize("rows", [labels_by_chance(), (np.ones((6, 2)), [1, 1, 1, -1, -1, -1])])
+def test_a_plane_that_is_proven_is_kept_though_it_is_a_little_above_no_plane(kernel, C, rows):
+    svm = KernelSVM(kernel=kernel, C=C).fit(*rows)
+    assert svm.status_ is Status.PROVEN
+    assert svm.certificate_.is_optimal
+    assert svm.certificate_.verify(*rows)
+
+
+def test_a_linear_kernel_without_any_row_that_carries_weight():
+    X, y = labels_by_chance()
+    svm = KernelSVM(kernel="linear", C=1.0, tol=1e-12, max_time=1e-9).fit(X, y)
+    assert len(svm.support_) == 0
+    assert np.array_equal(svm.decision_function(X), np.full(len(X), svm.intercept_[0]))
+
+
+@pytest.mark.parametrize("least", [5e-324, 1e-310])
+def test_a_column_of_the_least_numbers_there_are(least):
+    X = np.array([[least, 1.0], [-least, 1.0], [0.0, 1.0]])
+    with np.errstate(all="raise", under="ignore"):
+        svm = HardMarginSVM(on_inseparable="return").fit(X, [1, -1, 1])
+    assert np.all(np.isfinite(svm.coef_))
+    assert svm.certificate_.verify(X, [1, -1, 1], exact=True)

@@ -75,3 +75,15 @@ def test_a_missing_package_is_named_with_what_to_install(name, monkeypatch, caps
     monkeypatch.setattr("importlib.util.find_spec", lambda asked: None if asked == name else found(asked))
     assert main(["play", "--no-browser", "--port", "0"]) == 1
     assert 'pip install "maxmargin[play]"' in capsys.readouterr().err
+
+
+def test_the_end_of_the_program_waits_for_no_answer():
+    script = (
+        "import asyncio, contextlib, threading\n"
+        "from maxmargin.play.server import in_a_thread\n"
+        "with contextlib.suppress(TimeoutError):\n"
+        "    asyncio.run(asyncio.wait_for(in_a_thread(threading.Event().wait), 0.1))\n"
+        "print('over')\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert (ended.stdout, ended.stderr) == ("over\n", "")

@@ -26,6 +26,17 @@ def test_without_a_usual_name_the_last_column_holds_the_labels():
     assert "the other 2 labels" in told["words"]
 
 
+@pytest.mark.parametrize(
+    "text", ["a,b,label\r1,2,x\r3,4,z\r", '"kg, y",label,b\n1,x,2\n3,z,4\n', "a,b,Label\n1,2,x\n3,4,z"]
+)
+def test_the_label_column_is_found_as_the_reader_splits_the_first_line(text):
+    assert points_in(text)["points"] == [[1.0, 2.0, -1], [3.0, 4.0, 1]]
+
+
+def test_half_a_character_becomes_a_question_mark():
+    assert "'?' is +1" in points_in("a,b,label\n1,2,0\n3,4,\ud800\n")["words"]
+
+
 def test_a_long_table_is_thinned():
     rows = "\n".join(f"{i},{i % 7},{i % 2}" for i in range(3000))
     told = points_in(f"a,b,label\n{rows}\n")

@@ -14,7 +14,8 @@ the error of S = sum_j c_j k(x, x_j), c >= 0, has a bound that is a sum of the s
     1.05 ((r h + (WIDTH + 16) u) S + r sum_j c_j h_j k(x, x_j))
 
 for blocks of WIDTH terms, whose sums are added in float64. It holds where r (h + h') is below 1 %, which keeps all
-numbers far from float32's largest ones as well; what is lost below its least ones is added.
+numbers far from float32's largest ones as well, and r, too: then (d + 8) u is so small that 1.02 covers its powers.
+What is lost below float32's least numbers is added.
 
 This decides only which rows surely pay nothing: every number that a certificate states is measured in float64.
 """
@@ -50,7 +51,8 @@ def within_reach(kernel: Kernel, A: Points, B: Points, size: float) -> NDArray[n
         return np.zeros(A.X.shape[0], dtype=bool)
     h, farthest = kernel.gamma * A.squares, kernel.gamma * float(B.squares.max(initial=0.0))
     r = rate(A, B)
-    return np.asarray((r * (h + farthest) <= MOST) & ((2.0 * r * h + (WIDTH + 16) * UNIT_ROUNDOFF) * size <= WORTH_IT))
+    is_bounded = r * np.maximum(h + farthest, 1.0) <= MOST
+    return np.asarray(is_bounded & ((2.0 * r * h + (WIDTH + 16) * UNIT_ROUNDOFF) * size <= WORTH_IT))
 
 
 def summed_in_float32(

@@ -42,24 +42,25 @@ def mistakes(fit: Fit, total: int, is_stopped: Callable[[], bool]) -> Iterator[M
     memory = KernelMemory(kernel, kernel.points(fit.state.points))
     n, lift = len(signs), 1.0 if fit.state.parameters["fit_intercept"] else 0.0
     values, counts = np.zeros(n), np.zeros(n)
-    shown = {at + 1 for at in evenly(total, MOST_BENT_STEPS)}
-    made, random = 0, shuffler(fit)
+    shown = iter([at + 1 for at in evenly(total, MOST_BENT_STEPS)])
+    made, target, random = 0, next(shown, 0), shuffler(fit)
     while made < total:
         order, place = np.arange(n) if random is None else random.permutation(n), 0
         if is_stopped():
             raise Stopped
         while made < total:
-            # To the next mistake, and then that one alone: its value must be seen before it counts.
-            place += int(np.argmax(np.append(signs[order[place:]] * values[order[place:]] <= 0.0, True)))
+            # To the next mistake that is shown, and then that one alone: its value must be seen before it counts.
+            place, several = visit(memory.rows, signs, order, place, lift, values, counts, target - made - 1)
+            made += several
             if place == n:
                 break
             row = int(order[place])
             if memory.rows.slots[row] < 0:
                 memory.fetch(row, order[place:])
-            value = float(signs[row] * values[row])
-            place, one = visit(memory.rows, signs, order[: place + 1], place, lift, values, counts, 1)
-            made += one
-            if made in shown:
+            elif made + 1 == target:
+                value = float(signs[row] * values[row])
+                place, _ = visit(memory.rows, signs, order[: place + 1], place, lift, values, counts, 1)
+                made, target = target, next(shown, 0)
                 yield Mistake(made, row, value, counts.copy())
 
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import hmac
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -127,13 +127,12 @@ class Desk:
     def __init__(self, token: str, hosts: set[str], reply: Reply) -> None:
         self.token, self.reply = token, reply
         self.origins = {f"http://{host}" for host in hosts}
-        self.threads = ThreadPoolExecutor(AT_ONCE * MOST_SOCKETS, thread_name_prefix="maxmargin-play")
+        self.places = threading.BoundedSemaphore(AT_ONCE * MOST_SOCKETS)
         self.sessions: set[Session] = set()
 
     def close(self) -> None:
         for session in self.sessions:
             session.close()
-        self.threads.shutdown(wait=False, cancel_futures=True)
 
     def may_enter(self, websocket: WebSocket) -> bool:
         protocols = websocket.scope.get("subprotocols", [])
@@ -150,7 +149,7 @@ class Desk:
             await websocket.accept(SUBPROTOCOL)
             await websocket.close(1013, f"{MOST_SOCKETS} pages are open already: close one of them")
             return
-        session = Session(websocket, self.threads, self.reply)
+        session = Session(websocket, self.places, self.reply)
         self.sessions.add(session)
         try:
             await websocket.accept(SUBPROTOCOL)
@@ -158,6 +157,29 @@ class Desk:
         finally:
             session.close()
             self.sessions.discard(session)
+
+
+async def in_a_thread(work: Callable[[], str]) -> str:
+    """What the work returns or raises. The end of the program waits for no such thread, as it would for a pool's."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[str] = loop.create_future()
+
+    def tell(settle: Callable[[Any], None], outcome: Any) -> None:
+        def unless_cancelled() -> None:
+            if not done.done():
+                settle(outcome)
+
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(unless_cancelled)
+
+    def run() -> None:
+        try:
+            tell(done.set_result, work())
+        except Exception as error:
+            tell(done.set_exception, error)
+
+    threading.Thread(target=run, daemon=True, name="maxmargin-play").start()
+    return await done
 
 
 class Slot:
@@ -176,8 +198,8 @@ class Slot:
 class Session:
     """One page: its questions in, answers out."""
 
-    def __init__(self, websocket: WebSocket, threads: ThreadPoolExecutor, reply: Reply) -> None:
-        self.websocket, self.threads, self.reply = websocket, threads, reply
+    def __init__(self, websocket: WebSocket, places: threading.BoundedSemaphore, reply: Reply) -> None:
+        self.websocket, self.places, self.reply = websocket, places, reply
         self.slots: dict[tuple[str, str], Slot] = {}
         self.turns = asyncio.Semaphore(AT_ONCE)
         self.sending = asyncio.Lock()
@@ -208,14 +230,13 @@ class Session:
 
     async def work(self, slot: Slot) -> None:
         """Answer what waits in a slot until nothing does; what was overtaken is not answered."""
-        loop = asyncio.get_running_loop()
         while slot.waiting is not None and not self.closed:
             async with self.turns:
                 ask, slot.waiting = slot.waiting, None
                 slot.stop = stop = threading.Event()
                 address = {"id": ask.id, "panel": ask.panel, "ask": ask.question.value}
                 try:
-                    text = await loop.run_in_executor(self.threads, self.answer, address, ask, stop)
+                    text = await in_a_thread(functools.partial(self.answer, address, ask, stop))
                 except Stopped:
                     continue
                 except Refused as refused:
@@ -232,9 +253,10 @@ class Session:
 
     def answer(self, address: dict[str, Any], ask: Ask, stop: threading.Event) -> str:
         """In a thread: the answer as it goes out."""
-        if stop.is_set():
-            raise Stopped
-        return text_of({**address, "answer": self.reply(ask, stop.is_set)})
+        with self.places:
+            if stop.is_set():
+                raise Stopped
+            return text_of({**address, "answer": self.reply(ask, stop.is_set)})
 
     async def refuse(self, address: dict[str, Any], refused: Refused) -> None:
         await self.send(text_of({**address, "error": {"sentence": refused.sentence, "field": refused.field}}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import re
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,12 @@ import numpy as np
 from maxmargin.data.columns import LABEL_NAMES
 from maxmargin.data.files import DataFileError
 from maxmargin.data.sources import read_table
+from maxmargin.data.tables import records_of
 from maxmargin.play.messages import LARGEST, MOST_POINTS
 from maxmargin.play.parameters import Refused
 from maxmargin.play.thinning import evenly
+
+TABLE = "the table"
 
 
 def points_in(text: str) -> dict[str, Any]:
@@ -22,12 +25,8 @@ def points_in(text: str) -> dict[str, Any]:
 
     The labels are in the one column that is called label, y, target or class, or else in the last.
     """
-    source = io.BytesIO(text.encode())
-    source.name = "the table"
-    header = [cell.strip(' "').lower() for cell in re.split("[,;\t]", text.lstrip().partition("\n")[0])]
-    named = [at for at, cell in enumerate(header) if cell in LABEL_NAMES]
     try:
-        table = read_table(source, label=named[0] if len(named) == 1 else -1, format="csv")
+        table = read_table(file_of(text), label=label_column(text), format="csv")
     except DataFileError as error:
         raise Refused(str(error), "text") from None
     X, y = np.asarray(table.X, dtype=np.float64), np.asarray(table.y)
@@ -45,6 +44,22 @@ def points_in(text: str) -> dict[str, Any]:
     points = [[*X[row, :2].tolist(), int(signs[row])] for row in chosen]
     names = table.feature_names or ()
     return {"points": points, "words": words_about(names, labels.tolist(), len(X), len(chosen))}
+
+
+def file_of(text: str) -> io.BytesIO:
+    """The text as an open file; half a character, which JSON can hold and a file cannot, becomes a question mark."""
+    source = io.BytesIO(text.encode(errors="replace"))
+    source.name = TABLE
+    return source
+
+
+def label_column(text: str) -> int:
+    """Where the labels are, by the names in the first line."""
+    with closing(records_of(file_of(text), TABLE)) as records:
+        header = next(records, None)
+    cells = [] if header is None else [cell.strip().lower() for cell in header.cells]
+    named = [at for at, cell in enumerate(cells) if cell in LABEL_NAMES]
+    return named[0] if len(named) == 1 else -1
 
 
 def words_about(names: tuple[str, ...], labels: list[Any], n_rows: int, n_chosen: int) -> str:

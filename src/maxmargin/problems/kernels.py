@@ -169,7 +169,8 @@ class Kernel:
         n, weights = A.X.shape[0], np.abs(coefficients).sum(axis=1) + FAINT
         if self.name is KernelName.LINEAR and sizes is None:  # w itself, a row block at a time
             blocks = spans(0, len(coefficients), self.block[1])
-            return np.asarray(A.X @ sum(B.X[rows].T @ coefficients[rows] for rows in blocks))
+            none = np.zeros((B.X.shape[1], coefficients.shape[1]))
+            return np.asarray(A.X @ sum((B.X[rows].T @ coefficients[rows] for rows in blocks), none))
         if self.name is KernelName.PRECOMPUTED:  # the columns in their places: zeros cost less than to pick columns
             coefficients, weights = (spread_out(c, B.places, A.X.shape[1]) for c in (coefficients, weights))
         out = np.zeros((n, coefficients.shape[1]))

@@ -36,7 +36,8 @@ HARD_RANK = 2000  # the most columns that stand for the kernel when its hard mar
 class KernelJudge:
     """Hears proposals; keeps the weights that prove the smallest gap.
 
-    Of planes whose objective is above that of w = 0, none is kept, unless `any_plane` is to be shown as it is.
+    Of planes whose objective is above that of w = 0, none is kept, unless it is proven to `tol` nevertheless, or
+    `any_plane` is to be shown as it is.
     """
 
     def __init__(self, problem: KernelMargin, tol: float, threads: Threads, *, any_plane: bool = False) -> None:
@@ -45,6 +46,7 @@ class KernelJudge:
         self.measured: KernelMeasure = measure(problem, self.a, threads=threads)
         self.most = math.inf if any_plane else self.measured.upper
         self.witness: Vector | None = None
+        self.was_brief = False  # the last proposal was refused for its rows with weight alone
 
     @property
     def gap(self) -> float:
@@ -54,15 +56,17 @@ class KernelJudge:
         """Measure the weights that are proposed; keep them if they prove more.
 
         Not thorough: where rows that carry weight already show that the gap is too large, no others are measured, and
-        their values are NaN.
+        their values are NaN. But not twice in a row: a solver needs exact values of all rows to get out of its errors.
         """
         a = np.clip(solution.a, 0.0, self.problem.costs)
         w = direction(self.problem, a, self.threads)
-        if not thorough and (gap := least_gap(self.problem, w)) > self.tol:
+        if not (thorough or self.was_brief) and (gap := least_gap(self.problem, w)) > self.tol:
+            self.was_brief = True
             return Judgement(math.inf, 0.0, gap, w.values, 0.0)
+        self.was_brief = False
         measured = both_sides(self.problem, w, None, self.threads)
         gap = soft_gap(measured.upper, measured.lower)
-        if measured.upper <= self.most and not self.gap < gap:
+        if (measured.upper <= self.most or gap <= self.tol) and not self.gap < gap:
             self.a, self.measured = a, measured
         return Judgement(measured.upper, measured.lower, gap, measured.values, measured.b)
 
@@ -77,10 +81,10 @@ class KernelJudge:
 
     def state(self) -> State:
         """The weights, for a notebook: what they are worth is measured again."""
-        return {"a": self.a}
+        return {"a": self.a, "was_brief": self.was_brief}
 
     def take_up(self, kept: State) -> None:
-        self.a = kept["a"]
+        self.a, self.was_brief = kept["a"], kept["was_brief"]
         self.measured = measure(self.problem, self.a, threads=self.threads)
 
     def tidy(self) -> None:

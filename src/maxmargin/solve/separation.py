@@ -26,6 +26,8 @@ from maxmargin.solve.clock import Clock, Status, status_named
 AnyCertificate = TypeVar("AnyCertificate", Certificate, SoftMarginCertificate)
 Solver = Callable[[Separation], Iterator[Solution]]
 
+LEAST_EXPONENT = -1000  # of a column: 1 / 2^e must be a double, and smaller numbers than that have few digits anyway
+
 
 def drive(
     problem: Separation,
@@ -124,7 +126,8 @@ def in_equal_units(problem: Separation) -> tuple[Separation, Vector]:
     Whether a plane exists is the same question, and a witness is the same witness; the widest street is another.
     """
     sizes = np.asarray(abs(problem.X).max(axis=0).todense() if is_sparse(problem.X) else np.abs(problem.X).max(axis=0))
-    units = np.exp2(-np.frexp(sizes.ravel().astype(np.float64))[1])
+    exponents = np.frexp(sizes.ravel().astype(np.float64))[1]
+    units = np.exp2(-np.maximum(exponents, LEAST_EXPONENT))
     X = problem.X.astype(np.float64)
     if is_sparse(X):
         X.data *= units[X.indices]

@@ -291,15 +291,19 @@ def batch_smo(
                 notebook.page("part cache", part.table.cache.state)
                 continue
         answer = yield solution(gap, b, True)
-        if answer is None or (not math.isnan(proven) and not answer.gap < 0.9 * proven):
+        if answer is None:
             return
         is_known = np.isfinite(answer.values)
+        if saw_all := bool(np.all(is_known)):
+            if not math.isnan(proven) and not answer.gap < 0.9 * proven:
+                return
+            proven = float(answer.gap)
         if part is not None:
-            if not np.all(is_known):  # a judge who has seen enough need not look at all rows
+            if not saw_all:  # a judge who has seen enough need not look at all rows
                 table.take_over(part)
             part = None
             notebook.page("smo", state)
-        table.values[is_known], proven = answer.values[is_known], float(answer.gap)
+        table.values[is_known] = answer.values[is_known]
         aim, progress = 0.5 * aim, Progress()
 
 
