@@ -99,6 +99,14 @@ def test_the_module_is_the_script(tmp_path):
     assert "no such file" in finished.stderr
 
 
+def unread(pipe):
+    """How many bytes nobody has taken out of it yet."""
+    import fcntl
+    import termios
+
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")
 def test_ctrl_c_is_code_130():
     command = [sys.executable, "-m", "maxmargin.cli", "check", "-"]
@@ -108,7 +116,8 @@ def test_ctrl_c_is_code_130():
     assert process.stdin is not None
     process.stdin.write("x,label\n" * 10)
     process.stdin.flush()
-    time.sleep(2.0)  # it has started, and waits for the end of its input
+    while unread(process.stdin):  # it has not started to read
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130

@@ -1,10 +1,14 @@
 """Batch SMO: every kernel and form of rows, to a tolerance that float32 alone does not reach; with little memory."""
 
+from dataclasses import replace
+
 import kernel_cases
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from maxmargin.problems.separation import Solution
+from maxmargin.solve.kernel_margin import KernelJudge
 from maxmargin.solvers import batch_smo as module
 
 each_kernel = pytest.mark.parametrize("name", kernel_cases.KERNELS)
@@ -100,3 +104,35 @@ def test_what_float32_cannot_tell_ends(monkeypatch):
         solver = module.batch_smo(problem, kernel_cases.RowCache(rows, 1e8, 100), scale, tol=1e-15, few_bytes=1e8)
         proposals = sum(solution.settled for solution in solver)
     assert proposals == 1
+
+
+def test_a_brief_refusal_says_nothing_of_progress():
+    """A judge who looks only at rows with weight may call the better proposal the worse: the rounds go on."""
+    X, signs = kernel_cases.rings(n=200, seed=6, noise=0.5)
+    problem = kernel_cases.problem_of(X, signs, 100.0)
+    with kernel_cases.Threads() as threads:
+        rows, scale = kernel_cases.shared_rows(problem.kernel, problem.points, threads)
+        solver = module.batch_smo(problem, kernel_cases.RowCache(rows, 1e8, 100), scale, tol=1e-3, few_bytes=1e8)
+        answer, brief_gaps = None, iter([2e-3, 5e-3, 9e-3])
+        while True:
+            solution = solver.send(answer)
+            answer = kernel_cases.judged(problem, solution.a) if solution.settled else None
+            if answer is None:
+                continue
+            if (gap := next(brief_gaps, None)) is None:
+                break
+            answer = replace(answer, gap=gap, values=np.where(solution.a > 0.0, answer.values, np.nan))
+    assert answer.gap <= 1e-4
+
+
+def test_a_judge_is_brief_once():
+    X, signs = kernel_cases.rings(n=100)
+    problem = kernel_cases.problem_of(X, signs, 10.0)
+    poor = Solution(np.zeros(0), 0.0, np.where(np.arange(100) < 20, 10.0, 0.0), True, 0, 0, {})
+    with kernel_cases.Threads() as threads:
+        judge = KernelJudge(problem, 1e-6, threads)
+        first, second, third = (judge.hear(poor, thorough=False) for _ in range(3))
+    assert np.isnan(first.values[20:]).all()
+    assert np.isfinite(second.values).all()
+    assert np.isnan(third.values[20:]).all()
+    assert second.gap >= first.gap
