@@ -40,6 +40,8 @@ from kernel_certificates import (
     square_of_products,
 )
 
+from maxmargin.certificates.theorems import TheoremBound
+
 falsehood = Falsehoods()
 
 OBJECTIVE, BOUND = "the plane's objective is", "the weights prove a lower bound of .*, not"
@@ -332,6 +334,11 @@ def sample_weight_invented(case):
 @falsehood([rbf, poly], "sample_weight has the shape|could not be broadcast|operands")
 def sample_weight_too_short(case):
     return case._replace(sample_weight=np.ones(5))
+
+
+@falsehood([rbf, poly, loose], "the theorem's figures are NaN")
+def theorem_of_nan(case):
+    return lie(case, theorems=(TheoremBound("Pegasos", math.nan, 1.0),))
 
 
 @falsehood.each_case

@@ -10,6 +10,7 @@ import platform
 import time
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -100,7 +101,7 @@ def bench(
             )  # fmt: skip
         with in_a_sentence(table.name):
             X = prepare(table, preparation_of(table, scale, impute))
-        sets = iter([Set(table.name, X, table.y, X.shape[0] <= MOST_KERNEL_ROWS)])
+        sets = iter([Set(Path(table.name).name, X, table.y, X.shape[0] <= MOST_KERNEL_ROWS)])
     for one in sets:
         with in_a_sentence(one.name):
             timings += [timed(one, name, estimator) for name, estimator in contestants(one, C)]
