@@ -95,11 +95,11 @@ def play(port: int, *, open_browser: bool, say: Callable[[str], None]) -> None:
     except OSError:
         playground = Playground(0)
         say(f"Port {port} is taken; the playground is at port {playground.port}.")
-    say(f"The playground: {playground.address}")
-    say("It is for this machine alone. Ctrl-C ends it.")
-    if open_browser:
-        threading.Thread(target=webbrowser.open, args=(playground.address,), daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):
+        say(f"The playground: {playground.address}")
+        say("It is for this machine alone. Ctrl-C ends it.")
+        if open_browser:
+            threading.Thread(target=webbrowser.open, args=(playground.address,), daemon=True).start()
         playground.run()
     say("The playground is closed.")
 

@@ -46,6 +46,7 @@ def test_a_challenge_and_a_lesson_are_in_the_address_too(visitor, visit):
 
 def test_a_link_followed_on_the_page_is_loaded(visitor):
     visitor.page.evaluate("location.hash = '#points=0,0,1;1,1,-1&view=0,0,3&a=perceptron'")
+    visitor.page.locator("[data-panel=a] .point").nth(2).wait_for(state="detached")  # the browser tells of it later
     visitor.settle()
     assert visitor.page.locator("[data-panel=a] .point").count() == 2
 
