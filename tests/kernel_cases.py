@@ -8,7 +8,8 @@ from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import KernelChoice
 from maxmargin.problems.soft_margin import Judgement, Loss, best_bias
 from maxmargin.solvers.batch_smo import batch_smo
-from maxmargin.solvers.kernel_rows import RowCache, shared_rows
+from maxmargin.solvers.kernel_rows import shared_rows
+from maxmargin.solvers.row_cache import RowCache
 
 KERNELS = {
     "linear": {"kernel": "linear"},
@@ -62,7 +63,7 @@ def solved(problem, tol=1e-6, start=None, cache_bytes=1e8):
     answer = None
     with Threads() as threads:
         shared = shared_rows(problem.kernel, problem.points, threads)
-        cache = RowCache(shared.rows, cache_bytes, 100)
+        cache = RowCache(shared.rows, cache_bytes)
         solver = batch_smo(problem, cache, shared.scale, tol=tol, few_bytes=cache_bytes, start=start)
         while True:
             solution = solver.send(answer)

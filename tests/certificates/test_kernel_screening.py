@@ -11,7 +11,7 @@ import scipy.sparse as sparse
 
 from maxmargin.certificates import kernel_duality
 from maxmargin.certificates.kernel_duality import direction, least_gap, measure
-from maxmargin.certificates.kernel_screening import summed_in_float32, within_reach
+from maxmargin.certificates.kernel_screening import is_near, is_worth_it, summed_in_float32
 from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, rows_of
 from maxmargin.problems.soft_margin import Loss
@@ -67,7 +67,7 @@ def nasty_gamma(random, X):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_the_bound_holds(form):
     random = np.random.default_rng(1)
-    told = 0
+    told = split = 0
     for _ in range(150):
         m, d = int(random.integers(1, 200)), int(random.choice([1, 3, 20, 300]))
         X = nasty_table(random, 30 + m, d)
@@ -80,40 +80,51 @@ def test_the_bound_holds(form):
             X = form(X)
             points, weights = kernel.points(X), nasty_weights(random, m)
             B = rows_of(points, np.arange(30, 30 + m))
-            near = np.flatnonzero(within_reach(kernel, rows_of(points, np.arange(30)), B, 0.0))
-        if not len(near):
+            near, others = (np.flatnonzero(rows) for rows in is_near(kernel, rows_of(points, np.arange(30)), B))
+            if len(near):  # some of B far away: these in float64
+                A = rows_of(points, near)
+                sums, _, error = kernel_duality.mostly_in_float32(kernel, A, B, weights, None)
+                real = kernel_table(X[near], X[30:], gamma) @ weights.astype(LONG)
+                known = np.isfinite(error)
+                assert np.all(np.abs(sums - real).sum(axis=1)[known] <= error[known])
+                split += bool(0 < len(others) < m and known.any())
+        if not len(near) or not len(others):
             continue
+        B, weights = rows_of(B, others), weights[others]
         sums, sizes, error = summed_in_float32(kernel, rows_of(points, near), B, weights, None)
-        real = kernel_table(X[near], X[30:], gamma) @ weights.astype(LONG)
+        real = kernel_table(X[near], X[30 + others], gamma) @ weights.astype(LONG)
         assert np.all(np.abs(sums - real).sum(axis=1) <= error)
         assert np.all(np.abs((sums[:, 0] - sums[:, 1]) - (real[:, 0] - real[:, 1])) <= error)
         assert np.all(real.sum(axis=1) <= sizes)
         told += bool(np.median(error) < 1e-3 * np.median(sizes))
     assert told > 50  # and it says something
+    assert split > 5
 
 
 def test_what_float32_cannot_hold_is_out_of_reach():
     kernel = Kernel(KernelName.RBF, 1.0)
-    X = np.array([[0.0], [1.0], [1e6], [1e30], [1e200], [80.0]])
+    X = np.array([[0.0], [1.0], [1e6], [1e30], [1e200], [60.0]])
     with np.errstate(over="ignore"):
         points = kernel.points(X)
         near = rows_of(points, slice(0, 2))
-        assert within_reach(kernel, points, near, 1.0).tolist() == [True, True, False, False, False, True]
-        assert not within_reach(kernel, near, points, 1.0).any()
-    assert not within_reach(kernel, near, near, 1e6).any()  # the error would be too large
+        expected = [True, True, False, False, False, True]
+        assert [rows.tolist() for rows in is_near(kernel, points, near)] == [expected, [True, True]]
+        assert [rows.tolist() for rows in is_near(kernel, near, points)] == [[True, True], expected]
+    assert is_worth_it(kernel, near, near, 1.0).all()
+    assert not is_worth_it(kernel, near, near, 1e6).any()  # the error would be too large
 
 
 def test_a_sparse_table_that_is_too_wide_is_out_of_reach():
     kernel, rows = Kernel(KernelName.RBF, 1.0), sparse.csr_array((3, 2**24), dtype=np.float64)
     points = kernel.points(rows)
-    assert not within_reach(kernel, points, points, 1.0).any()
+    assert not np.any(is_near(kernel, points, points))
 
 
 def test_rows_of_so_many_columns_that_their_roundings_multiply_are_out_of_reach():
     kernel = Kernel(KernelName.RBF, 1e-9)
     for n_columns, reached in ((50_000, True), (100_000, False)):
         points = kernel.points(np.ones((2, n_columns)))
-        assert within_reach(kernel, points, points, 1.0).tolist() == [reached] * 2
+        assert [rows.tolist() for rows in is_near(kernel, points, points)] == [[reached] * 2] * 2
 
 
 def clouds(random, n=600, d=4, C=1.0, overlap=1.0):

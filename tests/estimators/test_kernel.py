@@ -197,16 +197,17 @@ def test_numbers_whose_squares_overflow(form):
 
 
 def test_the_cache_is_bounded(monkeypatch):
-    from maxmargin.solvers import kernel_rows
+    from maxmargin.solvers import batch_smo, row_cache
 
     sizes = []
 
-    class Watched(kernel_rows.RowCache):
-        def __init__(self, rows, n_bytes, enough):
-            super().__init__(rows, n_bytes, enough)
+    class Watched(row_cache.RowCache):
+        def __init__(self, rows, n_bytes):
+            super().__init__(rows, n_bytes)
             sizes.append(self.values.nbytes)
 
-    monkeypatch.setattr(kernel_rows, "RowCache", Watched)
+    monkeypatch.setattr(row_cache, "RowCache", Watched)
+    monkeypatch.setattr(batch_smo, "RowCache", Watched)
     X, y = kernel_cases.rings(n=2000, noise=0.6)
     svm = KernelSVM(C=10.0, cache_size=1.0).fit(X, y)
     assert svm.certificate_.is_optimal

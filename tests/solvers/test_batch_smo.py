@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 from maxmargin.problems.separation import Solution
 from maxmargin.solve.kernel_margin import KernelJudge
 from maxmargin.solvers import batch_smo as module
+from maxmargin.solvers import rows_in_play
 
 each_kernel = pytest.mark.parametrize("name", kernel_cases.KERNELS)
 each_form = pytest.mark.parametrize("form", kernel_cases.FORMS)
@@ -38,7 +39,7 @@ def test_the_same_plane_as_svc():
 
 def test_small_working_sets_and_few_rows_in_play(monkeypatch):
     """Many rounds, rows left out and carried along again, a cache of three rows: the same optimum."""
-    monkeypatch.setattr(module, "SIZE", 8)
+    monkeypatch.setattr(rows_in_play, "SIZE", 8)
     X, signs = kernel_cases.rings(n=150, seed=2)
     costs = np.random.default_rng(0).uniform(0.2, 5.0, 150)
     problem = kernel_cases.problem_of(X, signs, costs)
@@ -49,11 +50,78 @@ def test_small_working_sets_and_few_rows_in_play(monkeypatch):
 
 def exact_optimum(problem):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "SIZE", 512)
+        patch.setattr(rows_in_play, "SIZE", 512)
+        patch.setattr(module, "SMALLEST", 10**9)
         return kernel_cases.solved(problem, 1e-9)[1].primal
 
 
-def test_the_same_bits_each_time():
+@pytest.fixture
+def small_samples(monkeypatch):
+    """Samples that grow four times until a few hundred rows are all of them."""
+    monkeypatch.setattr(module, "SMALLEST", 5)
+    monkeypatch.setattr(module, "GROWTH", 3)
+    monkeypatch.setattr(rows_in_play, "SIZE", 16)
+
+
+@pytest.mark.parametrize("C", [0.1, 3.0, 1000.0])
+@pytest.mark.parametrize("name", ["square", "rbf", "narrow rbf", "function"])
+@each_form
+def test_from_samples_to_all_rows(small_samples, name, form, C):
+    X, signs = kernel_cases.rings(n=400, seed=7)
+    problem = kernel_cases.problem_of(kernel_cases.FORMS[form](X), signs, C, **kernel_cases.KERNELS[name])
+    assert len(module.sample_sizes(400)) == 4
+    _, judgement = kernel_cases.solved(problem, 1e-6)
+    assert judgement.gap <= 1e-6
+    assert judgement.primal == pytest.approx(exact_optimum(problem), rel=2e-6)
+
+
+@pytest.mark.parametrize("rare", [1, 2, 7])
+def test_a_class_of_few_rows_is_in_every_sample(small_samples, rare):
+    X, signs = kernel_cases.rings(n=300, seed=8)
+    signs[:] = -1.0
+    signs[np.random.default_rng(rare).permutation(300)[:rare]] = 1.0
+    assert np.any(signs[module.sampling_order(signs)[: module.sample_sizes(300)[0]]] > 0)
+    assert kernel_cases.solved(kernel_cases.problem_of(X, signs, 10.0), 1e-6)[1].gap <= 1e-6
+
+
+def test_a_sample_is_fair():
+    signs = np.where(np.arange(1000) < 300, 1.0, -1.0)
+    order = module.sampling_order(signs)
+    assert sorted(order) == list(range(1000))
+    for size in (10, 100, 500):
+        assert np.mean(signs[order[:size]] > 0) == pytest.approx(0.3, abs=1.0 / size + 1e-12)
+
+
+def test_rows_that_were_left_come_back(small_samples, monkeypatch):
+    """The values of rows that were left are what the kernel says, after they have been looked at again."""
+    returns = []
+    come_back = module.Whole.come_back
+
+    def checked(whole):
+        n_left = len(whole.a) - len(whole.known)
+        come_back(whole)
+        values = kernel_cases.gram(problem) @ (problem.signs * whole.a)
+        assert whole.values == pytest.approx(values, abs=1e-3 * (1.0 + np.abs(values).max()))
+        returns.append(n_left)
+
+    monkeypatch.setattr(module.Whole, "come_back", checked)
+    monkeypatch.setattr(module, "SAFE", 0.9)
+    X, signs = kernel_cases.rings(n=500, seed=9, noise=0.2)
+    for C in (1.0, 100.0, 1e4):
+        problem = kernel_cases.problem_of(X, signs, C, gamma=3.0)
+        assert kernel_cases.solved(problem, 1e-6)[1].gap <= 1e-6
+    assert max(returns, default=0) > 0
+
+
+def test_what_was_left_too_early_is_found_by_the_judge(small_samples, monkeypatch):
+    """Nothing is near, nothing is around, and nobody comes back: only the judge sees the other rows."""
+    for name, value in {"NEAR": 1e-9, "AROUND": 1e-9, "SAFE": -1e99}.items():
+        monkeypatch.setattr(module, name, value)
+    X, signs = kernel_cases.rings(n=400, seed=10)
+    assert kernel_cases.solved(kernel_cases.problem_of(X, signs, 10.0), 1e-6)[1].gap <= 1e-6
+
+
+def test_the_same_bits_each_time(small_samples):
     X, signs = kernel_cases.rings(n=300, seed=3)
     problem = kernel_cases.problem_of(X, signs, 50.0)
     first, second = (kernel_cases.solved(problem, 1e-6)[0] for _ in range(2))
@@ -101,18 +169,19 @@ def test_what_float32_cannot_tell_ends(monkeypatch):
     problem = kernel_cases.problem_of(X, signs, 1e4)
     with kernel_cases.Threads() as threads:
         rows, scale = kernel_cases.shared_rows(problem.kernel, problem.points, threads)
-        solver = module.batch_smo(problem, kernel_cases.RowCache(rows, 1e8, 100), scale, tol=1e-15, few_bytes=1e8)
+        solver = module.batch_smo(problem, kernel_cases.RowCache(rows, 1e8), scale, tol=1e-15, few_bytes=1e8)
         proposals = sum(solution.settled for solution in solver)
     assert proposals == 1
 
 
-def test_a_brief_refusal_says_nothing_of_progress():
+@pytest.mark.parametrize("sees_all", [False, True])
+def test_a_brief_refusal_says_nothing_of_progress(sees_all):
     """A judge who looks only at rows with weight may call the better proposal the worse: the rounds go on."""
     X, signs = kernel_cases.rings(n=200, seed=6, noise=0.5)
     problem = kernel_cases.problem_of(X, signs, 100.0)
     with kernel_cases.Threads() as threads:
         rows, scale = kernel_cases.shared_rows(problem.kernel, problem.points, threads)
-        solver = module.batch_smo(problem, kernel_cases.RowCache(rows, 1e8, 100), scale, tol=1e-3, few_bytes=1e8)
+        solver = module.batch_smo(problem, kernel_cases.RowCache(rows, 1e8), scale, tol=1e-3, few_bytes=1e8)
         answer, brief_gaps = None, iter([2e-3, 5e-3, 9e-3])
         while True:
             solution = solver.send(answer)
@@ -121,7 +190,8 @@ def test_a_brief_refusal_says_nothing_of_progress():
                 continue
             if (gap := next(brief_gaps, None)) is None:
                 break
-            answer = replace(answer, gap=gap, values=np.where(solution.a > 0.0, answer.values, np.nan))
+            seen = answer.values if sees_all else np.where(solution.a > 0.0, answer.values, np.nan)
+            answer = replace(answer, primal=np.inf, dual=0.0, gap=gap, values=seen, b=np.nan)
     assert answer.gap <= 1e-4
 
 

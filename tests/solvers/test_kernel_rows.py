@@ -6,7 +6,8 @@ import pytest
 
 from maxmargin.data.threads import Threads
 from maxmargin.solvers import kernel_rows
-from maxmargin.solvers.kernel_rows import RowCache, shared_rows
+from maxmargin.solvers.kernel_rows import shared_rows
+from maxmargin.solvers.row_cache import RowCache
 
 each_kernel = pytest.mark.parametrize("name", kernel_cases.KERNELS)
 each_form = pytest.mark.parametrize("form", kernel_cases.FORMS)
@@ -21,14 +22,27 @@ def rows_of(problem, threads):
     return rows, scale, expected
 
 
+def square(rows, chosen):
+    out = np.empty((len(chosen), len(chosen)), dtype=np.float32)
+    rows.square(chosen, out)
+    return out
+
+
+def small_blocks(monkeypatch, wide):
+    """Several blocks of a few columns; a sparse table that is written out, or too wide to be."""
+    sizes = {"BLOCK": 16, "TILE": 8, "HEIGHT": 4, "WIDTH": 8, "FULL": 0.0, "TOGETHER": 2}
+    for name, value in {**sizes, **({"MOST_NUMBERS": 1} if wide else {})}.items():
+        monkeypatch.setattr(kernel_rows, name, value)
+
+
+each_width = pytest.mark.parametrize("wide", [False, True], ids=["written out", "wide"])
+
+
 @each_kernel
 @each_form
-@pytest.mark.parametrize("wide", [False, True], ids=["written out", "wide"])
+@each_width
 def test_values(name, form, wide, monkeypatch):
-    if wide:
-        monkeypatch.setattr(kernel_rows, "MOST_NUMBERS", 1)
-    monkeypatch.setattr(kernel_rows, "BLOCK", 16)
-    monkeypatch.setattr(kernel_rows, "TILE", 8)
+    small_blocks(monkeypatch, wide)
     X, signs = kernel_cases.rings(n=45)
     X = 3.0 + np.column_stack([X, X[:, 0] * X[:, 1], np.zeros(45), X[:, 1] ** 2, X[:, 0]])
     problem = kernel_cases.problem_of(kernel_cases.FORMS[form](X), signs, **kernel_cases.KERNELS[name])
@@ -39,12 +53,70 @@ def test_values(name, form, wide, monkeypatch):
         rows.fill(chosen, out)
         tolerance = (1e-3 if name == "narrow rbf" else 2e-5) * np.abs(expected).max()  # exponents of thousands
         assert scale * out == pytest.approx(expected[chosen], abs=tolerance)
-        assert scale * rows.square(chosen) == pytest.approx(expected[np.ix_(chosen, chosen)], abs=tolerance)
+        assert scale * square(rows, chosen) == pytest.approx(expected[np.ix_(chosen, chosen)], abs=tolerance)
         part = rows.restricted(columns)
         out = np.empty((2, len(columns)), dtype=np.float32)
         part.fill(np.array([1, 0]), out)
         assert scale * out == pytest.approx(expected[np.ix_(columns[[1, 0]], columns)], abs=tolerance)
         assert np.abs(out).max() <= 2.001
+
+
+@each_kernel
+@each_form
+@each_width
+def test_sums_of_rows(name, form, wide, monkeypatch):
+    small_blocks(monkeypatch, wide)
+    X, signs = kernel_cases.rings(n=45)
+    X = np.column_stack([X, X[:, 0] * X[:, 1], np.zeros(45), X[:, 1] ** 2, *[X[:, 0] + shift for shift in range(8)]])
+    problem = kernel_cases.problem_of(kernel_cases.FORMS[form](X), signs, **kernel_cases.KERNELS[name])
+    random = np.random.default_rng(0)
+    with Threads() as threads:
+        rows, scale, expected = rows_of(problem, threads)
+        chosen, columns, coefficients = random.permutation(45)[:14], random.permutation(45)[:21], random.normal(size=14)
+        values = random.normal(size=45)
+        wanted = values.copy()
+        wanted[columns] += coefficients @ expected[np.ix_(chosen, columns)] / scale
+        rows.add(chosen, coefficients, columns, values)
+        assert values == pytest.approx(wanted, abs=1e-4 if name != "narrow rbf" else 1e-2)
+        rows.add(chosen[:0], coefficients[:0], columns, values)
+        rows.add(chosen, coefficients, columns[:0], values)
+        assert values == pytest.approx(wanted, abs=1e-4 if name != "narrow rbf" else 1e-2)
+
+
+def test_the_exponential():
+    x = -np.logspace(-9, np.log10(87.0), 50_001).astype(np.float32)
+    found = np.tile(x, (2, 1))
+    kernel_rows.exponential(found, 1, 50_001)
+    assert np.array_equal(found[:, 0], [x[0], x[0]])  # from column 1 on
+    error = np.abs(found[1, 1:] / np.exp(x[1:].astype(float)) - 1.0)
+    with np.errstate(divide="ignore"):
+        assert np.all(error <= 2.0**-23 * (1.0 + np.abs(x[1:])))
+    ends = np.array([[0.0, -0.0, 1e-6, -87.0, -89.0, -1e4, -3e38]], dtype=np.float32)
+    kernel_rows.exponential(ends, 0, 7)
+    assert np.array_equal(ends[0, :2], [1.0, 1.0])
+    assert ends[0, 2] == pytest.approx(1.0, abs=2e-6)
+    assert ends[0, 3] == pytest.approx(np.exp(-87.0), rel=1e-5)
+    assert np.array_equal(ends[0, 4:], np.full(3, 2.0**-126, dtype=np.float32))
+
+
+def test_what_is_kept_is_copied_into_a_square():
+    X, signs = kernel_cases.rings(n=30)
+    problem = kernel_cases.problem_of(X, signs)
+    with Threads() as threads:
+        rows, _, expected = rows_of(problem, threads)
+        made = []
+        fill = rows.fill
+        rows.fill = lambda chosen, out: (made.extend(chosen.tolist()), fill(chosen, out))
+        rows.is_cheap = False
+        cache = RowCache(rows, 1e6)
+        cache.slots(np.array([4, 9, 20, 2]))
+        cache.values[cache.slot_of[9], 1] = 0.5  # a mark
+        chosen = np.array([1, 9, 28, 4])
+        among = square(cache, chosen)
+    expected[9, 1] = expected[1, 9] = 0.5
+    assert among == pytest.approx(expected[np.ix_(chosen, chosen)], abs=1e-6)
+    assert np.array_equal(among, among.T)
+    assert made == [4, 9, 20, 2]
 
 
 def test_rows_of_a_precomputed_kernel():
@@ -63,7 +135,7 @@ def test_rows_far_from_zero_keep_their_distances():
     problem = kernel_cases.problem_of(X + 1000.0, signs, kernel="poly", gamma=1.0, coef0=1.0, degree=2)
     with Threads() as threads:
         rows, scale, _ = rows_of(problem, threads)
-        found = scale * rows.square(np.arange(30)).astype(float)
+        found = scale * square(rows, np.arange(30)).astype(float)
     wanted = kernel_cases.gram(problem)
     assert distances(found) == pytest.approx(distances(wanted), rel=1e-4, abs=1e-6 * distances(wanted).max())
 
@@ -81,7 +153,7 @@ def test_the_cache_replaces_what_came_first():
         rows, _, expected = rows_of(problem, threads)
         fill = rows.fill
         rows.fill = lambda chosen, out: (made.extend(chosen.tolist()), fill(chosen, out))
-        cache = RowCache(rows, 5 * 40 * 4, 100)
+        cache = RowCache(rows, 5 * 40 * 4)
         assert cache.values.nbytes == 5 * 40 * 4
         for wanted in ([1, 2, 3], [3, 4], [5, 6], [1, 5], [6, 4, 3]):
             slots = cache.slots(np.array(wanted))
@@ -101,7 +173,7 @@ def test_a_function_that_fails_leaves_the_cache_sound():
     problem = kernel_cases.problem_of(X, signs, kernel=function)
     with Threads() as threads:
         rows, scale, expected = rows_of(problem, threads)
-        cache = RowCache(rows, 2 * 20 * 4, 100)
+        cache = RowCache(rows, 2 * 20 * 4)
         cache.slots(np.array([0, 1]))
         fails = True
         with pytest.raises(RuntimeError):

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.duality import LEAST, LIGHTEST, OUTWARDS, rounding, total
-from maxmargin.certificates.kernel_screening import summed_in_float32, within_reach
+from maxmargin.certificates.kernel_screening import is_near, is_worth_it, summed_in_float32
 from maxmargin.certificates.soft_margin import soft_gap
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import MOST_BLOCKS, Threads
@@ -176,10 +176,11 @@ def both_sides(problem: KernelMargin, w: Direction, b: float | None, threads: Th
 
     screened = np.flatnonzero(np.isnan(w.values) & np.isinf(w.off)) if can_be_screened(problem) else np.empty(0, int)
     if len(screened) and w.carriers is not None:
-        in_reach = within_reach(problem.kernel, rows_of(problem.points, screened), w.carriers, w.size)
+        rows = rows_of(problem.points, screened)
+        in_reach = is_near(problem.kernel, rows, w.carriers)[0] & is_worth_it(problem.kernel, rows, w.carriers, w.size)
         look_at(screened[~in_reach], combined)
         screened = screened[in_reach]
-        look_at(screened, summed_in_float32)
+        look_at(screened, mostly_in_float32)
     while True:
         known = bool(np.all(np.isfinite(w.values)))
         bias = b if b is not None else bias_of(problem, w.values) if known else 0.0
@@ -234,6 +235,20 @@ def combined(kernel: Kernel, A: Points, B: Points, coefficients: NDArray[np.floa
     error = 1.1 * (relative * sizes + absolute * heavy) + 2.0 * LEAST * terms
     known = (relative <= BLURRED) & np.isfinite(error)
     return sums, 1.1 * (sizes + absolute * heavy), np.where(known, error, math.inf)
+
+
+def mostly_in_float32(
+    kernel: Kernel, A: Points, B: Points, coefficients: NDArray[np.float64], threads: Threads | None
+) -> Sums:
+    """The same, in float32 but for the rows of B that are too far away for it; the rows of A are near."""
+    is_b_near = is_near(kernel, A, B)[1]
+    near, far = np.flatnonzero(is_b_near), np.flatnonzero(~is_b_near)
+    if not len(far):
+        return summed_in_float32(kernel, A, B, coefficients, threads)
+    sums, sizes, error = summed_in_float32(kernel, A, rows_of(B, near), coefficients[near], threads)
+    more, more_sizes, more_error = combined(kernel, A, rows_of(B, far), coefficients[far], threads)
+    sums = sums + more
+    return sums, sizes + more_sizes, error + more_error + rounding(4) * sums.sum(axis=1)
 
 
 def bias_of(problem: KernelMargin, values: Vector) -> float:

@@ -11,9 +11,9 @@ u = 2^-24 the exponent is within
 of the real one, in whatever order BLAS adds, and the value within 1.02 times that, relatively, plus what exp is off. So
 the error of S = sum_j c_j k(x, x_j), c >= 0, has a bound that is a sum of the same kind:
 
-    1.05 ((r h + (WIDTH + 16) u) S + r sum_j c_j h_j k(x, x_j))
+    1.05 ((r h + (TERMS + 16) u) S + r sum_j c_j h_j k(x, x_j))
 
-for blocks of WIDTH terms, whose sums are added in float64. It holds where r (h + h') is below 1 %, which keeps all
+for blocks of TERMS terms, whose sums are added in float64. It holds where r (h + h') is below 1 %, which keeps all
 numbers far from float32's largest ones as well, and r, too: then (d + 8) u is so small that 1.02 covers its powers.
 What is lost below float32's least numbers is added.
 
@@ -32,7 +32,8 @@ from maxmargin.data.threads import Threads, block_edges, one_thread_for_blas
 from maxmargin.problems.kernels import LEAST, Kernel, Points, extended, rows_of, spans, terms_per_row, written_out
 
 UNIT_ROUNDOFF = 2.0**-24
-HEIGHT, WIDTH = 1024, 64  # of a block of values: in the cache, and few terms to a sum
+HEIGHT, WIDTH = 1024, 256  # of a block of values: in the cache
+TERMS = 64  # that are summed in float32
 MOST = 0.01  # of a kernel value: a larger error is not bounded here
 WORTH_IT = 0.6  # an error of a value y w.phi(x): with a larger one, too many rows would stay in doubt
 VANISHED = 2.0**-100  # more than all that a term can lose below float32's normal range, if the weights are at most 1
@@ -44,22 +45,26 @@ def rate(A: Points, B: Points) -> float:
     return 2.04 * (max(terms_per_row(A.X), terms_per_row(B.X)) + 8) * UNIT_ROUNDOFF
 
 
-def within_reach(kernel: Kernel, A: Points, B: Points, size: float) -> NDArray[np.bool_]:
-    """The rows of A whose values float32 can bound, and closely enough if their S is about `size`; none among numbers
-    that are not finite."""
-    if is_sparse(B.X) and B.X.shape[0] * B.X.shape[1] > MOST_NUMBERS:
-        return np.zeros(A.X.shape[0], dtype=bool)
-    h, farthest = kernel.gamma * A.squares, kernel.gamma * float(B.squares.max(initial=0.0))
+def is_near(kernel: Kernel, A: Points, B: Points) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """The rows of A and of B that are so near to 0 that float32 can bound the kernel of any two of them; none among
+    numbers that are not finite, or too many to be written out."""
     r = rate(A, B)
-    is_bounded = r * np.maximum(h + farthest, 1.0) <= MOST
-    return np.asarray(is_bounded & ((2.0 * r * h + (WIDTH + 16) * UNIT_ROUNDOFF) * size <= WORTH_IT))
+    too_wide = is_sparse(B.X) and B.X.shape[0] * B.X.shape[1] > MOST_NUMBERS
+    most = 0.5 * MOST / r if r <= MOST and not too_wide else -1.0
+    return kernel.gamma * A.squares <= most, kernel.gamma * B.squares <= most
+
+
+def is_worth_it(kernel: Kernel, A: Points, B: Points, size: float) -> NDArray[np.bool_]:
+    """The rows of A whose values float32 can bound closely enough, if their S is about `size`."""
+    h = kernel.gamma * A.squares
+    return np.asarray((2.0 * rate(A, B) * h + (TERMS + 16) * UNIT_ROUNDOFF) * size <= WORTH_IT)
 
 
 def summed_in_float32(
     kernel: Kernel, A: Points, B: Points, coefficients: NDArray[np.float64], threads: Threads | None
 ) -> tuple[NDArray[np.float64], Vector, Vector]:
     """sum_j c_j k(x_i, x_j) for each column c >= 0; at least the sum over all columns; and the error of every one and
-    of all together. The rows of A are within reach."""
+    of all together. The rows of A and B are near."""
     heaviest = float(coefficients.max(initial=0.0)) or 1.0
     weights, h = coefficients / heaviest, kernel.gamma * B.squares
     columns = np.column_stack([weights, weights.sum(axis=1) * h]).astype(np.float32)
@@ -71,14 +76,16 @@ def summed_in_float32(
             left = left_factor(kernel, rows_of(A, rows))
             for part, right in rights:
                 values = np.asarray(left @ right)
-                out[rows] += np.exp(values, out=values) @ columns[part]
+                np.exp(values, out=values)
+                for few in spans(0, values.shape[1], TERMS):
+                    out[rows] += values[:, few] @ columns[part][few]
 
     with Threads.shared(threads) as shared, one_thread_for_blas():
         shared.run(run, block_edges(len(out), out.shape[0] * len(columns)))
     sums, farther = out[:, :-1], out[:, -1]
     r, lost = rate(A, B), VANISHED * (len(columns) + 1)
     sizes = sums.sum(axis=1)
-    relative = r * kernel.gamma * A.squares + (WIDTH + 16) * UNIT_ROUNDOFF
+    relative = r * kernel.gamma * A.squares + (TERMS + 16) * UNIT_ROUNDOFF
     error = 1.05 * (relative * sizes + r * farther) + lost
     return heaviest * sums, heaviest * (1.05 * sizes + lost), heaviest * error + 4.0 * LEAST
 

@@ -17,14 +17,14 @@ from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weigh
 from maxmargin.estimators.hard_margin import NotSeparableError
 from maxmargin.estimators.kernel_planes import KernelPlanes, whole_number
 from maxmargin.problems.kernel_margin import KernelMargin
-from maxmargin.problems.kernels import Kernel, Points, rows_of
+from maxmargin.problems.kernels import Kernel, Points, compared, rows_of
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
 from maxmargin.problems.soft_margin import Loss
 from maxmargin.solve.clock import Answer, Clock
 from maxmargin.solve.soft_margin import prove
 
 if TYPE_CHECKING:
-    from maxmargin.solvers.kernel_rows import RowCache
+    from maxmargin.solvers.row_cache import RowCache
 
 MEGABYTE = 2.0**20
 
@@ -33,13 +33,13 @@ class KernelWork:
     """What the two-class problems of a fit share: the rows as the kernel wants them, and a cache of its values."""
 
     def __init__(self, kernel: Kernel, table: Table, threads: Threads, n_bytes: float) -> None:
-        from maxmargin.solvers.batch_smo import KEPT
-        from maxmargin.solvers.kernel_rows import RowCache, shared_rows
+        from maxmargin.solvers.kernel_rows import shared_rows
+        from maxmargin.solvers.row_cache import RowCache
 
         self.kernel, self.threads = kernel, threads
-        self.points = kernel.points(table.X)
+        self.points = compared(kernel, kernel.points(table.X))
         self.rows, self.scale = shared_rows(kernel, self.points, threads)
-        self.n_bytes, self.make_cache = n_bytes, functools.partial(RowCache, n_bytes=n_bytes, enough=KEPT)
+        self.n_bytes, self.make_cache = n_bytes, functools.partial(RowCache, n_bytes=n_bytes)
         self.whole: RowCache | None = None
 
     def points_of(self, two: TwoClasses) -> Points:

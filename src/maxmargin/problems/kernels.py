@@ -376,6 +376,17 @@ def power(base: NDArray[np.float64], degree: int) -> NDArray[np.float64]:
     return result
 
 
+def compared(kernel: Kernel, points: Points) -> Points:
+    """The points as rbf needs them to compare them with each other: without columns in which all are equal."""
+    if kernel.name is not KernelName.RBF or is_sparse(points.X) or not len(points.X):
+        return points
+    varies = points.X.min(axis=0) != points.X.max(axis=0)  # NaN, where numbers overflowed, stays
+    if np.all(varies):
+        return points
+    X = np.ascontiguousarray(points.X[:, varies])
+    return Points(X, row_squares(X), points.places)
+
+
 def rows_of(points: Points, rows: slice | NDArray[np.intp]) -> Points:
     """Some of the rows."""
     squares = points.squares[rows] if len(points.squares) else points.squares

@@ -56,13 +56,14 @@ class KernelJudge:
         """Measure the weights that are proposed; keep them if they prove more.
 
         Not thorough: where rows that carry weight already show that the gap is too large, no others are measured, and
-        their values are NaN. But not twice in a row: a solver needs exact values of all rows to get out of its errors.
+        their values are NaN, and so is the bias. But not twice in a row: a solver needs exact values of all rows to get
+        out of its errors.
         """
         a = np.clip(solution.a, 0.0, self.problem.costs)
         w = direction(self.problem, a, self.threads)
         if not (thorough or self.was_brief) and (gap := least_gap(self.problem, w)) > self.tol:
             self.was_brief = True
-            return Judgement(math.inf, 0.0, gap, w.values, 0.0)
+            return Judgement(math.inf, 0.0, gap, w.values, math.nan)
         self.was_brief = False
         measured = both_sides(self.problem, w, None, self.threads)
         gap = soft_gap(measured.upper, measured.lower)

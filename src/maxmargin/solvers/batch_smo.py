@@ -1,28 +1,28 @@
-"""Batch SMO: the kernel soft margin, some hundred dual variables at a time.
+"""Batch SMO: the kernel soft margin, some hundred dual variables at a time, on the rows that matter.
 
     max  D(a) = sum_i a_i - 1/2 sum_ij a_i a_j y_i y_j k_ij,      0 <= a_i <= C_i,   sum_i a_i y_i = 0
 
-values_i = sum_j a_j y_j k_ij and the slopes v_i = y_i - values_i are kept for all rows. In each round
+Rounds among rows that are in play (`rows_in_play`) cost a row of the kernel over them for each variable that moves. So
+few rows are in play:
 
-    1. the rows that violate most, half of them from either side, join the newest half of the last working set
-    2. their own small problem is solved (`working_set`)
-    3. values += the change of a times the kernel's rows, which are made in float32 and kept as long as the cache lasts
+    1. A sample of the rows is solved, roughly. Its plane, y (value + b), tells which rows of a sample four times as
+       large are inside the street, or near it: these are in play next. And so on, until the sample is everything.
+    2. When the rows in play have come a good part of their way, the change of a is carried to the rows around them:
+       sums of kernel values, of which none is kept. Those that it brought near to the street are in play from then on.
+       Near is what is nearer than values are likely to move by the next time: less than they just did.
+    3. Rows that are much farther away are left, with their values and the a of that time, and looked at again when the
+       rows around have moved inwards so far that some of those might have come near, too.
+    4. When the gap of the rows in play seems to be below tol, the plane is proposed. Whoever judges it measures all
+       rows in float64. If it was not good enough, the rounds go on from these values: what float32 lost, and what was
+       left too early, is found again, and errors in the changes shrink with the changes.
 
-The gap is free: with b between the slopes of the two sides, row i adds (C_i - a_i) xi_i + a_i max(0, -xi'_i), where
-xi' = 1 - y (value + b) and xi its positive part, and all rows together are P - D.
-
-Rows whose variable is at an end of its box and whose slope is far on the right side are left out when they are many
-("shrinking"): the rest is solved as a smaller table of its own, and then the change of a is carried to all rows, or
-judged at once: whoever judges it measures all rows anyway.
-
-What float32 loses is found again: whoever judges a proposal measures all values in float64, the rounds go on from
-these, and errors in the changes shrink with the changes. References: [joachims1999], [fan2005], [wen2018].
+References: [joachims1999], [fan2005], [wen2018].
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+import sys
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,44 +31,29 @@ from maxmargin.data.matrix import Vector
 from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
 from maxmargin.problems.notebook import BLANK, Notebook, NotebookError, State
 from maxmargin.problems.separation import Solution
-from maxmargin.solvers.kernel_rows import RowCache
-from maxmargin.solvers.working_set import add_rows, solve_working_set
+from maxmargin.solvers.row_cache import RowCache
+from maxmargin.solvers.rows_in_play import Desk, Table, View, look
 
 Rows = NDArray[np.intp]
 
-SIZE = 1024  # of a working set; half of it where rows are expensive, and no more of them are to be made than needed
-KEPT = 2 * SIZE  # rows that are cheap to make: those of a working set, and some of the last ones
-PRECISION = 0.1  # a working set is solved to this part of its violation
-STEPS = 50  # times its size: the most steps for a working set
-FEW = 0.5  # of the rows may be left for it to pay to leave the others out
-APART = 0.5  # of the violation: a slope that is so far on the right side is left out
-FURTHER = 0.1  # of the gap: where the smaller table stops
+SMALLEST = 2000  # rows of the first sample, or more
+GROWTH = 4  # times as many rows in the next sample
+ROUGH = 0.05  # the relative gap to which a sample is solved
+NEAR = 0.3  # y (value + b) - 1 of rows that are in play, at most: when a sample begins, and ever
+NEXT = 0.3  # of what values moved by, they are likely to move the next time
+OFTEN = 0.9  # of the rows moved by less: what a few do is found when it has happened
+AROUND = 3.0  # times farther away than what is near: rows beyond that are left
+SAFE = 0.5  # of that distance: rows that were left may have come as near
+UNIT_ROUNDOFF = 2.0**-24  # of float32
+NEARLY_ALL = 0.9  # of all rows in play: then all of them are
+FURTHER = 0.03  # of the gap of the rows in play: where the others are looked at
 AIM = 0.7  # of the tolerance: float32 sees the gap a little too small
 PATIENCE = 50  # rounds in which something must have got better
+LOOKS = 5  # at the rows around, likewise
+BETTER = 0.9  # of the gap that was proven before, or a dual objective that has risen by as much: float32 can do more
 LITTLE = 1e-4  # of the gap: a dual objective that rose by less is at the end of what float32 can tell
 HOPELESS = 1e10  # a dual objective of the hard margin: if a plane exists, its margin is below 1e-5 of the radius
 PART_ARRAYS = ("a", "values", "before")
-COLUMNS = 4096  # of the cache that one thread adds up at a time
-
-
-class View(NamedTuple):
-    """The slopes of all rows; where a y may rise and fall; the largest slope that may rise and the least that may fall.
-
-    `gap` is P - D, as far as float32 can tell; P is infinite while a hard margin has no plane that separates.
-    """
-
-    slopes: Vector
-    rising: NDArray[np.bool_]
-    falling: NDArray[np.bool_]
-    highest: float
-    lowest: float
-    gap: float
-    primal: float
-    dual: float
-
-    @property
-    def violation(self) -> float:
-        return self.highest - self.lowest
 
 
 class Progress:
@@ -77,14 +62,14 @@ class Progress:
     def __init__(self) -> None:
         self.round, self.marked, self.smallest = 0, -np.inf, np.inf
 
-    def has_ended(self, view: View, *, all_rows: bool) -> bool:
-        """Asked once in each round, says yes after PATIENCE rounds without progress."""
+    def has_ended(self, view: View, patience: int, *, all_rows: bool) -> bool:
+        """Asked once in each round, says yes after so many rounds without progress."""
         little = LITTLE * min(view.gap, view.dual)
         better = view.dual - self.marked > little if all_rows else view.gap < 0.99 * self.smallest
         self.round = 0 if better else self.round + 1
         if better:
             self.marked, self.smallest = view.dual, view.gap
-        return self.round > PATIENCE
+        return self.round > patience
 
     def state(self) -> State:
         return {f"progress_{name}": value for name, value in vars(self).items()}
@@ -93,117 +78,26 @@ class Progress:
         vars(self).update({name: kept[f"progress_{name}"] for name in vars(self)})
 
 
-class Table:
-    """Rows in play: their variables, their values, and a cache of kernel rows over them."""
-
-    def __init__(self, cache: RowCache, signs: Vector, costs: Vector, a: Vector, values: Vector) -> None:
-        self.cache, self.signs, self.costs, self.a, self.values = cache, signs, costs, a, values
-        self.working_set = np.empty(0, dtype=np.intp)
-        self.size = SIZE if cache.rows.is_cheap else SIZE // 2
-
-    def look(self) -> View:
-        """Where things stand."""
-        signs, a, costs = self.signs, self.a, self.costs
-        plus, slopes = signs > 0.0, signs - self.values
-        above, below = a > 0.0, a < costs
-        rising, falling = np.where(plus, below, above), np.where(plus, above, below)
-        highest = float(np.max(slopes, where=rising, initial=-np.inf))
-        lowest = float(np.min(slopes, where=falling, initial=np.inf))
-        square = float(np.einsum("i,i,i->", signs, a, self.values))
-        dual = float(a.sum()) - 0.5 * square
-        if costs[0] == np.inf:
-            nearest = 1.0 - 0.5 * (highest - lowest)  # y (value + b) of the row that is nearest to the plane
-            primal = 0.5 * square / nearest**2 if nearest > 0.0 else np.inf
-            gap = primal - dual
-        else:
-            missing = signs * (slopes - 0.5 * (highest + lowest))
-            slack = np.maximum(missing, 0.0)
-            primal = 0.5 * square + float(np.einsum("i,i->", costs, slack))
-            gap = float(np.einsum("i,i->", costs, slack) - np.einsum("i,i->", a, missing))
-        return View(slopes, rising, falling, highest, lowest, gap, primal, dual)
-
-    def step(self, view: View) -> int:
-        """One round; returns the steps that its working set took."""
-        chosen = self.choose(view)
-        signs, before = self.signs[chosen], self.a[chosen]
-        a = before.copy()
-        slopes = (view.slopes[chosen] - 0.5 * (view.highest + view.lowest)).astype(np.float32)
-        K = self.cache.rows.square(chosen)
-        steps = int(solve_working_set(K, signs, slopes, a, self.costs[chosen], PRECISION, STEPS * self.size))
-        changes = signs * (a - before)
-        moved = np.flatnonzero(changes)
-        self.a[chosen] = a
-        self.working_set = chosen
-        self.carry(chosen[moved], changes[moved])
-        return steps
-
-    def choose(self, view: View) -> Rows:
-        """The newest half of the last working set and, from either side, the rows that violate most."""
-        kept = self.working_set[-(self.size // 2) :]
-        free = np.ones(len(self.signs), dtype=bool)
-        free[kept] = False
-        share = (self.size - len(kept)) // 2
-        rising = most(view.slopes, np.flatnonzero(view.rising & free & (view.slopes > view.lowest)), share)
-        free[rising] = False
-        falling = most(-view.slopes, np.flatnonzero(view.falling & free & (view.slopes < view.highest)), share)
-        return np.concatenate([kept, rising, falling])
-
-    def carry(self, chosen: Rows, changes: Vector) -> None:
-        """values += sum of the changes times the kernel's rows."""
-        together = min(self.size, len(self.cache.owner))
-        for start in range(0, len(chosen), together):
-            slots = self.cache.slots(chosen[start : start + together])
-            coefficients = changes[start : start + together].astype(np.float32)
-
-            def run(_: int, first: int, last: int, slots: Rows = slots, c: NDArray[np.float32] = coefficients) -> None:
-                add_rows(self.cache.values, slots, c, self.values, first, last)
-
-            n = len(self.signs)
-            self.cache.rows.threads.run(run, [*range(0, n, COLUMNS), n])
-
-    def take_over(self, part: Part) -> None:
-        """The values of all rows, after some have changed as a table of their own."""
-        few, chosen = part.table, part.chosen
-        changed = np.flatnonzero(few.a != part.before)
-        self.carry(chosen[changed], few.signs[changed] * (few.a - part.before)[changed])
-        self.values[chosen] = few.values
-
-    def in_play(self, view: View) -> Rows:
-        """Rows that some pair may still move: not those whose slope is far on the side where they cannot go."""
-        far = APART * max(view.violation, 0.0)
-        settled = np.where(view.rising, view.slopes < view.lowest - far, True)
-        settled &= np.where(view.falling, view.slopes > view.highest + far, True)
-        return np.flatnonzero(~settled)
-
-    def state(self) -> State:
-        return {"a": self.a, "values": self.values, "working_set": self.working_set}
-
-    def take_up(self, kept: State) -> None:
-        self.a[:], self.values[:], self.working_set = kept["a"], kept["values"], kept["working_set"]
-
-    def part(self, chosen: Rows, cache_bytes: float) -> Table:
-        """These rows as a table of their own."""
-        cache = RowCache(self.cache.rows.restricted(chosen), cache_bytes, KEPT)
-        return Table(cache, self.signs[chosen], self.costs[chosen], self.a[chosen], self.values[chosen])
-
-
 class Part:
-    """The rows in play as a table of their own, and what is shown of the whole meanwhile."""
+    """The rows in play as a table of their own. `gap` is what is shown of the whole meanwhile."""
 
-    def __init__(self, table: Table, chosen: Rows, cache_bytes: float, gap: float, b: float) -> None:
-        self.table, self.chosen, self.before = table.part(chosen, cache_bytes), chosen, table.a[chosen]
-        self.gap, self.b, self.goal, self.enough, self.progress = gap, b, 0.0, 0.0, Progress()
+    def __init__(self, table: Table, chosen: Rows, gap: float) -> None:
+        self.table, self.chosen, self.before, self.gap = table, chosen, table.a.copy(), gap
+        self.goal, self.enough, self.progress = 0.0, 0.0, Progress()
 
     def aim_at(self, goal: float) -> None:
-        """A gap below the goal is worth a proposal; part of the way is enough for a look at all rows."""
-        self.goal, self.enough = goal, max(FURTHER * self.table.look().gap, goal)
+        """A gap below the goal is worth a proposal; part of the way, or any, is enough for a look at the others."""
+        self.goal, self.enough = goal, min(max(FURTHER * self.table.look().gap, goal), sys.float_info.max)
 
     def has_ended(self, view: View) -> bool:
         stays = view.gap > self.enough and view.violation > 0.0
-        return not stays or self.progress.has_ended(view, all_rows=False)
+        return not stays or self.progress.has_ended(view, PATIENCE, all_rows=not view.primal < np.inf)
+
+    def is_there(self, view: View) -> bool:
+        return view.gap <= self.goal or view.violation <= 0.0
 
     def state(self) -> State:
-        numbers = {"before": self.before, "gap": self.gap, "b": self.b, "goal": self.goal, "enough": self.enough}
+        numbers = {"before": self.before, "gap": self.gap, "goal": self.goal, "enough": self.enough}
         return {"chosen": self.chosen, **self.table.state(), **numbers, **self.progress.state()}
 
     def take_up(self, kept: State) -> None:
@@ -212,11 +106,145 @@ class Part:
         self.progress.take_up(kept)
 
 
-def most(values: Vector, candidates: Rows, count: int) -> Rows:
-    """The candidates with the largest values."""
-    if len(candidates) <= count:
-        return candidates
-    return candidates[np.argpartition(-values[candidates], count - 1)[:count]]
+class Whole:
+    """All rows and their variables, and the plane's bias as it was last seen.
+
+    known             rows of the sample whose values are right, but for those of a part at work
+    near              how far outside of the street rows are in play
+    then, values_then a and the values of all rows, when these were last right
+    room              how far outside of the street rows that were left since then are at least
+    """
+
+    def __init__(self, problem: KernelMargin, cache: RowCache, scale: float, few_bytes: float) -> None:
+        n = problem.n_rows
+        self.cache, self.few_bytes, self.signs, self.costs = cache, few_bytes, problem.signs, problem.costs * scale
+        self.desk, self.memory = Desk(), np.empty(int(max(n, min(few_bytes // 4, n * n))), dtype=np.float32)
+        self.a, self.values = np.zeros(n), np.zeros(n)
+        self.order, self.sizes = sampling_order(problem.signs), sample_sizes(n)
+        self.known = np.sort(self.order[: self.sizes[0]])
+        self.sample, self.b, self.near = 0, 0.0, NEAR
+        self.then, self.values_then, self.room = np.zeros(n), np.zeros(n), np.inf
+
+    @property
+    def is_all(self) -> bool:
+        return self.sample == len(self.sizes) - 1
+
+    def look(self) -> View:
+        known = self.known
+        return look(self.signs[known], self.costs[known], self.a[known], self.values[known])
+
+    def begin_with(self, a: Vector) -> None:
+        """From these variables, with all rows."""
+        self.a[:], self.known, self.sample = a, np.arange(len(a)), len(self.sizes) - 1
+        self.carry(self.a, self.known)
+        view = self.look()
+        self.b = 0.5 * (view.highest + view.lowest)
+
+    def grow(self) -> None:
+        """The next sample, with its values."""
+        size, larger = self.sizes[self.sample : self.sample + 2]
+        self.carry(self.a, np.sort(self.order[size:larger]))
+        self.sample, self.known, self.near = self.sample + 1, np.sort(self.order[:larger]), NEAR
+        if self.is_all:
+            self.remember()
+
+    def look_around(self) -> None:
+        """Rows that are far outside of the street are left."""
+        reach = AROUND * self.near
+        margins = self.signs[self.known] * (self.values[self.known] + self.b) - 1.0
+        stays = (margins < reach) | (self.a[self.known] > 0.0)
+        self.known, self.room = self.known[stays], min(self.room, reach)
+
+    def remember(self) -> None:
+        """The values of all rows are right."""
+        self.known, self.room = np.arange(len(self.a)), np.inf
+        self.then, self.values_then = self.a.copy(), self.values.copy()
+        self.look_around()
+
+    def come_back(self) -> None:
+        """To the rows that were left."""
+        left = np.setdiff1d(np.arange(len(self.a)), self.known, assume_unique=True)
+        self.values[left] = self.values_then[left]
+        self.carry(self.a - self.then, left)
+        self.remember()
+
+    def part(self, view: View, gap: float) -> Part:
+        """The rows in play: those that some pair may move, or that are near to it."""
+        is_in = view.rising & (view.slopes > self.b - self.near) | view.falling & (view.slopes < self.b + self.near)
+        chosen = self.known[is_in]
+        if len(chosen) > NEARLY_ALL * len(self.a) or not view.primal < np.inf:
+            chosen = self.known
+        return self.part_of(chosen, gap)
+
+    def part_of(self, chosen: Rows, gap: float) -> Part:
+        is_all = len(chosen) == len(self.a)
+        cache = self.cache if is_all else RowCache(self.cache.rows.restricted(chosen), self.few_bytes, self.memory)
+        table = Table(cache, self.desk, self.signs[chosen], self.costs[chosen], self.a[chosen], self.values[chosen])
+        return Part(table, chosen, gap)
+
+    def take_over(self, part: Part, b: float) -> None:
+        """What has changed in a part is carried to the other rows that are known."""
+        others = np.setdiff1d(self.known, part.chosen, assume_unique=True)
+        before = self.values.copy()
+        self.values[part.chosen] = part.table.values
+        changes = np.zeros(len(self.a))
+        changes[part.chosen] = part.table.a - part.before
+        self.carry(changes, others)
+        moves = self.values - before + (b - self.b)
+        self.note(moves[self.known], b)
+        if self.is_all:
+            self.room -= float(np.max(-self.signs[others] * moves[others], initial=0.0))
+            if self.room < SAFE * AROUND * self.near:
+                self.come_back()
+            else:
+                self.look_around()
+
+    def take(self, values: Vector, b: float) -> None:
+        """Exact values of all rows, and the bias if one was looked for."""
+        before = self.values[self.known]
+        self.values[:] = values
+        if math.isnan(b):
+            view = look(self.signs, self.costs, self.a, values)
+            b = 0.5 * (view.highest + view.lowest)
+        self.note(values[self.known] - before + (b - self.b), b)
+        self.remember()
+
+    def note(self, moves: Vector, b: float) -> None:
+        """By how much value + b of some rows has moved. What float32 may be off by is no move."""
+        likely = NEXT * float(np.quantile(np.abs(moves), OFTEN))
+        self.b, self.near = b, min(NEAR, max(likely, UNIT_ROUNDOFF * float(self.a.sum())))
+
+    def carry(self, changes: Vector, columns: Rows) -> None:
+        """The values of these rows follow changes of a."""
+        rows = np.flatnonzero(changes)
+        self.cache.rows.add(rows, self.signs[rows] * changes[rows], columns, self.values)
+
+    def state(self) -> State:
+        numbers = {"sample": self.sample, "b": self.b, "near": self.near, "room": self.room}
+        then = {"then": self.then, "values_then": self.values_then}
+        return {"a": self.a, "values": self.values, "known": self.known, **then, **numbers}
+
+    def take_up(self, kept: State) -> None:
+        self.a[:], self.values[:], self.known = kept["a"], kept["values"], kept["known"]
+        self.then, self.values_then = kept["then"], kept["values_then"]
+        self.sample, self.b, self.near, self.room = (kept[name] for name in ("sample", "b", "near", "room"))
+
+
+def sampling_order(signs: Vector) -> Rows:
+    """The rows in an order of which every beginning is a fair sample: random, and with its share of both classes."""
+    random, places = np.random.default_rng(0), np.empty(len(signs))
+    for sign in (1.0, -1.0):
+        rows = np.flatnonzero(signs == sign)
+        places[rows] = random.permutation(len(rows)) / max(1, len(rows))
+    return np.argsort(places, kind="stable")
+
+
+def sample_sizes(n: int) -> list[int]:
+    """How many rows the samples have, the last one all of them."""
+    sizes = [n]
+    while sizes[0] >= GROWTH * SMALLEST:
+        sizes.insert(0, sizes[0] // GROWTH)
+    return sizes
 
 
 def batch_smo(
@@ -233,90 +261,91 @@ def batch_smo(
 
     The cache holds rows of the kernel divided by `scale`; `few_bytes` are for that of the smaller tables.
     """
-    n = problem.n_rows
-    table = Table(cache, problem.signs, problem.costs * scale, np.zeros(n), np.zeros(n))
+    whole = Whole(problem, cache, scale, few_bytes)
     if start is not None:
-        table.a[:] = start * scale
-        support = np.flatnonzero(start)
-        table.carry(support, table.signs[support] * table.a[support])
+        whole.begin_with(start * scale)
     rounds = steps = 0
-    aim, progress, proven, part = AIM * tol, Progress(), math.nan, None
+    aim, progress, proven, dual, part = AIM * tol, Progress(), math.nan, 0.0, None
 
     def state() -> State:
-        numbers = {"rounds": rounds, "steps": steps, "aim": aim, "proven": proven, "is_split": part is not None}
-        return {**table.state(), **numbers, **progress.state()}
+        numbers = {"rounds": rounds, "steps": steps, "aim": aim, "proven": proven, "dual": dual}
+        return {**whole.state(), **numbers, "is_split": part is not None, **progress.state()}
 
-    def solution(gap: float, b: float, settled: bool) -> Solution:
-        return Solution(np.zeros(0), b, table.a / scale, settled, steps, rounds, {"gap": gap})
+    def solution(gap: float, settled: bool) -> Solution:
+        details = {"gap": gap} if whole.is_all else {}
+        return Solution(np.zeros(0), whole.b, whole.a / scale, settled, steps, rounds, details)
 
     if (kept := notebook.page("cache", cache.state)) is not None:
         cache.take_up(kept)
-    if (kept := notebook.page("smo", state)) is not None:
-        table.take_up(kept)
+    if (kept := notebook.page("smo", state, growing=("known",))) is not None:
+        whole.take_up(kept)
         progress.take_up(kept)
-        rounds, steps, aim, proven = (kept[name] for name in ("rounds", "steps", "aim", "proven"))
-        part = part_of(table, few_bytes, notebook) if kept["is_split"] else None
+        rounds, steps, aim, proven, dual = (kept[name] for name in ("rounds", "steps", "aim", "proven", "dual"))
+        part = part_of(whole, notebook) if kept["is_split"] else None
     while True:
+        if part is None:
+            notebook.rest()
+            view = whole.look()
+            gap = view.gap / view.primal if 0.0 < view.primal < np.inf else view.gap
+            level = aim if whole.is_all else ROUGH
+            is_there = view.gap <= level * view.primal < np.inf or view.violation <= 0.0
+            is_hopeless = problem.is_hard and view.dual > HOPELESS
+            if not (is_there or is_hopeless or progress.has_ended(view, LOOKS, all_rows=True)):
+                part = whole.part(view, gap)
+                part.aim_at(0.5 * level * view.primal if view.primal < np.inf else 0.0)
+                notebook.page("part", part.state, growing=PART_ARRAYS)
+                notebook.page("part cache", part.table.cache.state)
+            elif not whole.is_all:
+                whole.grow()
+                progress = Progress()
+                yield solution(gap, False)
+                continue
         if part is not None:
-            gap, b = part.gap, part.b
+            gap = part.gap
             while True:
                 notebook.rest()
                 inner = part.table.look()
                 if part.has_ended(inner):
                     break
                 steps, rounds = steps + part.table.step(inner), rounds + 1
-                table.a[part.chosen] = part.table.a
-                yield solution(gap, b, False)
-            if inner.gap > part.goal and inner.violation > 0.0:
-                table.take_over(part)
+                whole.a[part.chosen] = part.table.a
+                yield solution(gap, False)
+            b = 0.5 * (inner.highest + inner.lowest)
+            if not (whole.is_all and part.is_there(inner)):
+                whole.take_over(part, b)
                 part = None
-                notebook.page("smo", state)
+                notebook.page("smo", state, growing=("known",))
                 continue
-        else:
-            notebook.rest()
-            view = table.look()
-            gap = view.gap / view.primal if 0.0 < view.primal < np.inf else view.gap
-            b = 0.5 * (view.highest + view.lowest)
-            is_there = view.gap <= aim * view.primal < np.inf or view.violation <= 0.0
-            is_hopeless = problem.is_hard and view.dual > HOPELESS
-            if not (is_there or is_hopeless or progress.has_ended(view, all_rows=True)):
-                chosen = table.in_play(view)
-                if len(chosen) > FEW * n or n <= 2 * table.size or not view.primal < np.inf:
-                    steps, rounds = steps + table.step(view), rounds + 1
-                    yield solution(gap, b, False)
-                    continue
-                part = Part(table, chosen, few_bytes, gap, b)
-                part.aim_at(0.5 * aim * view.primal)
-                notebook.page("part", part.state, growing=PART_ARRAYS)
-                notebook.page("part cache", part.table.cache.state)
-                continue
-        answer = yield solution(gap, b, True)
+        answer = yield solution(gap, True)
         if answer is None:
             return
         is_known = np.isfinite(answer.values)
-        if saw_all := bool(np.all(is_known)):
-            if not math.isnan(proven) and not answer.gap < 0.9 * proven:
+        if not math.isnan(answer.b):
+            rise, rest = answer.dual - dual, answer.primal - answer.dual
+            if not math.isnan(proven) and not (answer.gap < BETTER * proven or rise > (1.0 - BETTER) * rest):
                 return
-            proven = float(answer.gap)
-        if part is not None:
-            if not saw_all:  # a judge who has seen enough need not look at all rows
-                table.take_over(part)
-            part = None
-            notebook.page("smo", state)
-        table.values[is_known] = answer.values[is_known]
+            proven, dual = float(answer.gap) if answer.gap < np.inf else math.inf, float(answer.dual)
+        if np.all(is_known):
+            whole.take(answer.values, answer.b)
+        else:  # a judge who has seen enough need not look at all rows, nor for the best bias
+            if part is not None:
+                whole.take_over(part, b)
+            whole.values[is_known] = answer.values[is_known]
+        part = None
+        notebook.page("smo", state, growing=("known",))
         aim, progress = 0.5 * aim, Progress()
 
 
-def part_of(table: Table, few_bytes: float, notebook: Notebook) -> Part:
+def part_of(whole: Whole, notebook: Notebook) -> Part:
     """The part that an earlier process was at work on."""
-    any_part = Part(table, np.zeros(1, dtype=np.intp), few_bytes, 0.0, 0.0)
+    any_part = whole.part_of(np.zeros(1, dtype=np.intp), 0.0)
     kept = notebook.page("part", any_part.state, growing=PART_ARRAYS)
-    n = len(table.signs)
+    n = len(whole.a)
     if kept is None or any(len(kept[name]) != len(kept["chosen"]) for name in PART_ARRAYS) or not len(kept["chosen"]):
         raise NotebookError("it was at work on a part of the rows, and does not say on which")
     if kept["chosen"].min() < 0 or kept["working_set"].max(initial=-1) >= len(kept["chosen"]):
         raise NotebookError(f"it was at work on rows that are not among the {n} of this run")
-    part = Part(table, kept["chosen"], few_bytes, kept["gap"], kept["b"])
+    part = whole.part_of(kept["chosen"], kept["gap"])
     part.take_up(kept)
     notebook.page("part", part.state, growing=PART_ARRAYS)
     if (kept := notebook.page("part cache", part.table.cache.state)) is not None:

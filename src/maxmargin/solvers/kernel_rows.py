@@ -10,14 +10,14 @@ one matrix product of rows that are two numbers longer, and then one pass over t
 product adds only what is there: a whole line of the transposed table for each entry of a row; and where the
 table is too wide to be written out, a few rows are written out instead and meet the sparse table.
 
-Columns are split into blocks, which run side by side. Rows that were made are kept in a cache of bounded size.
+Columns are split into blocks, which run side by side.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,16 +27,17 @@ from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector, is_sparse
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of
-from maxmargin.problems.notebook import State
-from maxmargin.solvers.row_batches import RowBatches
+from maxmargin.solvers.working_set import add_rows
 
 Rows = NDArray[np.intp]
 Values = NDArray[np.float32]
 
 BLOCK = 8192  # columns: with some hundred rows they stay in the cache
 TILE = 2048  # columns of a line of the transposed table that are added at a time
+HEIGHT, WIDTH = 256, 2048  # of the values that are made, added up and forgotten at a time
 MOST_NUMBERS = 2**28  # a sparse table may be written out in float32 up to this size
-CHEAP = 100  # multiplications: rows with fewer of them for each value are made anew rather than kept for long
+FULL = 3.5  # columns for each entry of a sparse row: with fewer, it is faster to multiply the zeros as well
+CHEAP = 100  # multiplications for each value: rows that take no more are made anew rather than kept for long
 FAR_FROM_ZERO = 0.01  # of the largest k(x, x): where all distances are below it, float32 would hold little of them
 TOGETHER = 32  # rows that are written out to meet a wide sparse table
 
@@ -49,8 +50,25 @@ class KernelRows(ABC):
         self.is_cheap = products <= CHEAP  # multiplications for each value
 
     @abstractmethod
-    def inner(self, rows: Rows, start: int, stop: int, out: Values) -> None:
-        """out[:, start:stop] = what the kernel is a function of, for these rows and columns."""
+    def left(self, rows: Rows) -> Any:
+        """These rows as they meet columns, of this table or of a part of it."""
+
+    @abstractmethod
+    def inner(self, left: Any, start: int, stop: int, out: Values, at: int) -> None:
+        """What the kernel is a function of, for these rows and the columns from start to stop: in `out`, from column
+        `at` on."""
+
+    def finish(self, inner: Values, start: int, stop: int) -> None:
+        """The kernel from what it is a function of, in place, for the columns from start to stop."""
+        if self.kernel.name is KernelName.RBF:
+            exponential(inner, start, stop)
+        elif self.kernel.name is KernelName.POLY:
+            part = inner[:, start:stop]
+            base = part.copy() if self.kernel.degree > 2 else part
+            for _ in range(self.kernel.degree - 1):
+                np.multiply(part, base, out=part)
+            if self.kernel.degree == 0:
+                part[...] = 1.0
 
     @abstractmethod
     def restricted(self, columns: Rows) -> KernelRows:
@@ -58,32 +76,70 @@ class KernelRows(ABC):
 
     def fill(self, rows: Rows, out: Values) -> None:
         """out[k] = the kernel of row rows[k] with every column."""
+        left = self.left(rows)
 
         def run(_: int, start: int, stop: int) -> None:
-            self.inner(rows, start, stop, out)
-            apply(self.kernel, out[:, start:stop])
+            self.inner(left, start, stop, out, start)
+            self.finish(out, start, stop)
 
-        self.threads.run(run, [*range(0, self.n_columns, BLOCK), self.n_columns])
+        self.spread(run, self.n_columns, BLOCK)
 
-    def square(self, rows: Rows) -> Values:
-        """The kernel among these rows."""
-        part = self.restricted(rows)
-        out = np.empty((len(rows), len(rows)), dtype=np.float32)
-        part.fill(np.arange(len(rows)), out)
-        return out
+    def spread(self, run: Callable[[int, int, int], None], n_columns: int, width: int) -> None:
+        """run(_, start, stop) for blocks of so many columns, side by side."""
+        self.threads.run(run, [*range(0, n_columns, width), n_columns])
+
+    def square(self, rows: Rows, out: Values) -> None:
+        """out = the kernel among these rows."""
+        self.restricted(rows).fill(np.arange(len(rows)), out)
+
+    def add(self, rows: Rows, coefficients: Vector, columns: Rows, values: Vector) -> None:
+        """values[columns] += sum_k coefficients_k times the kernel of row rows[k] with these columns.
+
+        Nothing is kept: values of the kernel are made a few at a time, and added up while they are at hand.
+        """
+        parts = [slice(first, first + HEIGHT) for first in range(0, len(rows), HEIGHT)]
+        lefts = [(self.left(rows[part]), coefficients[part].astype(np.float32)) for part in parts]
+
+        tiles: list[Values] = []  # those that no thread is at work with: fresh memory is slow
+
+        def run(_: int, start: int, stop: int) -> None:
+            width = stop - start
+            few, sums = self.restricted(columns[start:stop]), np.zeros(width)
+            tile = tiles.pop() if tiles else np.empty(HEIGHT * WIDTH, dtype=np.float32)
+            for left, c in lefts:
+                some = tile[: len(c) * width].reshape(len(c), width)
+                few.inner(left, 0, width, some, 0)
+                few.finish(some, 0, width)
+                add_rows(some, np.arange(len(c)), c, sums, 0, width)
+            values[columns[start:stop]] += sums
+            tiles.append(tile)
+
+        if len(rows) and len(columns):
+            self.spread(run, len(columns), WIDTH)
 
 
-def apply(kernel: Kernel, inner: Values) -> None:
-    """The kernel from the inner products, in place."""
-    if kernel.name is KernelName.RBF:
-        np.exp(inner, out=inner)
-    elif kernel.name is KernelName.POLY and kernel.degree == 2:
-        np.multiply(inner, inner, out=inner)
-    elif kernel.name is KernelName.POLY and kernel.degree != 1:
-        base = inner.copy()
-        inner[...] = 1.0
-        for _ in range(kernel.degree):
-            inner *= base
+# 2^f = c_0 + c_1 f + ... + c_6 f^6 for |f| <= 1/2, to 1e-9: the best such polynomial at the nodes of Chebyshev
+C0, C1, C2, C3 = np.float32(1.0), np.float32(0.693147206), np.float32(0.240226466), np.float32(0.05550329)
+C4, C5, C6 = np.float32(0.00961851953), np.float32(0.00133998604), np.float32(0.000153375768)
+LOG2_E, LEAST_POWER, HALF = np.float32(math.log2(math.e)), np.float32(-126.0), np.float32(0.5)
+EXPONENT_PLACE = np.int32(23)  # of the bits of a float32
+
+
+@njit(fastmath={"contract", "reassoc"})
+def exponential(values: Any, start: Any, stop: Any) -> None:
+    """e^x = 2^n 2^f, n whole and |f| <= 1/2, in place: to 2^-23 (1 + |x|), which is what float32 makes of x already.
+
+    Below 2^-126 there is 2^-126.
+    """
+    for k in range(values.shape[0]):
+        row = values[k, start:stop]
+        bits = row.view(np.int32)
+        for t in range(row.shape[0]):
+            power = max(row[t] * LOG2_E, LEAST_POWER)
+            whole = np.floor(power + HALF)
+            f = power - whole
+            row[t] = (((((C6 * f + C5) * f + C4) * f + C3) * f + C2) * f + C1) * f + C0
+            bits[t] += np.int32(whole) << EXPONENT_PLACE
 
 
 class DenseTable(KernelRows):
@@ -93,56 +149,66 @@ class DenseTable(KernelRows):
         super().__init__(kernel, table.shape[1], threads, len(table))
         self.table, self.constant = table, constant
 
-    def inner(self, rows: Rows, start: int, stop: int, out: Values) -> None:
+    def left(self, rows: Rows) -> Values:
         left = self.table[:, rows].T.copy()
         if self.kernel.name is KernelName.RBF:
             left[:, -2] = -left[:, -1]
             left[:, -1] = -1.0
         else:
             left[:, -1] = self.constant
-        np.matmul(left, self.table[:, start:stop], out=out[:, start:stop])
+        return left
+
+    def inner(self, left: Values, start: int, stop: int, out: Values, at: int) -> None:
+        np.matmul(left, self.table[:, start:stop], out=out[:, at : at + stop - start])
 
     def restricted(self, columns: Rows) -> DenseTable:
         return DenseTable(self.kernel, np.ascontiguousarray(self.table[:, columns]), self.constant, self.threads)
 
 
 class SparseTable(KernelRows):
-    """Sparse rows against the transposed table, written out."""
+    """Sparse rows against the transposed table, written out; `halves` of either row are added to a product."""
 
-    def __init__(
-        self, kernel: Kernel, rows: Any, table: Values, halves: Values, constant: float, threads: Threads
-    ) -> None:
+    def __init__(self, kernel: Kernel, rows: Any, table: Values, halves: Values, threads: Threads) -> None:
         super().__init__(kernel, table.shape[1], threads, rows.nnz / max(1, rows.shape[0]))
-        self.rows, self.table, self.halves, self.constant = rows, table, halves, constant
+        self.rows, self.table, self.halves = rows, table, halves
 
-    def inner(self, rows: Rows, start: int, stop: int, out: Values) -> None:
-        part = out[:, start:stop]
-        if self.kernel.name is KernelName.RBF:
-            np.add(-self.halves[rows][:, None], -self.halves[start:stop], out=part)
-        else:
-            part[...] = self.constant
-        add_lines(self.rows.data, self.rows.indices, self.rows.indptr, rows, self.table, start, stop, out)
+    def left(self, rows: Rows) -> tuple[Any, Values]:
+        return self.rows[rows], self.halves[rows]
+
+    def inner(self, left: tuple[Any, Values], start: int, stop: int, out: Values, at: int) -> None:
+        rows, halves = left
+        add_lines(rows.data, rows.indices, rows.indptr, halves, self.table, self.halves, start, stop, out, at)
 
     def restricted(self, columns: Rows) -> SparseTable:
         table = np.ascontiguousarray(self.table[:, columns])
-        return SparseTable(self.kernel, self.rows[columns], table, self.halves[columns], self.constant, self.threads)
+        return SparseTable(self.kernel, self.rows[columns], table, self.halves[columns], self.threads)
 
 
 @njit(fastmath={"reassoc", "contract"})
-def add_lines(data: Any, indices: Any, indptr: Any, rows: Any, table: Any, first: Any, last: Any, out: Any) -> None:
-    """out[k] += sum over the entries of row rows[k]: the entry times its line of the table; columns first to last."""
+def add_lines(
+    data: Any, indices: Any, indptr: Any, halves: Any, table: Any, others: Any, first: Any, last: Any, out: Any, at: Any
+) -> None:
+    """out[k] = what is halved of row k and of the columns from first to last, and for each entry of row k: the entry
+    times its line of the table."""
     for start in range(first, last, TILE):
         stop = min(start + TILE, last)
-        for k in range(rows.shape[0]):
-            row = out[k, start:stop]
-            entry, end = indptr[rows[k]], indptr[rows[k] + 1]
-            while entry + 4 <= end:
+        for k in range(out.shape[0]):
+            row, half, other = out[k, start - first + at : stop - first + at], halves[k], others[start:stop]
+            for c in range(stop - start):
+                row[c] = half + other[c]
+            entry, end = indptr[k], indptr[k + 1]
+            while entry + 8 <= end:
                 v0, v1, v2, v3 = data[entry], data[entry + 1], data[entry + 2], data[entry + 3]
+                v4, v5, v6, v7 = data[entry + 4], data[entry + 5], data[entry + 6], data[entry + 7]
                 t0, t1 = table[indices[entry], start:stop], table[indices[entry + 1], start:stop]
                 t2, t3 = table[indices[entry + 2], start:stop], table[indices[entry + 3], start:stop]
+                t4, t5 = table[indices[entry + 4], start:stop], table[indices[entry + 5], start:stop]
+                t6, t7 = table[indices[entry + 6], start:stop], table[indices[entry + 7], start:stop]
                 for c in range(stop - start):
-                    row[c] += (v0 * t0[c] + v1 * t1[c]) + (v2 * t2[c] + v3 * t3[c])
-                entry += 4
+                    one, two = v0 * t0[c] + v1 * t1[c], v2 * t2[c] + v3 * t3[c]
+                    three, four = v4 * t4[c] + v5 * t5[c], v6 * t6[c] + v7 * t7[c]
+                    row[c] += (one + two) + (three + four)
+                entry += 8
             while entry < end:
                 value, line = data[entry], table[indices[entry], start:stop]
                 for c in range(stop - start):
@@ -153,23 +219,24 @@ def add_lines(data: Any, indices: Any, indptr: Any, rows: Any, table: Any, first
 class WideTable(KernelRows):
     """A sparse table that meets a few rows at a time."""
 
-    def __init__(self, kernel: Kernel, rows: Any, halves: Values, constant: float, threads: Threads) -> None:
+    def __init__(self, kernel: Kernel, rows: Any, halves: Values, threads: Threads) -> None:
         super().__init__(kernel, rows.shape[0], threads, math.inf)
-        self.rows, self.halves, self.constant = rows, halves, constant
+        self.rows, self.halves = rows, halves
 
-    def inner(self, rows: Rows, start: int, stop: int, out: Values) -> None:
-        columns, part = self.rows[start:stop], out[:, start:stop]
-        for first in range(0, len(rows), TOGETHER):
-            few = rows[first : first + TOGETHER]
-            part[first : first + TOGETHER] = (columns @ np.ascontiguousarray(self.rows[few].toarray().T)).T
-        if self.kernel.name is KernelName.RBF:
-            part -= self.halves[rows][:, None]
-            part -= self.halves[start:stop]
-        else:
-            part += self.constant
+    def left(self, rows: Rows) -> tuple[Any, Values]:
+        return self.rows[rows], self.halves[rows]
+
+    def inner(self, left: tuple[Any, Values], start: int, stop: int, out: Values, at: int) -> None:
+        rows, halves = left
+        columns, part = self.rows[start:stop], out[:, at : at + stop - start]
+        for first in range(0, len(halves), TOGETHER):
+            few = rows[first : first + TOGETHER].toarray()
+            part[first : first + TOGETHER] = (columns @ np.ascontiguousarray(few.T)).T
+        part += halves[:, None]
+        part += self.halves[start:stop]
 
     def restricted(self, columns: Rows) -> WideTable:
-        return WideTable(self.kernel, self.rows[columns], self.halves[columns], self.constant, self.threads)
+        return WideTable(self.kernel, self.rows[columns], self.halves[columns], self.threads)
 
 
 class GivenValues(KernelRows):
@@ -183,72 +250,25 @@ class GivenValues(KernelRows):
         super().__init__(kernel, points.X.shape[0], threads, math.inf)
         self.points, self.to_z, self.scale = points, to_z, scale  # to_z = k(x, z) - k(z, z) / 2
 
-    def fill(self, rows: Rows, out: Values) -> None:
-        """Not in blocks: a user's function need not be safe beside itself."""
-        self.inner(rows, 0, self.n_columns, out)
+    def left(self, rows: Rows) -> tuple[Points, Vector]:
+        return rows_of(self.points, rows), self.to_z[rows]
 
-    def inner(self, rows: Rows, start: int, stop: int, out: Values) -> None:
-        columns = rows_of(self.points, slice(start, stop))
-        values = self.kernel.values(rows_of(self.points, rows), columns) - self.to_z[rows][:, None]
+    def inner(self, left: tuple[Points, Vector], start: int, stop: int, out: Values, at: int) -> None:
+        (rows, to_z), columns = left, rows_of(self.points, slice(start, stop))
+        values = self.kernel.values(rows, columns) - to_z[:, None]
         values -= self.to_z[start:stop]
-        np.divide(values, self.scale, out=out[:, start:stop], casting="same_kind")
+        np.divide(values, self.scale, out=out[:, at : at + stop - start], casting="same_kind")
+
+    def finish(self, inner: Values, start: int, stop: int) -> None:
+        """They are the kernel."""
+
+    def spread(self, run: Callable[[int, int, int], None], n_columns: int, width: int) -> None:
+        """Not side by side: a user's function need not be safe beside itself."""
+        for start in range(0, n_columns, width):
+            run(0, start, min(start + width, n_columns))
 
     def restricted(self, columns: Rows) -> GivenValues:
         return GivenValues(self.kernel, rows_of(self.points, columns), self.to_z[columns], self.scale, self.threads)
-
-
-class RowCache:
-    """Kernel rows that are kept, as many as the memory allows: a ring in which what came first is replaced first.
-
-    Memory that was never touched costs more than rows that are cheap to make: of those, `enough` are kept.
-    """
-
-    def __init__(self, rows: KernelRows, n_bytes: float, enough: int) -> None:
-        n = rows.n_columns
-        slots = int(min(n, enough if rows.is_cheap else n, max(1, n_bytes // (4 * n))))
-        self.rows, self.values = rows, np.empty((slots, n), dtype=np.float32)
-        self.slot_of, self.owner, self.next_slot = np.full(n, -1), np.full(slots, -1), 0
-        self.made = RowBatches(slots)
-
-    def slots(self, chosen: Rows) -> Rows:
-        """Where in `values` the rows are, no more than there are slots; what is missing is made."""
-        missing = chosen[self.slot_of[chosen] < 0]
-        if len(missing):
-            wanted = np.zeros(self.rows.n_columns + 1, dtype=bool)  # the last one stands for slots without an owner
-            wanted[chosen] = True
-            order = (np.arange(len(self.owner)) + self.next_slot) % len(self.owner)
-            free = order[~wanted[self.owner[order]]][: len(missing)]
-            self.slot_of[self.owner[free][self.owner[free] >= 0]] = -1
-            self.owner[free] = self.slot_of[missing] = -1  # until they are made: a user's function may fail
-            for first, last in runs(free):
-                self.rows.fill(missing[first:last], self.values[free[first] : free[first] + last - first])
-                self.made.note(free[first:last], missing[first:last])
-            self.owner[free], self.slot_of[missing] = missing, free
-            self.next_slot = (int(free[-1]) + 1) % len(self.owner)
-        return self.slot_of[chosen]
-
-    def state(self) -> State:
-        """Which rows are where, for a notebook, and in what company they were made."""
-        return {"owner": self.owner, "next_slot": self.next_slot, **self.made.state()}
-
-    def take_up(self, kept: State) -> None:
-        n, owner = self.rows.n_columns, kept["owner"]
-        self.made.make_again(kept, owner, n, self.made_together, self.values)
-        self.owner, self.next_slot = owner, kept["next_slot"] % len(owner)
-        filled = np.flatnonzero(owner >= 0)
-        self.slot_of[:] = -1
-        self.slot_of[owner[filled]] = filled
-
-    def made_together(self, rows: Rows) -> Values:
-        values = np.empty((len(rows), self.rows.n_columns), dtype=np.float32)
-        self.rows.fill(rows, values)
-        return values
-
-
-def runs(slots: Rows) -> Iterator[tuple[int, int]]:
-    """Stretches of slots that follow each other."""
-    edges = np.flatnonzero(np.diff(slots) != 1) + 1
-    return zip([0, *edges], [*edges, len(slots)], strict=True)
 
 
 class SharedRows(NamedTuple):
@@ -278,15 +298,16 @@ def shared_rows(kernel: Kernel, points: Points, threads: Threads) -> SharedRows:
         root = scale ** (1.0 / max(degree, 1))
         factor, constant = math.sqrt(gamma / root), kernel.coef0 / root
     halves = np.asarray(0.5 * factor * factor * points.squares, dtype=np.float32)
-    if not is_sparse(points.X):
-        table = written_out(points.X, factor, halves, kernel)
-        return SharedRows(DenseTable(kernel, table, constant, threads), scale)
+    if not is_sparse(points.X) or points.X.shape[1] * points.X.shape[0] <= FULL * points.X.nnz:
+        X = points.X.toarray() if is_sparse(points.X) else points.X
+        return SharedRows(DenseTable(kernel, written_out(X, factor, halves, kernel), constant, threads), scale)
     rows = points.X.astype(np.float32)
     rows.data *= np.float32(factor)
+    added = -halves if kernel.name is KernelName.RBF else np.full_like(halves, 0.5 * constant)
     if rows.shape[0] * rows.shape[1] <= MOST_NUMBERS:
         table = np.ascontiguousarray(rows.T.toarray())
-        return SharedRows(SparseTable(kernel, rows, table, halves, constant, threads), scale)
-    return SharedRows(WideTable(kernel, rows, halves, constant, threads), scale)
+        return SharedRows(SparseTable(kernel, rows, table, added, threads), scale)
+    return SharedRows(WideTable(kernel, rows, added, threads), scale)
 
 
 def written_out(X: Any, factor: float, halves: Values, kernel: Kernel) -> Values:

@@ -12,8 +12,10 @@ above 0) and fall in `low`. The slope along +a_i y_i, -a_j y_j is v_i - v_j, its
 until the largest v in up is hardly above the least in low: then no pair can gain.
 
 v is kept twice, with rows outside of up at -infinity and outside of low at +infinity (large numbers, which no step
-moves). Every loop over the set runs in vector registers: the compiler turns a maximum of integers into one, but not of
-floats, which could be NaN; so floats are compared by their bits, whose order is the same but for the sign.
+moves). A step passes over the set four times: to move v and see its extremes, to find i, to see the gains, to find j.
+1 / curvature of a row i is kept for the next time. Every loop runs in vector registers: the compiler turns a maximum of
+integers into one, but not of floats, which could be NaN; so floats are compared by their bits, whose order is the same
+but for the sign.
 """
 
 from __future__ import annotations
@@ -26,63 +28,78 @@ from maxmargin._numba import njit
 
 FAR = np.float32(3e38)
 FLATTEST = np.float32(1e-6)  # curvature: float32 cannot tell less from rounding, with k at most about 1
-ALL_BUT_SIGN, LEAST_KEY = np.int32(2**31 - 1), np.int32(-(2**31))
-SIGN_PLACE, AS_IT_IS, UPSIDE_DOWN = np.int32(31), np.int32(0), np.int32(-1)
+ALL_BUT_SIGN, SIGN_PLACE = np.int32(2**31 - 1), np.int32(31)
+LEAST_KEY, NONE = np.int32(-(2**31)), np.int32(0)
+ZERO, ONE, TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
 
 
 @njit
-def solve_working_set(K: Any, signs: Any, v: Any, a: Any, costs: Any, precision: Any, most: Any) -> Any:
-    """Move a until the violation is below `precision` of what it was; returns the steps made."""
+def solve_working_set(K: Any, inverse: Any, signs: Any, v: Any, a: Any, costs: Any, precision: Any, most: Any) -> Any:
+    """Move a until the violation is below `precision` of what it was; returns the steps made. `inverse` is memory."""
     q = a.shape[0]
-    up, low = np.empty(q, np.float32), np.empty(q, np.float32)
-    diagonal, gain = np.empty(q, np.float32), np.empty(q, np.float32)
+    up, low, gain = np.empty(q, np.float32), np.empty(q, np.float32), np.empty(q, np.float32)
+    up_bits, low_bits, gain_bits = up.view(np.int32), low.view(np.int32), gain.view(np.int32)
+    diagonal, is_inverted = np.empty(q, np.float32), np.zeros(q, np.bool_)
     for t in range(q):
         diagonal[t] = K[t, t]
         up[t] = v[t] if may_rise(signs[t], a[t], costs[t]) else -FAR
         low[t] = v[t] if may_rise(-signs[t], a[t], costs[t]) else FAR
-    enough, steps = np.float32(-1.0), 0
-    while steps < most:
-        i = place_of_largest(up, AS_IT_IS)
-        violation = up[i] - low[place_of_largest(low, UPSIDE_DOWN)]
-        if steps == 0:
-            enough = max(np.float32(precision) * violation, np.float32(0.0))
-        if violation <= enough or up[i] <= -FAR:
-            break
-        of_i, k_ii, highest = K[i], diagonal[i], up[i]
+    least_bits = np.empty(1, np.int32)
+    least = least_bits.view(np.float32)
+    enough, step, steps = np.float32(-1.0), ZERO, 0
+    of_i, of_j = K[0], K[0]
+    while True:
+        top, bottom = LEAST_KEY, LEAST_KEY
         for t in range(q):
-            above = max(highest - low[t], np.float32(0.0))
-            gain[t] = above * above / max(k_ii + diagonal[t] - np.float32(2.0) * of_i[t], FLATTEST)
-        j = place_of_largest(gain, AS_IT_IS)
+            change = step * (of_i[t] - of_j[t])
+            up[t] -= change
+            low[t] -= change
+            top = max(top, key_of(up_bits[t]))
+            bottom = max(bottom, ~key_of(low_bits[t]))
+        i = place_of(top, up_bits)
+        least_bits[0] = key_of(~bottom)  # a key's key is what it was made of
+        violation = up[i] - least[0]
+        if steps == 0:
+            enough = max(np.float32(precision) * violation, ZERO)
+        if violation <= enough or up[i] <= -FAR or steps >= most:
+            return steps
+        of_i, highest, inverse_i = K[i], up[i], inverse[i]
+        if not is_inverted[i]:
+            for t in range(q):
+                inverse_i[t] = ONE / max(diagonal[i] + diagonal[t] - TWO * of_i[t], FLATTEST)
+            is_inverted[i] = True
+        best = NONE
+        for t in range(q):
+            above = max(highest - low[t], ZERO)
+            gain[t] = above * above * inverse_i[t]
+            best = max(best, gain_bits[t])
+        j = place_of(best, gain_bits)
         of_j, v_i, v_j = K[j], up[i], low[j]
-        step = float(v_i - v_j) / float(max(k_ii + diagonal[j] - np.float32(2.0) * of_i[j], FLATTEST))
         room_i = costs[i] - a[i] if signs[i] > 0.0 else a[i]
         room_j = a[j] if signs[j] > 0.0 else costs[j] - a[j]
-        step = min(step, room_i, room_j)
-        a[i] = (costs[i] if signs[i] > 0.0 else 0.0) if step == room_i else a[i] + signs[i] * step
-        a[j] = (0.0 if signs[j] > 0.0 else costs[j]) if step == room_j else a[j] - signs[j] * step
+        far = min(float(v_i - v_j) * float(inverse_i[j]), room_i, room_j)
+        a[i] = (costs[i] if signs[i] > 0.0 else 0.0) if far == room_i else a[i] + signs[i] * far
+        a[j] = (0.0 if signs[j] > 0.0 else costs[j]) if far == room_j else a[j] - signs[j] * far
         up[i] = v_i if may_rise(signs[i], a[i], costs[i]) else -FAR
         low[i] = v_i if may_rise(-signs[i], a[i], costs[i]) else FAR
         up[j] = v_j if may_rise(signs[j], a[j], costs[j]) else -FAR
         low[j] = v_j if may_rise(-signs[j], a[j], costs[j]) else FAR
-        short = np.float32(step)
-        for t in range(q):
-            change = short * (of_i[t] - of_j[t])
-            up[t] -= change
-            low[t] -= change
+        step = np.float32(far)
         steps += 1
-    return steps
+
+
+@njit(inline="always")
+def key_of(bits: Any) -> Any:
+    """The bits of a float32 that is not NaN as an integer of the same order."""
+    return bits ^ ((bits >> SIGN_PLACE) & ALL_BUT_SIGN)
 
 
 @njit
-def place_of_largest(values: Any, order: Any) -> Any:
-    """The first place of the largest (or, upside down, the least) of these float32 numbers, none of which is NaN."""
-    bits = values.view(np.int32)
-    size, largest, from_end = np.int32(bits.shape[0]), LEAST_KEY, np.int32(0)
+def place_of(key: Any, bits: Any) -> Any:
+    """The first place of a key."""
+    size, from_end = np.int32(bits.shape[0]), NONE
     for t in range(bits.shape[0]):
-        largest = max(largest, order ^ bits[t] ^ ((bits[t] >> SIGN_PLACE) & ALL_BUT_SIGN))
-    for t in range(bits.shape[0]):
-        key = order ^ bits[t] ^ ((bits[t] >> SIGN_PLACE) & ALL_BUT_SIGN)
-        from_end = max(from_end, size - np.int32(t) if key == largest else np.int32(0))
+        from_end = max(from_end, size - np.int32(t) if key_of(bits[t]) == key else NONE)
     return size - from_end
 
 
