@@ -9,6 +9,7 @@ from sklearn.svm import SVC, LinearSVC
 from soft_fits import each_loss, mixed, objective, proven, with_and_without_bias
 
 from maxmargin import HardMarginSVM, LinearSVM, NotSeparableError, Verdict
+from maxmargin.solve.clock import Status
 
 # ------------------------------------------------------------------------------------------------ what is the answer
 
@@ -122,6 +123,16 @@ def test_infinite_c_is_the_hard_margin(bias):
     assert svm.slack(X, y).max() < 1e-9
     assert svm.solver_ == "hard margin"
     assert not svm.bounded_.any()
+
+
+def test_a_gap_that_stands_still_while_a_face_is_solved_is_no_reason_to_hand_over():
+    """As many columns as rows, and few entries: sweeps take milliseconds, a step of the interior point as many."""
+    random = np.random.default_rng(0)
+    X = sparse.random_array((1000, 1000), density=0.04, format="csr", rng=random)
+    y = np.where(X @ random.standard_normal(1000) + 0.3 * random.standard_normal(1000) > 0, 1, -1)
+    svm = LinearSVM(tol=1e-4).fit(X, y)
+    assert svm.status_ is Status.PROVEN
+    assert svm.solver_ == "coordinate_descent"
 
 
 def test_infinite_c_on_inseparable_data_raises():

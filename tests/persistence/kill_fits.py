@@ -22,7 +22,7 @@ from maxmargin.cli import main as maxmargin
 from maxmargin.persistence import container
 from maxmargin.persistence.checkpoint import MOST_ARRAYS
 
-ROWS, COLUMNS = 6000, 8
+ROWS, COLUMNS = 9000, 8
 RUNS = (
     ["--algorithm", "stochastic", "-e", "1e-9"],
     ["-c", "100", "-e", "1e-7"],

@@ -27,6 +27,7 @@ from maxmargin import (
 )
 from maxmargin.persistence import container, fit_with_checkpoints
 from maxmargin.solve.clock import Status
+from maxmargin.solvers import batch_smo, rows_in_play
 
 KILL_FITS = Path(__file__).parent / "kill_fits.py"
 RANDOM = np.random.default_rng(0)
@@ -88,6 +89,24 @@ def test_taken_up_anywhere_it_ends_with_the_same_bits(name, every_rest, tmp_path
         fit_with_checkpoints(model, table, labels, path=path, every=0.0, resume=True)
         assert bits(model) == calm
         assert len(every_rest) <= len(files) - k + 1  # nothing was done twice
+
+
+@pytest.mark.parametrize("cache_size", [0.1, 100.0])
+@pytest.mark.parametrize("columns", [4, 150], ids=["cheap rows", "expensive rows"])
+def test_a_kernel_fit_taken_up_at_any_rest(columns, cache_size, every_rest, tmp_path, monkeypatch):
+    """From samples to all rows, with parts, looks around, and rows that were left: at every moment."""
+    monkeypatch.setattr(batch_smo, "SMALLEST", 60)
+    monkeypatch.setattr(rows_in_play, "SIZE", 64)
+    table = np.column_stack([X[:800], np.random.default_rng(1).normal(size=(800, columns - 4))])
+    model, labels, path = KernelSVM(30, tol=1e-3, cache_size=cache_size), TWO[:800], tmp_path / "checkpoint"
+    calm = bits(model.fit(table, labels))
+    fit_with_checkpoints(model, table, labels, path=path, every=0.0)
+    assert bits(model) == calm
+    files = list(every_rest)
+    for k in range(0, len(files), max(1, len(files) // 8)):
+        path.write_bytes(files[k])
+        fit_with_checkpoints(model, table, labels, path=path, every=0.0, resume=True)
+        assert bits(model) == calm, k
 
 
 @pytest.mark.parametrize("name", ["descent", "stochastic", "kernel"])

@@ -49,6 +49,7 @@ MOST_COLUMNS = 20_000  # of the interior point's matrices, of which there are a 
 LOOK_BACK = 0.25  # of the passes: the gap fell since then
 DOUBT = 2.0  # how much worse coordinate descent must look at first
 NOTHING_SEEN = ((0.0, 1.0),)  # passes and gap: of an optimum, it is known at first that it is not negative
+WAIT = 0.05  # of the patience: as long, a gap that does not fall at all, as while a face is solved, may fall yet
 DECIDED = 0.3  # of the patience: from there on it need not look any worse than the other
 
 
@@ -98,7 +99,9 @@ def labelled(
             if patience < math.inf and passes > seen[-1][0] and tol < gap < math.inf:
                 seen.append((passes, gap))
                 decided = min(1.0, passes / (DECIDED * patience))
-                if passes_needed(seen, tol) > (DOUBT + decided * (1.0 - DOUBT)) * patience:
+                needed = passes_needed(seen, tol)
+                is_patient = needed == math.inf and passes < WAIT * patience
+                if needed > (DOUBT + decided * (1.0 - DOUBT)) * patience and not is_patient:
                     return
     except StopIteration:
         return
