@@ -83,6 +83,24 @@ def test_sums_of_rows(name, form, wide, monkeypatch):
         assert values == pytest.approx(wanted, abs=1e-4 if name != "narrow rbf" else 1e-2)
 
 
+@pytest.mark.parametrize("width", [6, 40])
+def test_a_background_is_not_multiplied(width):
+    """Ones among zeros that were standardized, and a picture in the middle of a frame: rows are thin after a shift."""
+    random = np.random.default_rng(3)
+    X = np.where(random.random((300, width)) < 0.1, random.normal(size=(300, width)), 0.0) * 7.0 + random.normal(
+        size=width
+    )
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    for table, kind in ((X, kernel_rows.SparseTable), (random.normal(size=X.shape), kernel_rows.DenseTable)):
+        problem = kernel_cases.problem_of(table, np.where(random.random(300) < 0.5, 1.0, -1.0))
+        with Threads() as threads:
+            rows, scale, expected = rows_of(problem, threads)
+            assert type(rows) is kind
+            out = np.empty((300, 300), dtype=np.float32)
+            rows.fill(np.arange(300), out)
+            assert scale * out == pytest.approx(expected, abs=2e-5)
+
+
 def test_the_exponential():
     x = -np.logspace(-9, np.log10(87.0), 50_001).astype(np.float32)
     found = np.tile(x, (2, 1))

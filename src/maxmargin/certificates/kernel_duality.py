@@ -176,8 +176,8 @@ def both_sides(problem: KernelMargin, w: Direction, b: float | None, threads: Th
 
     screened = np.flatnonzero(np.isnan(w.values) & np.isinf(w.off)) if can_be_screened(problem) else np.empty(0, int)
     if len(screened) and w.carriers is not None:
-        rows = rows_of(problem.points, screened)
-        in_reach = is_near(problem.kernel, rows, w.carriers)[0] & is_worth_it(problem.kernel, rows, w.carriers, w.size)
+        is_close = is_worth_it(problem.kernel, problem.points, w.carriers, w.size)
+        in_reach = (is_near(problem.kernel, problem.points, w.carriers)[0] & is_close)[screened]
         look_at(screened[~in_reach], combined)
         screened = screened[in_reach]
         look_at(screened, mostly_in_float32)

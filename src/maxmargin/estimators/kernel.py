@@ -61,6 +61,7 @@ class KernelSVM(KernelPlanes):
     """The widest street in the space of a kernel, with a price C for rows inside it or beyond it.
 
     Every fit ends with a certificate: the objective is within `tol` of the optimum, measured in float64 on all rows.
+    From 8,000 rows on, samples are solved first, which grow until they are everything; they are the same every time.
 
     Parameters
     ----------

@@ -15,16 +15,18 @@ Columns are split into blocks, which run side by side.
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit
-from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of
 from maxmargin.solvers.working_set import add_rows
@@ -32,11 +34,12 @@ from maxmargin.solvers.working_set import add_rows
 Rows = NDArray[np.intp]
 Values = NDArray[np.float32]
 
-BLOCK = 8192  # columns: with some hundred rows they stay in the cache
+BLOCK = 2048  # columns of rows that are to be kept: the unit in which threads share them
 TILE = 2048  # columns of a line of the transposed table that are added at a time
 HEIGHT, WIDTH = 256, 2048  # of the values that are made, added up and forgotten at a time
+SEVERAL = 100  # rows that are looked at for a background
 MOST_NUMBERS = 2**28  # a sparse table may be written out in float32 up to this size
-FULL = 3.5  # columns for each entry of a sparse row: with fewer, it is faster to multiply the zeros as well
+FULL = 3.0  # columns for each entry of a sparse row: with fewer, it is faster to multiply the zeros as well
 CHEAP = 100  # multiplications for each value: rows that take no more are made anew rather than kept for long
 FAR_FROM_ZERO = 0.01  # of the largest k(x, x): where all distances are below it, float32 would hold little of them
 TOGETHER = 32  # rows that are written out to meet a wide sparse table
@@ -297,17 +300,38 @@ def shared_rows(kernel: Kernel, points: Points, threads: Threads) -> SharedRows:
         scale = power_at(largest)
         root = scale ** (1.0 / max(degree, 1))
         factor, constant = math.sqrt(gamma / root), kernel.coef0 / root
-    halves = np.asarray(0.5 * factor * factor * points.squares, dtype=np.float32)
-    if not is_sparse(points.X) or points.X.shape[1] * points.X.shape[0] <= FULL * points.X.nnz:
-        X = points.X.toarray() if is_sparse(points.X) else points.X
+    X, squares = points.X, points.squares
+    if kernel.name is KernelName.RBF and (thin := without_background(X)) is not None:
+        X, squares = thin, row_squares(thin)
+    halves = np.asarray(0.5 * factor * factor * squares, dtype=np.float32)
+    if not is_sparse(X) or X.shape[0] * X.shape[1] <= FULL * X.nnz:
+        X = X.toarray() if is_sparse(X) else X
         return SharedRows(DenseTable(kernel, written_out(X, factor, halves, kernel), constant, threads), scale)
-    rows = points.X.astype(np.float32)
+    rows = X.astype(np.float32)
     rows.data *= np.float32(factor)
     added = -halves if kernel.name is KernelName.RBF else np.full_like(halves, 0.5 * constant)
     if rows.shape[0] * rows.shape[1] <= MOST_NUMBERS:
         table = np.ascontiguousarray(rows.T.toarray())
         return SharedRows(SparseTable(kernel, rows, table, added, threads), scale)
     return SharedRows(WideTable(kernel, rows, added, threads), scale)
+
+
+def without_background(X: Any) -> Any | None:
+    """A dense table as a sparse one, shifted until the number that is most frequent in a column is 0 there, if most
+    numbers are then 0: distances are the same. So are the pixels around a picture, and ones among zeros that were
+    standardized.
+    """
+    if is_sparse(X) or len(X) < SEVERAL:
+        return None
+    some = np.sort(X[:: len(X) // SEVERAL][:SEVERAL], axis=0)
+    background, longest, run = some[0].copy(), np.ones(X.shape[1]), np.ones(X.shape[1])
+    for before, row in itertools.pairwise(some):  # equal numbers follow each other
+        run = np.where(row == before, run + 1.0, 1.0)
+        background, longest = np.where(run > longest, row, background), np.maximum(run, longest)
+    if (1.0 - np.mean(longest) / SEVERAL) * FULL >= 1.0:
+        return None
+    thin = sparse.csr_array(X - background)
+    return thin if thin.nnz * FULL < X.size else None
 
 
 def written_out(X: Any, factor: float, halves: Values, kernel: Kernel) -> Values:
