@@ -202,9 +202,9 @@ def test_the_cache_is_bounded(monkeypatch):
     sizes = []
 
     class Watched(row_cache.RowCache):
-        def __init__(self, rows, n_bytes, memory=None):
-            super().__init__(rows, n_bytes, memory)
-            sizes.append((self.values if memory is None else memory).nbytes)
+        def __init__(self, rows, n_bytes):
+            super().__init__(rows, n_bytes)
+            sizes.append(self.values.nbytes)
 
     monkeypatch.setattr(row_cache, "RowCache", Watched)
     monkeypatch.setattr(batch_smo, "RowCache", Watched)

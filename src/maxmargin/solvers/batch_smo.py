@@ -32,7 +32,7 @@ from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
 from maxmargin.problems.notebook import BLANK, Notebook, NotebookError, State
 from maxmargin.problems.separation import Solution
 from maxmargin.solvers.row_cache import RowCache
-from maxmargin.solvers.rows_in_play import Desk, Table, View, look
+from maxmargin.solvers.rows_in_play import Table, View, look
 
 Rows = NDArray[np.intp]
 
@@ -118,7 +118,6 @@ class Whole:
     def __init__(self, problem: KernelMargin, cache: RowCache, scale: float, few_bytes: float) -> None:
         n = problem.n_rows
         self.cache, self.few_bytes, self.signs, self.costs = cache, few_bytes, problem.signs, problem.costs * scale
-        self.desk, self.memory = Desk(), np.empty(int(max(n, min(few_bytes // 4, n * n))), dtype=np.float32)
         self.a, self.values = np.zeros(n), np.zeros(n)
         self.order, self.sizes = sampling_order(problem.signs), sample_sizes(n)
         self.known = np.sort(self.order[: self.sizes[0]])
@@ -137,8 +136,7 @@ class Whole:
         """From these variables, with all rows."""
         self.a[:], self.known, self.sample = a, np.arange(len(a)), len(self.sizes) - 1
         self.carry(self.a, self.known)
-        view = self.look()
-        self.b = 0.5 * (view.highest + view.lowest)
+        self.b = self.look().b
 
     def grow(self) -> None:
         """The next sample, with its values."""
@@ -178,8 +176,8 @@ class Whole:
 
     def part_of(self, chosen: Rows, gap: float) -> Part:
         is_all = len(chosen) == len(self.a)
-        cache = self.cache if is_all else RowCache(self.cache.rows.restricted(chosen), self.few_bytes, self.memory)
-        table = Table(cache, self.desk, self.signs[chosen], self.costs[chosen], self.a[chosen], self.values[chosen])
+        cache = self.cache if is_all else RowCache(self.cache.rows.restricted(chosen), self.few_bytes)
+        table = Table(cache, self.signs[chosen], self.costs[chosen], self.a[chosen], self.values[chosen])
         return Part(table, chosen, gap)
 
     def take_over(self, part: Part, b: float) -> None:
@@ -203,9 +201,7 @@ class Whole:
         """Exact values of all rows, and the bias if one was looked for."""
         before = self.values[self.known]
         self.values[:] = values
-        if math.isnan(b):
-            view = look(self.signs, self.costs, self.a, values)
-            b = 0.5 * (view.highest + view.lowest)
+        b = look(self.signs, self.costs, self.a, values).b if math.isnan(b) else b
         self.note(values[self.known] - before + (b - self.b), b)
         self.remember()
 
@@ -310,9 +306,8 @@ def batch_smo(
                 steps, rounds = steps + part.table.step(inner), rounds + 1
                 whole.a[part.chosen] = part.table.a
                 yield solution(gap, False)
-            b = 0.5 * (inner.highest + inner.lowest)
             if not (whole.is_all and part.is_there(inner)):
-                whole.take_over(part, b)
+                whole.take_over(part, inner.b)
                 part = None
                 notebook.page("smo", state, growing=("known",))
                 continue
@@ -329,7 +324,7 @@ def batch_smo(
             whole.take(answer.values, answer.b)
         else:  # a judge who has seen enough need not look at all rows, nor for the best bias
             if part is not None:
-                whole.take_over(part, b)
+                whole.take_over(part, inner.b)
             whole.values[is_known] = answer.values[is_known]
         part = None
         notebook.page("smo", state, growing=("known",))

@@ -37,7 +37,7 @@ Values = NDArray[np.float32]
 BLOCK = 2048  # columns of rows that are to be kept: the unit in which threads share them
 TILE = 2048  # columns of a line of the transposed table that are added at a time
 HEIGHT, WIDTH = 256, 2048  # of the values that are made, added up and forgotten at a time
-SEVERAL = 100  # rows that are looked at for a background
+SEVERAL, SEVERAL_COLUMNS = 100, 32  # rows that are looked at for a background, and columns for it to matter
 MOST_NUMBERS = 2**28  # a sparse table may be written out in float32 up to this size
 FULL = 3.0  # columns for each entry of a sparse row: with fewer, it is faster to multiply the zeros as well
 CHEAP = 100  # multiplications for each value: rows that take no more are made anew rather than kept for long
@@ -91,9 +91,11 @@ class KernelRows(ABC):
         """run(_, start, stop) for blocks of so many columns, side by side."""
         self.threads.run(run, [*range(0, n_columns, width), n_columns])
 
-    def square(self, rows: Rows, out: Values) -> None:
-        """out = the kernel among these rows."""
+    def square(self, rows: Rows) -> Values:
+        """The kernel among these rows."""
+        out = np.empty((len(rows), len(rows)), dtype=np.float32)
         self.restricted(rows).fill(np.arange(len(rows)), out)
+        return out
 
     def add(self, rows: Rows, coefficients: Vector, columns: Rows, values: Vector) -> None:
         """values[columns] += sum_k coefficients_k times the kernel of row rows[k] with these columns.
@@ -321,7 +323,7 @@ def without_background(X: Any) -> Any | None:
     numbers are then 0: distances are the same. So are the pixels around a picture, and ones among zeros that were
     standardized.
     """
-    if is_sparse(X) or len(X) < SEVERAL:
+    if is_sparse(X) or len(X) < SEVERAL or X.shape[1] < SEVERAL_COLUMNS:
         return None
     some = np.sort(X[:: len(X) // SEVERAL][:SEVERAL], axis=0)
     background, longest, run = some[0].copy(), np.ones(X.shape[1]), np.ones(X.shape[1])

@@ -21,12 +21,10 @@ class RowCache:
     Memory that was never touched costs more than rows that are cheap to make: of those, a limited number is kept.
     """
 
-    def __init__(self, rows: KernelRows, n_bytes: float, memory: Values | None = None) -> None:
-        """`memory` is used if it is given: it must have room for as many bytes, or for one row."""
+    def __init__(self, rows: KernelRows, n_bytes: float) -> None:
         n = rows.n_columns
         slots = int(min(n, max(1, (min(n_bytes, ENOUGH) if rows.is_cheap else n_bytes) // (4 * n))))
-        memory = np.empty(slots * n, dtype=np.float32) if memory is None else memory[: slots * n]
-        self.rows, self.values = rows, memory.reshape(slots, n)
+        self.rows, self.values = rows, np.empty((slots, n), dtype=np.float32)
         self.slot_of, self.owner, self.next_slot = np.full(n, -1), np.full(slots, -1), 0
         self.made = RowBatches(slots)
 
@@ -47,18 +45,17 @@ class RowCache:
             self.next_slot = (int(free[-1]) + 1) % len(self.owner)
         return self.slot_of[chosen]
 
-    def square(self, chosen: Rows, out: Values) -> None:
-        """out = the kernel among these rows. Where rows are expensive to make, those that are kept are copied from."""
+    def square(self, chosen: Rows) -> Values:
+        """The kernel among these rows. Where rows are expensive to make, those that are kept are copied from."""
         slots = self.slot_of[chosen]
         kept, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
         if self.rows.is_cheap or not len(kept):
-            self.rows.square(chosen, out)
-            return
+            return self.rows.square(chosen)
+        out = np.empty((len(chosen), len(chosen)), dtype=np.float32)
         copy_values(self.values, slots[kept], chosen, kept, out)
         out[np.ix_(missing, kept)] = out[np.ix_(kept, missing)].T
-        among = np.empty((len(missing), len(missing)), dtype=np.float32)
-        self.rows.square(chosen[missing], among)
-        out[np.ix_(missing, missing)] = among
+        out[np.ix_(missing, missing)] = self.rows.square(chosen[missing])
+        return out
 
     def state(self) -> State:
         """Which rows are where, for a notebook, and in what company they were made."""

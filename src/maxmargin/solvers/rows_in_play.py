@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.notebook import State
-from maxmargin.solvers.kernel_rows import Values
 from maxmargin.solvers.row_cache import RowCache
 from maxmargin.solvers.working_set import add_rows, solve_working_set
 
@@ -51,6 +50,11 @@ class View(NamedTuple):
     def violation(self) -> float:
         return self.highest - self.lowest
 
+    @property
+    def b(self) -> float:
+        """The bias in the middle between the two sides."""
+        return 0.5 * (self.highest + self.lowest)
+
 
 def look(signs: Vector, costs: Vector, a: Vector, values: Vector) -> View:
     """Where things stand among these rows."""
@@ -75,22 +79,11 @@ def look(signs: Vector, costs: Vector, a: Vector, values: Vector) -> View:
     return View(slopes, rising, falling, highest, lowest, gap, primal, dual)
 
 
-class Desk:
-    """Memory for one working set after the other: memory that was never touched is slow."""
-
-    def __init__(self) -> None:
-        self.kernel, self.inverse = np.empty(SIZE * SIZE, dtype=np.float32), np.empty(SIZE * SIZE, dtype=np.float32)
-
-    def squares(self, q: int) -> tuple[Values, Values]:
-        """Two tables of q rows and q columns."""
-        return self.kernel[: q * q].reshape(q, q), self.inverse[: q * q].reshape(q, q)
-
-
 class Table:
     """Rows in play: their variables, their values, and a cache of kernel rows over them."""
 
-    def __init__(self, cache: RowCache, desk: Desk, signs: Vector, costs: Vector, a: Vector, values: Vector) -> None:
-        self.cache, self.desk, self.signs, self.costs, self.a, self.values = cache, desk, signs, costs, a, values
+    def __init__(self, cache: RowCache, signs: Vector, costs: Vector, a: Vector, values: Vector) -> None:
+        self.cache, self.signs, self.costs, self.a, self.values = cache, signs, costs, a, values
         self.working_set = np.empty(0, dtype=np.intp)
         self.size = SIZE if cache.rows.is_cheap else SIZE // 2
 
@@ -102,11 +95,9 @@ class Table:
         chosen = self.choose(view)
         signs, before = self.signs[chosen], self.a[chosen]
         a = before.copy()
-        slopes = (view.slopes[chosen] - 0.5 * (view.highest + view.lowest)).astype(np.float32)
-        K, inverse = self.desk.squares(len(chosen))
-        self.cache.square(chosen, K)
-        costs, most_steps = self.costs[chosen], STEPS * self.size
-        steps = int(solve_working_set(K, inverse, signs, slopes, a, costs, PRECISION, most_steps))
+        slopes = (view.slopes[chosen] - view.b).astype(np.float32)
+        K = self.cache.square(chosen)
+        steps = int(solve_working_set(K, signs, slopes, a, self.costs[chosen], PRECISION, STEPS * self.size))
         changes = signs * (a - before)
         moved = np.flatnonzero(changes)
         self.a[chosen] = a

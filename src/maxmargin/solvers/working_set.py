@@ -13,9 +13,8 @@ until the largest v in up is hardly above the least in low: then no pair can gai
 
 v is kept twice, with rows outside of up at -infinity and outside of low at +infinity (large numbers, which no step
 moves). A step passes over the set four times: to move v and see its extremes, to find i, to see the gains, to find j.
-1 / curvature of a row i is kept for the next time. Every loop runs in vector registers: the compiler turns a maximum of
-integers into one, but not of floats, which could be NaN; so floats are compared by their bits, whose order is the same
-but for the sign.
+Every loop runs in vector registers: the compiler turns a maximum of integers into one, but not of floats, which could
+be NaN; so floats are compared by their bits, whose order is the same but for the sign.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ FAR = np.float32(3e38)
 FLATTEST = np.float32(1e-6)  # curvature: float32 cannot tell less from rounding, with k at most about 1
 ALL_BUT_SIGN, SIGN_PLACE = np.int32(2**31 - 1), np.int32(31)
 LEAST_KEY, NONE = np.int32(-(2**31)), np.int32(0)
-ZERO, ONE, TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
+ZERO, TWO = np.float32(0.0), np.float32(2.0)
 
 
 @njit
-def solve_working_set(K: Any, inverse: Any, signs: Any, v: Any, a: Any, costs: Any, precision: Any, most: Any) -> Any:
-    """Move a until the violation is below `precision` of what it was; returns the steps made. `inverse` is memory."""
+def solve_working_set(K: Any, signs: Any, v: Any, a: Any, costs: Any, precision: Any, most: Any) -> Any:
+    """Move a until the violation is below `precision` of what it was; returns the steps made."""
     q = a.shape[0]
     up, low, gain = np.empty(q, np.float32), np.empty(q, np.float32), np.empty(q, np.float32)
     up_bits, low_bits, gain_bits = up.view(np.int32), low.view(np.int32), gain.view(np.int32)
-    diagonal, is_inverted = np.empty(q, np.float32), np.zeros(q, np.bool_)
+    diagonal = np.empty(q, np.float32)
     for t in range(q):
         diagonal[t] = K[t, t]
         up[t] = v[t] if may_rise(signs[t], a[t], costs[t]) else -FAR
@@ -63,21 +62,17 @@ def solve_working_set(K: Any, inverse: Any, signs: Any, v: Any, a: Any, costs: A
             enough = max(np.float32(precision) * violation, ZERO)
         if violation <= enough or up[i] <= -FAR or steps >= most:
             return steps
-        of_i, highest, inverse_i = K[i], up[i], inverse[i]
-        if not is_inverted[i]:
-            for t in range(q):
-                inverse_i[t] = ONE / max(diagonal[i] + diagonal[t] - TWO * of_i[t], FLATTEST)
-            is_inverted[i] = True
-        best = NONE
+        of_i, k_ii, highest, best = K[i], diagonal[i], up[i], NONE
         for t in range(q):
             above = max(highest - low[t], ZERO)
-            gain[t] = above * above * inverse_i[t]
+            gain[t] = above * above / max(k_ii + diagonal[t] - TWO * of_i[t], FLATTEST)
             best = max(best, gain_bits[t])
         j = place_of(best, gain_bits)
         of_j, v_i, v_j = K[j], up[i], low[j]
+        curvature = max(k_ii + diagonal[j] - TWO * of_i[j], FLATTEST)
         room_i = costs[i] - a[i] if signs[i] > 0.0 else a[i]
         room_j = a[j] if signs[j] > 0.0 else costs[j] - a[j]
-        far = min(float(v_i - v_j) * float(inverse_i[j]), room_i, room_j)
+        far = min(float(v_i - v_j) / float(curvature), room_i, room_j)
         a[i] = (costs[i] if signs[i] > 0.0 else 0.0) if far == room_i else a[i] + signs[i] * far
         a[j] = (0.0 if signs[j] > 0.0 else costs[j]) if far == room_j else a[j] - signs[j] * far
         up[i] = v_i if may_rise(signs[i], a[i], costs[i]) else -FAR
