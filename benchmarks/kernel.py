@@ -39,7 +39,7 @@ from kernel_picture import draw
 from kernel_race import ENOUGH, Race, Terms, bars
 from kernel_table import peer_cell, setting, whole_report
 from race_cells import power, seconds
-from race_command import add_options, find_or_run, hold, settle, told, write_json
+from race_command import add_options, find_or_run, hold, ours_is_installed, settle, told, write_json
 
 COSTS = (1.0, 10.0, 100.0)
 
@@ -111,14 +111,6 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     if not 1 <= options.threads <= cores:
         parser.error(f"--threads {options.threads}: there are {cores} cores, and everybody gets one for each thread")
     return options
-
-
-def ours_is_installed() -> bool:
-    try:
-        from maxmargin import KernelSVM  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def hold_to(threads: int) -> None:

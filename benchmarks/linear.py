@@ -32,7 +32,7 @@ from linear_picture import draw
 from linear_race import Race, Terms, bars
 from linear_table import peer_cell, setting, whole_report
 from race_cells import power, seconds
-from race_command import add_options, find_or_run, hold, settle, told, write_json
+from race_command import add_options, find_or_run, hold, ours_is_installed, settle, told, write_json
 
 REAL = (  # the smallest first
     *("fourclass_scale", "heart_scale", "ionosphere", "svmguide1", "sonar", "skl_breast_cancer", "sms_spam"),
@@ -108,14 +108,6 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     sets = (*(REAL if options.data else ()), *datasets.NOISY)
     settle(parser, options, costs=COSTS, usual_sets=sets, known_sets=sets, peers=PEERS[options.loss])
     return options
-
-
-def ours_is_installed() -> bool:
-    try:
-        from maxmargin import LinearSVM  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def main() -> int:

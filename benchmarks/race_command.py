@@ -2,6 +2,7 @@
 
 import argparse
 import functools
+import importlib.util
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -51,6 +52,10 @@ def settle(
         parser.error("--again needs to know what the peers took: say where that is with --cache FILE")
     if options.fresh:
         options.again = math.inf
+
+
+def ours_is_installed() -> bool:
+    return importlib.util.find_spec("maxmargin") is not None
 
 
 def find_or_run(

@@ -6,6 +6,7 @@ import signal
 import kernel_cases
 import numpy as np
 import pytest
+import scipy.sparse as sparse
 from sklearn.datasets import load_digits, load_iris
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
@@ -13,6 +14,7 @@ from sklearn.svm import SVC
 from maxmargin import KernelCertificate, KernelSVM, KernelVerdict, NotSeparableError
 from maxmargin.solve.clock import Status
 from maxmargin.solve.kernel_margin import KernelJudge
+from maxmargin.solvers import batch_smo, row_cache
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], ["same", "other", "other", "same"]
 each_kernel = pytest.mark.parametrize("name", kernel_cases.KERNELS)
@@ -196,9 +198,20 @@ def test_numbers_whose_squares_overflow(form):
         KernelSVM().fit(X, y)
 
 
-def test_the_cache_is_bounded(monkeypatch):
-    from maxmargin.solvers import batch_smo, row_cache
+@pytest.mark.parametrize("far", [1e10, 1e30, 1e200])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_row_beyond_float32_ends_with_what_is_proven(form, far, monkeypatch):
+    """One row so far away that float32, or float64, knows nothing of it: no crash, no false proof."""
+    monkeypatch.setattr(batch_smo, "SMALLEST", 40)
+    X, y = kernel_cases.rings(n=300)
+    X[5] = far
+    svm = KernelSVM(gamma=1.0, max_time=20.0).fit(form(X), y)
+    assert 0.0 <= svm.certificate_.relative_gap <= 1.0
+    assert svm.certificate_.verify(form(X), y)
+    assert (svm.status_ is Status.PROVEN) == (svm.certificate_.relative_gap <= 1e-3)
 
+
+def test_the_cache_is_bounded(monkeypatch):
     sizes = []
 
     class Watched(row_cache.RowCache):

@@ -167,8 +167,9 @@ def take(X: Matrix, rows: NDArray[np.intp]) -> Matrix:
     return X if everything else X[rows]
 
 
+@np.errstate(over="ignore")
 def row_squares(X: Matrix) -> Vector:
-    """|x_i|^2 of every row, in float64."""
+    """|x_i|^2 of every row, in float64: infinite where it is beyond."""
     if is_sparse(X):
         entries = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         return np.asarray(np.bincount(entries, X.data.astype(np.float64) ** 2, minlength=X.shape[0]))

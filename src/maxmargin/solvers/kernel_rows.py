@@ -134,13 +134,14 @@ EXPONENT_PLACE = np.int32(23)  # of the bits of a float32
 def exponential(values: Any, start: Any, stop: Any) -> None:
     """e^x = 2^n 2^f, n whole and |f| <= 1/2, in place: to 2^-23 (1 + |x|), which is what float32 makes of x already.
 
-    Below 2^-126 there is 2^-126.
+    Below 2^-126 there is 2^-126, and where x is not a number: rows that are too far away for float32.
     """
     for k in range(values.shape[0]):
         row = values[k, start:stop]
         bits = row.view(np.int32)
         for t in range(row.shape[0]):
-            power = max(row[t] * LOG2_E, LEAST_POWER)
+            power = row[t] * LOG2_E
+            power = power if power > LEAST_POWER else LEAST_POWER
             whole = np.floor(power + HALF)
             f = power - whole
             row[t] = (((((C6 * f + C5) * f + C4) * f + C3) * f + C2) * f + C1) * f + C0
@@ -163,6 +164,7 @@ class DenseTable(KernelRows):
             left[:, -1] = self.constant
         return left
 
+    @np.errstate(over="ignore", invalid="ignore")
     def inner(self, left: Values, start: int, stop: int, out: Values, at: int) -> None:
         np.matmul(left, self.table[:, start:stop], out=out[:, at : at + stop - start])
 
@@ -283,6 +285,7 @@ class SharedRows(NamedTuple):
     scale: float
 
 
+@np.errstate(over="ignore")
 def shared_rows(kernel: Kernel, points: Points, threads: Threads) -> SharedRows:
     """The rows of the kernel among these points, divided by the power of two at its largest k(x, x)."""
     if kernel.name is KernelName.RBF:

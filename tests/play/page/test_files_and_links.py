@@ -5,6 +5,7 @@ import io
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 from playground_visitor import FOUR_POINTS
 
 
@@ -44,8 +45,10 @@ def test_a_challenge_and_a_lesson_are_in_the_address_too(visitor, visit):
     assert other.text(".scores") == visitor.text(".scores")
 
 
-def test_a_link_followed_on_the_page_is_loaded(visitor):
-    visitor.page.evaluate("location.hash = '#points=0,0,1;1,1,-1&view=0,0,3&a=perceptron'")
+@pytest.mark.parametrize("meanwhile", ["", "history.replaceState(null, '', before)"], ids=["at rest", "being kept"])
+def test_a_link_followed_on_the_page_is_loaded(visitor, meanwhile):
+    link = "#points=0,0,1;1,1,-1&view=0,0,3&a=perceptron"
+    visitor.page.evaluate(f"() => {{ const before = location.hash; location.hash = '{link}'; {meanwhile} }}")
     visitor.page.locator("[data-panel=a] .point").nth(2).wait_for(state="detached")  # the browser tells of it later
     visitor.settle()
     assert visitor.page.locator("[data-panel=a] .point").count() == 2

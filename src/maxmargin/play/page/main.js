@@ -30,7 +30,7 @@ connection.ask("a", "catalogue", {}, (catalogue, error) => (error ? showNotice(e
 
 function build(catalogue) {
   document.getElementById("version").textContent = catalogue.version;
-  const store = new Store(stateOf(catalogue));
+  const store = new Store(stateOf(location.hash, catalogue));
   const edits = new Edits(store, catalogue.limits);
   const context = { store, connection, catalogue };
   const panels = [0, 1].map((index) => new Panel(index, context));
@@ -55,13 +55,15 @@ function build(catalogue) {
   new MutationObserver(() => panels.forEach((panel) => panel.draw())).observe(document.documentElement, {
     attributeFilter: ["data-theme"],
   });
-  addEventListener("hashchange", () => {
-    if (location.hash !== toFragment(store.state)) store.change(stateOf(catalogue));
+  addEventListener("hashchange", ({ newURL }) => {
+    // The link that was followed: by now keepAddress may have written over location.hash.
+    const followed = new URL(newURL).hash;
+    if (followed !== toFragment(store.state)) store.change(stateOf(followed, catalogue));
   });
 }
 
-/** The state of the address, or what the catalogue begins with. */
-function stateOf(catalogue) {
+/** The state of an address's fragment, or what the catalogue begins with. */
+function stateOf(fragment, catalogue) {
   const { points } = catalogue.presets.find(({ name }) => name === catalogue.start.preset);
   const start = {
     points,
@@ -73,7 +75,7 @@ function stateOf(catalogue) {
     hidden: [],
   };
   try {
-    const saved = fromFragment(location.hash);
+    const saved = fromFragment(fragment);
     if (saved === null) return start;
     for (const { algorithm } of saved.panels) {
       if (!catalogue.algorithms.some(({ name }) => name === algorithm)) {
