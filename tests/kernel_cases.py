@@ -9,7 +9,7 @@ from maxmargin.problems.kernels import KernelChoice
 from maxmargin.problems.soft_margin import Judgement, Loss, best_bias
 from maxmargin.solvers.batch_smo import batch_smo
 from maxmargin.solvers.kernel_rows import shared_rows
-from maxmargin.solvers.row_cache import RowCache
+from maxmargin.solvers.row_cache import RowCache, room_for
 
 KERNELS = {
     "linear": {"kernel": "linear"},
@@ -63,8 +63,9 @@ def solved(problem, tol=1e-6, start=None, cache_bytes=1e8):
     answer = None
     with Threads() as threads:
         shared = shared_rows(problem.kernel, problem.points, threads)
-        cache = RowCache(shared.rows, cache_bytes)
-        solver = batch_smo(problem, cache, shared.scale, tol=tol, few_bytes=cache_bytes, start=start)
+        memories = [room_for(shared.rows, cache_bytes) for _ in range(2)]
+        cache = RowCache(shared.rows, memories[0])
+        solver = batch_smo(problem, cache, shared.scale, tol=tol, memory=memories[1], start=start)
         while True:
             solution = solver.send(answer)
             answer = judged(problem, solution.a) if solution.settled else None

@@ -1,5 +1,6 @@
 """Batch SMO: every kernel and form of rows, to a tolerance that float32 alone does not reach; with little memory."""
 
+import functools
 from dataclasses import replace
 
 import kernel_cases
@@ -162,6 +163,11 @@ def test_rows_far_from_zero(name):
     assert kernel_cases.solved(problem, 1e-4)[1].gap <= 1e-4
 
 
+def batch_rounds(problem, rows, scale, tol):
+    room = functools.partial(kernel_cases.room_for, rows, 1e8)
+    return module.batch_smo(problem, kernel_cases.RowCache(rows, room()), scale, tol=tol, memory=room())
+
+
 def test_what_float32_cannot_tell_ends(monkeypatch):
     """No exact values come back: the rounds end all the same."""
     monkeypatch.setattr(module, "PATIENCE", 5)
@@ -169,7 +175,7 @@ def test_what_float32_cannot_tell_ends(monkeypatch):
     problem = kernel_cases.problem_of(X, signs, 1e4)
     with kernel_cases.Threads() as threads:
         rows, scale = kernel_cases.shared_rows(problem.kernel, problem.points, threads)
-        solver = module.batch_smo(problem, kernel_cases.RowCache(rows, 1e8), scale, tol=1e-15, few_bytes=1e8)
+        solver = batch_rounds(problem, rows, scale, tol=1e-15)
         proposals = sum(solution.settled for solution in solver)
     assert proposals == 1
 
@@ -181,7 +187,7 @@ def test_a_brief_refusal_says_nothing_of_progress(sees_all):
     problem = kernel_cases.problem_of(X, signs, 100.0)
     with kernel_cases.Threads() as threads:
         rows, scale = kernel_cases.shared_rows(problem.kernel, problem.points, threads)
-        solver = module.batch_smo(problem, kernel_cases.RowCache(rows, 1e8), scale, tol=1e-3, few_bytes=1e8)
+        solver = batch_rounds(problem, rows, scale, tol=1e-3)
         answer, brief_gaps = None, iter([2e-3, 5e-3, 9e-3])
         while True:
             solution = solver.send(answer)

@@ -7,7 +7,7 @@ import pytest
 from maxmargin.data.threads import Threads
 from maxmargin.solvers import kernel_rows
 from maxmargin.solvers.kernel_rows import shared_rows
-from maxmargin.solvers.row_cache import RowCache
+from maxmargin.solvers.row_cache import RowCache, room_for
 
 each_kernel = pytest.mark.parametrize("name", kernel_cases.KERNELS)
 each_form = pytest.mark.parametrize("form", kernel_cases.FORMS)
@@ -24,9 +24,20 @@ def rows_of(problem, threads):
 
 def small_blocks(monkeypatch, wide):
     """Several blocks of a few columns; a sparse table that is written out, or too wide to be."""
-    sizes = {"BLOCK": 16, "TILE": 8, "HEIGHT": 4, "WIDTH": 8, "FULL": 0.0, "TOGETHER": 2}
+    sizes = {"WIDEST": 8, "NARROWEST": 2, "TILE": 8, "HEIGHT": 4, "FULL": 0.0, "TOGETHER": 2}
     for name, value in {**sizes, **({"MOST_NUMBERS": 1} if wide else {})}.items():
         monkeypatch.setattr(kernel_rows, name, value)
+
+
+@pytest.mark.parametrize("n", [0, 1, 255, 511, 512, 1024, 2810, 4096, 16_384, 17_834, 100_000])
+def test_blocks_of_columns_are_even(n):
+    edges = kernel_rows.column_edges(n)
+    widths = np.diff(edges)
+    assert (edges[0], edges[-1]) == (0, n)
+    assert widths.max() - widths.min() <= 1
+    assert widths.max() <= kernel_rows.WIDEST
+    assert len(widths) == 1 or widths.min() >= kernel_rows.NARROWEST
+    assert n < 2048 or len(widths) % 8 == 0
 
 
 each_width = pytest.mark.parametrize("wide", [False, True], ids=["written out", "wide"])
@@ -118,7 +129,7 @@ def test_what_is_kept_is_copied_into_a_square():
         fill = rows.fill
         rows.fill = lambda chosen, out: (made.extend(chosen.tolist()), fill(chosen, out))
         rows.is_cheap = False
-        cache = RowCache(rows, 1e6)
+        cache = RowCache(rows, room_for(rows, 1e6))
         cache.slots(np.array([4, 9, 20, 2]))
         cache.values[cache.slot_of[9], 1] = 0.5  # a mark
         chosen = np.array([1, 9, 28, 4])
@@ -163,7 +174,7 @@ def test_the_cache_replaces_what_came_first():
         rows, _, expected = rows_of(problem, threads)
         fill = rows.fill
         rows.fill = lambda chosen, out: (made.extend(chosen.tolist()), fill(chosen, out))
-        cache = RowCache(rows, 5 * 40 * 4)
+        cache = RowCache(rows, room_for(rows, 5 * 40 * 4))
         assert cache.values.nbytes == 5 * 40 * 4
         for wanted in ([1, 2, 3], [3, 4], [5, 6], [1, 5], [6, 4, 3]):
             slots = cache.slots(np.array(wanted))
@@ -183,7 +194,7 @@ def test_a_function_that_fails_leaves_the_cache_sound():
     problem = kernel_cases.problem_of(X, signs, kernel=function)
     with Threads() as threads:
         rows, scale, expected = rows_of(problem, threads)
-        cache = RowCache(rows, 2 * 20 * 4)
+        cache = RowCache(rows, room_for(rows, 2 * 20 * 4))
         cache.slots(np.array([0, 1]))
         fails = True
         with pytest.raises(RuntimeError):

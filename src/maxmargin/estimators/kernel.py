@@ -34,12 +34,13 @@ class KernelWork:
 
     def __init__(self, kernel: Kernel, table: Table, threads: Threads, n_bytes: float) -> None:
         from maxmargin.solvers.kernel_rows import shared_rows
-        from maxmargin.solvers.row_cache import RowCache
+        from maxmargin.solvers.row_cache import RowCache, room_for
 
         self.kernel, self.threads = kernel, threads
         self.points = compared(kernel, kernel.points(table.X))
         self.rows, self.scale = shared_rows(kernel, self.points, threads)
-        self.n_bytes, self.make_cache = n_bytes, functools.partial(RowCache, n_bytes=n_bytes)
+        self.memory = room_for(self.rows, n_bytes)
+        self.make_cache = functools.partial(RowCache, memory=room_for(self.rows, n_bytes))
         self.whole: RowCache | None = None
 
     def points_of(self, two: TwoClasses) -> Points:
@@ -182,9 +183,7 @@ class KernelSVM(KernelPlanes):
         costs = np.full(len(two.rows), math.inf) if is_hard else prices(float(self.C), two)
         problem = KernelMargin(two.X, two.signs, costs, Loss.HINGE, True, work.kernel, work.points_of(two))
         judge = KernelJudge(problem, self.tol, work.threads)
-        sweeps = functools.partial(
-            batch_smo, problem, work.cache_of(two), work.scale, tol=self.tol, few_bytes=work.n_bytes
-        )
+        sweeps = functools.partial(batch_smo, problem, work.cache_of(two), work.scale, tol=self.tol, memory=work.memory)
         if is_hard:
             solution, status = hard_margin(problem, judge, clock, sweeps)
         elif self.approximation is not None:

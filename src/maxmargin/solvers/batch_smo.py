@@ -25,16 +25,14 @@ import math
 import sys
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
 from maxmargin.problems.notebook import BLANK, Notebook, NotebookError, State
 from maxmargin.problems.separation import Solution
+from maxmargin.solvers.kernel_rows import Rows, Values
 from maxmargin.solvers.row_cache import RowCache
 from maxmargin.solvers.rows_in_play import Table, View, look
-
-Rows = NDArray[np.intp]
 
 SMALLEST = 2000  # rows of the first sample, or more
 GROWTH = 4  # times as many rows in the next sample
@@ -115,9 +113,9 @@ class Whole:
     room              how far outside of the street rows that were left since then are at least
     """
 
-    def __init__(self, problem: KernelMargin, cache: RowCache, scale: float, few_bytes: float) -> None:
+    def __init__(self, problem: KernelMargin, cache: RowCache, scale: float, memory: Values) -> None:
         n = problem.n_rows
-        self.cache, self.few_bytes, self.signs, self.costs = cache, few_bytes, problem.signs, problem.costs * scale
+        self.cache, self.memory, self.signs, self.costs = cache, memory, problem.signs, problem.costs * scale
         self.a, self.values = np.zeros(n), np.zeros(n)
         self.order, self.sizes = sampling_order(problem.signs), sample_sizes(n)
         self.known = np.sort(self.order[: self.sizes[0]])
@@ -176,7 +174,7 @@ class Whole:
 
     def part_of(self, chosen: Rows, gap: float) -> Part:
         is_all = len(chosen) == len(self.a)
-        cache = self.cache if is_all else RowCache(self.cache.rows.restricted(chosen), self.few_bytes)
+        cache = self.cache if is_all else RowCache(self.cache.rows.restricted(chosen), self.memory)
         table = Table(cache, self.signs[chosen], self.costs[chosen], self.a[chosen], self.values[chosen])
         return Part(table, chosen, gap)
 
@@ -249,15 +247,16 @@ def batch_smo(
     scale: float,
     *,
     tol: float,
-    few_bytes: float,
+    memory: Values,
     start: Vector | None = None,
     notebook: Notebook = BLANK,
 ) -> KernelSolver:
     """Rounds until the gap seems to be below tol; each proposal that is judged brings back exact values.
 
-    The cache holds rows of the kernel divided by `scale`; `few_bytes` are for that of the smaller tables.
+    The cache holds rows of the kernel divided by `scale`; `memory` is for those of smaller tables, one after
+    the other.
     """
-    whole = Whole(problem, cache, scale, few_bytes)
+    whole = Whole(problem, cache, scale, memory)
     if start is not None:
         whole.begin_with(start * scale)
     rounds = steps = 0

@@ -34,15 +34,24 @@ from maxmargin.solvers.working_set import add_rows
 Rows = NDArray[np.intp]
 Values = NDArray[np.float32]
 
-BLOCK = 2048  # columns of rows that are to be kept: the unit in which threads share them
+WIDEST, NARROWEST = 2048, 256  # columns of a block: threads share them evenly, and each is worth a thread's attention
+BLOCKS = 8  # or a multiple, where there are so many columns
 TILE = 2048  # columns of a line of the transposed table that are added at a time
-HEIGHT, WIDTH = 256, 2048  # of the values that are made, added up and forgotten at a time
+HEIGHT = 256  # of the values that are made, added up and forgotten at a time
 SEVERAL, SEVERAL_COLUMNS = 100, 32  # rows that are looked at for a background, and columns for it to matter
 MOST_NUMBERS = 2**28  # a sparse table may be written out in float32 up to this size
 FULL = 3.0  # columns for each entry of a sparse row: with fewer, it is faster to multiply the zeros as well
 CHEAP = 100  # multiplications for each value: rows that take no more are made anew rather than kept for long
 FAR_FROM_ZERO = 0.01  # of the largest k(x, x): where all distances are below it, float32 would hold little of them
 TOGETHER = 32  # rows that are written out to meet a wide sparse table
+
+
+def column_edges(n_columns: int) -> list[int]:
+    """Where blocks of columns begin and end: of equal width, and as many for each of two, four or eight threads."""
+    blocks = BLOCKS * (n_columns // (BLOCKS * WIDEST) + 1)
+    while blocks > 1 and n_columns < blocks * NARROWEST:
+        blocks //= 2
+    return [n_columns * block // blocks for block in range(blocks + 1)]
 
 
 class KernelRows(ABC):
@@ -79,22 +88,25 @@ class KernelRows(ABC):
 
     def fill(self, rows: Rows, out: Values) -> None:
         """out[k] = the kernel of row rows[k] with every column."""
-        left = self.left(rows)
+        self.meet(self.left(rows), out)
+
+    def meet(self, left: Any, out: Values) -> None:
+        """The kernel of these rows with every column."""
 
         def run(_: int, start: int, stop: int) -> None:
             self.inner(left, start, stop, out, start)
             self.finish(out, start, stop)
 
-        self.spread(run, self.n_columns, BLOCK)
+        self.spread(run, self.n_columns)
 
-    def spread(self, run: Callable[[int, int, int], None], n_columns: int, width: int) -> None:
-        """run(_, start, stop) for blocks of so many columns, side by side."""
-        self.threads.run(run, [*range(0, n_columns, width), n_columns])
+    def spread(self, run: Callable[[int, int, int], None], n_columns: int) -> None:
+        """run(_, start, stop) for blocks of columns, side by side."""
+        self.threads.run(run, column_edges(n_columns))
 
     def square(self, rows: Rows) -> Values:
         """The kernel among these rows."""
         out = np.empty((len(rows), len(rows)), dtype=np.float32)
-        self.restricted(rows).fill(np.arange(len(rows)), out)
+        self.restricted(rows).meet(self.left(rows), out)
         return out
 
     def add(self, rows: Rows, coefficients: Vector, columns: Rows, values: Vector) -> None:
@@ -110,7 +122,7 @@ class KernelRows(ABC):
         def run(_: int, start: int, stop: int) -> None:
             width = stop - start
             few, sums = self.restricted(columns[start:stop]), np.zeros(width)
-            tile = tiles.pop() if tiles else np.empty(HEIGHT * WIDTH, dtype=np.float32)
+            tile = tiles.pop() if tiles else np.empty(HEIGHT * WIDEST, dtype=np.float32)
             for left, c in lefts:
                 some = tile[: len(c) * width].reshape(len(c), width)
                 few.inner(left, 0, width, some, 0)
@@ -120,7 +132,7 @@ class KernelRows(ABC):
             tiles.append(tile)
 
         if len(rows) and len(columns):
-            self.spread(run, len(columns), WIDTH)
+            self.spread(run, len(columns))
 
 
 # 2^f = c_0 + c_1 f + ... + c_6 f^6 for |f| <= 1/2, to 1e-9: the best such polynomial at the nodes of Chebyshev
@@ -173,22 +185,27 @@ class DenseTable(KernelRows):
 
 
 class SparseTable(KernelRows):
-    """Sparse rows against the transposed table, written out; `halves` of either row are added to a product."""
+    """Sparse rows against the transposed table, written out; `halves` of either row are added to a product.
 
-    def __init__(self, kernel: Kernel, rows: Any, table: Values, halves: Values, threads: Threads) -> None:
+    `chosen` are those of the rows that are columns of the table.
+    """
+
+    def __init__(
+        self, kernel: Kernel, rows: Any, chosen: Rows, table: Values, halves: Values, threads: Threads
+    ) -> None:
         super().__init__(kernel, table.shape[1], threads, rows.nnz / max(1, rows.shape[0]))
-        self.rows, self.table, self.halves = rows, table, halves
+        self.rows, self.chosen, self.table, self.halves = rows, chosen, table, halves
 
     def left(self, rows: Rows) -> tuple[Any, Values]:
-        return self.rows[rows], self.halves[rows]
+        return self.rows[self.chosen[rows]], self.halves[rows]
 
     def inner(self, left: tuple[Any, Values], start: int, stop: int, out: Values, at: int) -> None:
         rows, halves = left
         add_lines(rows.data, rows.indices, rows.indptr, halves, self.table, self.halves, start, stop, out, at)
 
     def restricted(self, columns: Rows) -> SparseTable:
-        table = np.ascontiguousarray(self.table[:, columns])
-        return SparseTable(self.kernel, self.rows[columns], table, self.halves[columns], self.threads)
+        table, chosen = np.ascontiguousarray(self.table[:, columns]), self.chosen[columns]
+        return SparseTable(self.kernel, self.rows, chosen, table, self.halves[columns], self.threads)
 
 
 @njit(fastmath={"reassoc", "contract"})
@@ -269,10 +286,10 @@ class GivenValues(KernelRows):
     def finish(self, inner: Values, start: int, stop: int) -> None:
         """They are the kernel."""
 
-    def spread(self, run: Callable[[int, int, int], None], n_columns: int, width: int) -> None:
+    def spread(self, run: Callable[[int, int, int], None], n_columns: int) -> None:
         """Not side by side: a user's function need not be safe beside itself."""
-        for start in range(0, n_columns, width):
-            run(0, start, min(start + width, n_columns))
+        for block, (start, stop) in enumerate(itertools.pairwise(column_edges(n_columns))):
+            run(block, start, stop)
 
     def restricted(self, columns: Rows) -> GivenValues:
         return GivenValues(self.kernel, rows_of(self.points, columns), self.to_z[columns], self.scale, self.threads)
@@ -317,7 +334,7 @@ def shared_rows(kernel: Kernel, points: Points, threads: Threads) -> SharedRows:
     added = -halves if kernel.name is KernelName.RBF else np.full_like(halves, 0.5 * constant)
     if rows.shape[0] * rows.shape[1] <= MOST_NUMBERS:
         table = np.ascontiguousarray(rows.T.toarray())
-        return SharedRows(SparseTable(kernel, rows, table, added, threads), scale)
+        return SharedRows(SparseTable(kernel, rows, np.arange(rows.shape[0]), table, added, threads), scale)
     return SharedRows(WideTable(kernel, rows, added, threads), scale)
 
 

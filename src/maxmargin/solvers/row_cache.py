@@ -12,19 +12,25 @@ from maxmargin.problems.notebook import State
 from maxmargin.solvers.kernel_rows import KernelRows, Rows, Values
 from maxmargin.solvers.row_batches import RowBatches
 
-ENOUGH = 2.0**28  # bytes, for rows that are cheap to make
+ENOUGH = 2.0**27  # bytes, for rows that are cheap to make
 
 
-class RowCache:
-    """Kernel rows that are kept, as many as the memory allows: a ring in which what came first is replaced first.
+def room_for(rows: KernelRows, n_bytes: float) -> Values:
+    """Memory for kernel rows: so many bytes, but for one row at least and for all of them at most.
 
     Memory that was never touched costs more than rows that are cheap to make: of those, a limited number is kept.
     """
+    n = rows.n_columns
+    return np.empty(int(min(n * n, max(n, (min(n_bytes, ENOUGH) if rows.is_cheap else n_bytes) // 4))), np.float32)
 
-    def __init__(self, rows: KernelRows, n_bytes: float) -> None:
+
+class RowCache:
+    """Kernel rows that are kept, as many as the memory holds: a ring in which what came first is replaced first."""
+
+    def __init__(self, rows: KernelRows, memory: Values) -> None:
         n = rows.n_columns
-        slots = int(min(n, max(1, (min(n_bytes, ENOUGH) if rows.is_cheap else n_bytes) // (4 * n))))
-        self.rows, self.values = rows, np.empty((slots, n), dtype=np.float32)
+        slots = min(n, len(memory) // n)
+        self.rows, self.values = rows, memory[: slots * n].reshape(slots, n)
         self.slot_of, self.owner, self.next_slot = np.full(n, -1), np.full(slots, -1), 0
         self.made = RowBatches(slots)
 

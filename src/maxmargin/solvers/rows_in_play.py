@@ -20,15 +20,13 @@ from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.notebook import State
+from maxmargin.solvers.kernel_rows import Rows, column_edges
 from maxmargin.solvers.row_cache import RowCache
 from maxmargin.solvers.working_set import add_rows, solve_working_set
-
-Rows = NDArray[np.intp]
 
 SIZE = 1024  # of a working set; half of it where rows are expensive, and no more of them are to be made than needed
 PRECISION = 0.1  # a working set is solved to this part of its violation
 STEPS = 50  # times its size: the most steps for a working set
-COLUMNS = 4096  # of the cache that one thread adds up at a time
 
 
 class View(NamedTuple):
@@ -126,8 +124,7 @@ class Table:
             def run(_: int, first: int, last: int, slots: Rows = slots, c: NDArray[np.float32] = coefficients) -> None:
                 add_rows(self.cache.values, slots, c, self.values, first, last)
 
-            n = len(self.signs)
-            self.cache.rows.threads.run(run, [*range(0, n, COLUMNS), n])
+            self.cache.rows.threads.run(run, column_edges(len(self.signs)))
 
     def state(self) -> State:
         return {"a": self.a, "values": self.values, "working_set": self.working_set}
