@@ -3,18 +3,19 @@
     k(x, x') = exp(e),     e = z.z' - h - h',     z = sqrt(2 gamma) x,   h = |z|^2 / 2
 
 as one product of the rows (z, -h, -1) and (z', 1, h'). The magnitudes of its d + 2 terms sum up to at most 2 (h + h'),
-because |z| |z'| <= h + h'. A term goes through d + 3 roundings, and its factors were rounded to float32 before: with
-u = 2^-24 the exponent is within
+because |z| |z'| <= h + h'. A term goes through at most t + 3 roundings, t = d, and its factors were rounded to float32
+before: with u = 2^-24 the exponent is within
 
-    1.02 (d + 8) u 2 (h + h') = r (h + h')                                                                [higham2002]
+    1.02 (t + 8) u 2 (h + h') = r (h + h')                                                                [higham2002]
 
-of the real one, in whatever order BLAS adds, and the value within 1.02 times that, relatively, plus what exp is off. So
-the error of S = sum_j c_j k(x, x_j), c >= 0, has a bound that is a sum of the same kind:
+of the real one, in whatever order BLAS adds. Where rows are long, COLUMNS of them are multiplied at a time and the
+products added up: then t = COLUMNS + d / COLUMNS will do. The value is within 1.02 times that, relatively, plus what
+exp is off. So the error of S = sum_j c_j k(x, x_j), c >= 0, has a bound that is a sum of the same kind:
 
     1.05 ((r h + (TERMS + 16) u) S + r sum_j c_j h_j k(x, x_j))
 
 for blocks of TERMS terms, whose sums are added in float64. It holds where r (h + h') is below 1 %, which keeps all
-numbers far from float32's largest ones as well, and r, too: then (d + 8) u is so small that 1.02 covers its powers.
+numbers far from float32's largest ones as well, and r, too: then (t + 8) u is so small that 1.02 covers its powers.
 What is lost below float32's least numbers is added.
 
 This decides only which rows surely pay nothing: every number that a certificate states is measured in float64.
@@ -34,6 +35,7 @@ from maxmargin.problems.kernels import LEAST, Kernel, Points, extended, rows_of,
 UNIT_ROUNDOFF = 2.0**-24
 HEIGHT, WIDTH = 1024, 256  # of a block of values: in the cache
 TERMS = 64  # that are summed in float32
+COLUMNS = 128  # of the rows that are multiplied at a time
 MOST = 0.01  # of a kernel value: a larger error is not bounded here
 WORTH_IT = 0.6  # an error of a value y w.phi(x): with a larger one, too many rows would stay in doubt
 VANISHED = 2.0**-100  # more than all that a term can lose below float32's normal range, if the weights are at most 1
@@ -42,7 +44,10 @@ MOST_NUMBERS = 2**24  # of sparse rows that carry weight: so many are written ou
 
 def rate(A: Points, B: Points) -> float:
     """r."""
-    return 2.04 * (max(terms_per_row(A.X), terms_per_row(B.X)) + 8) * UNIT_ROUNDOFF
+    t = max(terms_per_row(A.X), terms_per_row(B.X))
+    if not is_sparse(A.X):
+        t = min(t, COLUMNS + (t + 2) // COLUMNS + 1)
+    return 2.04 * (t + 8) * UNIT_ROUNDOFF
 
 
 def is_near(kernel: Kernel, A: Points, B: Points) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -75,7 +80,7 @@ def summed_in_float32(
         for rows in spans(start, stop, HEIGHT):
             left = left_factor(kernel, rows_of(A, rows))
             for part, right in rights:
-                values = np.asarray(left @ right)
+                values = product(left, right)
                 np.exp(values, out=values)
                 for few in spans(0, values.shape[1], TERMS):
                     out[rows] += values[:, few] @ columns[part][few]
@@ -90,16 +95,26 @@ def summed_in_float32(
     return heaviest * sums, heaviest * (1.05 * sizes + lost), heaviest * error + 4.0 * LEAST
 
 
+def product(left: Matrix, right: NDArray[np.float32]) -> NDArray[np.float32]:
+    """left @ right, some columns of long rows at a time."""
+    if is_sparse(left):
+        return np.asarray(left @ right)
+    values = left[:, :COLUMNS] @ right[:COLUMNS]
+    for few in spans(COLUMNS, len(right), COLUMNS):
+        values += left[:, few] @ right[few]
+    return np.asarray(values)
+
+
 def left_factor(kernel: Kernel, A: Points) -> Matrix:
     """Rows (z, -h, -1)."""
     h = kernel.gamma * A.squares
-    return written_out(extended(A.X * root(kernel), -h, np.full(len(h), -1.0)).astype(np.float32))
+    return written_out(extended(A.X, root(kernel), -h, np.full(len(h), -1.0), dtype=np.float32))
 
 
 def right_factor(kernel: Kernel, B: Points) -> NDArray[np.float32]:
     """Columns (z', 1, h')."""
     h = kernel.gamma * B.squares
-    rows = extended(B.X * root(kernel), np.ones(len(h)), h).astype(np.float32)
+    rows = extended(B.X, root(kernel), np.ones(len(h)), h, dtype=np.float32)
     return np.ascontiguousarray(rows.toarray().T if is_sparse(rows) else rows.T)
 
 

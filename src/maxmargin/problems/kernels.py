@@ -211,9 +211,9 @@ class Kernel:
         """Rows u(x) with k(x, x') = f(u(x).v(x')): one product gives the exponents of rbf, and the bases of poly."""
         if self.name is KernelName.RBF:
             squares = -self.gamma * A.squares
-            return written_out(extended(A.X * (2.0 * self.gamma), squares, np.ones(len(squares))))
+            return written_out(extended(A.X, 2.0 * self.gamma, squares, np.ones(len(squares))))
         if self.name is KernelName.POLY:
-            return written_out(extended(A.X * self.gamma, np.full(A.X.shape[0], self.coef0)))
+            return written_out(extended(A.X, self.gamma, np.full(A.X.shape[0], self.coef0)))
         return written_out(A.X) if self.name is KernelName.LINEAR else A.X
 
     def right_factor(self, B: Points) -> Matrix:
@@ -222,10 +222,10 @@ class Kernel:
             return B.X
         X = B.X.toarray() if is_sparse(B.X) and B.X.shape[0] * B.X.shape[1] <= DENSE_BLOCK else B.X
         if self.name is KernelName.RBF:
-            X = extended(X, np.ones(X.shape[0]), -self.gamma * B.squares)
+            X = extended(X, 1.0, np.ones(X.shape[0]), -self.gamma * B.squares)
         if self.name is KernelName.POLY:
-            X = extended(X, np.ones(X.shape[0]))
-        return X.T if is_sparse(X) else np.ascontiguousarray(X.T)
+            X = extended(X, 1.0, np.ones(X.shape[0]))
+        return np.ascontiguousarray(X.T) if is_sparse(B.X) and not is_sparse(X) else X.T
 
     def from_factors(self, left: Matrix, right: Any) -> NDArray[np.float64]:
         """The values of the rows and the columns whose factors these are."""
@@ -335,10 +335,15 @@ def terms_per_row(X: Matrix) -> int:
     return int(np.diff(X.indptr).max(initial=0)) if is_sparse(X) else int(X.shape[1])
 
 
-def extended(X: Matrix, *columns: Vector) -> Matrix:
-    """X with more columns on its right."""
-    more = np.stack(columns, axis=1)
-    return sparse.hstack([X, sparse.csr_array(more)], format="csr") if is_sparse(X) else np.hstack([X, more])
+def extended(X: Matrix, factor: float, *columns: Vector, dtype: type = np.float64) -> Matrix:
+    """factor X with more columns on its right."""
+    (n, d), more = X.shape, np.stack(columns, axis=1)
+    if is_sparse(X):
+        return sparse.hstack([X * factor, sparse.csr_array(more)], format="csr").astype(dtype)
+    wider = np.empty((n, d + len(columns)), dtype=dtype)
+    np.multiply(X, factor, out=wider[:, :d], casting="same_kind")
+    wider[:, d:] = more
+    return wider
 
 
 def written_out(X: Matrix) -> Matrix:

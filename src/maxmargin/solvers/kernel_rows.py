@@ -168,7 +168,7 @@ class DenseTable(KernelRows):
         self.table, self.constant = table, constant
 
     def left(self, rows: Rows) -> Values:
-        left = self.table[:, rows].T.copy()
+        left = np.take(self.table, rows, axis=1).T
         if self.kernel.name is KernelName.RBF:
             left[:, -2] = -left[:, -1]
             left[:, -1] = -1.0
@@ -181,7 +181,7 @@ class DenseTable(KernelRows):
         np.matmul(left, self.table[:, start:stop], out=out[:, at : at + stop - start])
 
     def restricted(self, columns: Rows) -> DenseTable:
-        return DenseTable(self.kernel, np.ascontiguousarray(self.table[:, columns]), self.constant, self.threads)
+        return DenseTable(self.kernel, np.take(self.table, columns, axis=1), self.constant, self.threads)
 
 
 class SparseTable(KernelRows):
@@ -204,7 +204,7 @@ class SparseTable(KernelRows):
         add_lines(rows.data, rows.indices, rows.indptr, halves, self.table, self.halves, start, stop, out, at)
 
     def restricted(self, columns: Rows) -> SparseTable:
-        table, chosen = np.ascontiguousarray(self.table[:, columns]), self.chosen[columns]
+        table, chosen = np.take(self.table, columns, axis=1), self.chosen[columns]
         return SparseTable(self.kernel, self.rows, chosen, table, self.halves[columns], self.threads)
 
 
