@@ -130,8 +130,15 @@ def test_verify_refuses_other_data(model, write, capsys):
     changed = "petal_length,petal_width,leaf_length,leaf_width,label\n1,1,1,1,aster\n9,9,9,9,bellis\n5,5,5,5,crocus\n"
     assert main(["verify", model, write(changed)]) == 2
     shown = capsys.readouterr().out
-    assert "Refused" in shown
+    assert shown.splitlines()[1].startswith("Refused")  # before all that the certificate claims
     assert "not the data that the model was fitted on" in shown
+
+
+def test_a_feature_is_not_taken_for_the_label(write, run, tmp_path):
+    data, path = write("x,y,label\n0,0,up\n1,3,down\n0,1,up\n2,2,down\n"), str(tmp_path / "model.safetensors")
+    assert run("fit", data, "--label", "label", "-o", path)[0] == 0
+    code, found = run("verify", path, data)  # y is one of the model's columns: the labels are in the other
+    assert (code, found["holds"]) == (0, True)
 
 
 def test_columns_are_found_by_their_names(model, flowers, write, run):

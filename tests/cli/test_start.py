@@ -93,7 +93,7 @@ def test_a_bug_is_one_sentence(monkeypatch, capsys):
 
 
 def test_the_module_is_the_script(tmp_path):
-    command = [sys.executable, "-m", "maxmargin.cli", "check", str(tmp_path / "nothing.csv")]
+    command = [sys.executable, "-m", "maxmargin", "check", str(tmp_path / "nothing.csv")]
     finished = subprocess.run(command, capture_output=True, text=True)
     assert finished.returncode == 1
     assert "no such file" in finished.stderr
@@ -109,7 +109,7 @@ def unread(pipe):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")
 def test_ctrl_c_is_code_130():
-    command = [sys.executable, "-m", "maxmargin.cli", "check", "-"]
+    command = [sys.executable, "-m", "maxmargin", "check", "-"]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -127,6 +127,6 @@ def test_ctrl_c_is_code_130():
 
 def test_a_closed_pipe_is_silent(tmp_path):
     process = subprocess.run(
-        f"{sys.executable} -m maxmargin.cli --help | head -n 1", shell=True, capture_output=True, text=True
+        f"{sys.executable} -m maxmargin --help | head -n 1", shell=True, capture_output=True, text=True
     )
     assert "Traceback" not in process.stderr

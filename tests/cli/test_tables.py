@@ -192,7 +192,7 @@ def test_a_night_job_in_processes_of_its_own(flowers, run, tmp_path):
     """fit in one process, predict in another."""
     model = str(tmp_path / "model")
 
-    line = [sys.executable, "-m", "maxmargin.cli", "fit", *flowers, "-o", model, "--json"]
+    line = [sys.executable, "-m", "maxmargin", "fit", *flowers, "-o", model, "--json"]
     fitted = subprocess.run(line, capture_output=True, text=True, timeout=300)
     assert (fitted.returncode, fitted.stderr) == (0, "")
     assert json.loads(fitted.stdout)["relative_gap"] <= 1e-4

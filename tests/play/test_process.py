@@ -15,7 +15,7 @@ from maxmargin.cli import main
 
 def started(*options):
     return subprocess.Popen(
-        [sys.executable, "-m", "maxmargin.cli", "play", "--no-browser", *options],
+        [sys.executable, "-m", "maxmargin", "play", "--no-browser", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

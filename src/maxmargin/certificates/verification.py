@@ -116,14 +116,14 @@ def problem_of(certificate: Claimed, X: Any, y: Any, sample_weight: Any) -> tupl
         X = X[kept]
     signs = np.where(plus[kept], 1.0, -1.0)
     if X.shape != (certificate.n_rows, certificate.n_columns):
-        size = (
-            f"the certificate is about {certificate.n_rows} rows x {certificate.n_columns} columns, "
-            f"these data have {X.shape[0]} x {X.shape[1]}"
-        )
         # Between two of many classes other labels are as they should be, but here a row is missing.
         known = (certificate.positive, certificate.negative)
         stranger = None if certificate.negative is None else strange_label(y, known)
-        raise ValueError(size if stranger is None else f"{stranger}: {size}")
+        first, of_them = ("", "") if stranger is None else (f"{stranger}: ", " with these labels")
+        raise ValueError(
+            f"{first}the certificate is about {certificate.n_rows} rows x {certificate.n_columns} columns{of_them}, "
+            f"these data have {X.shape[0]} x {X.shape[1]}"
+        )
     return X, signs, kept
 
 

@@ -33,14 +33,18 @@ def exit_code(certificate: Any, verification: Any) -> ExitCode:
 
 
 def tell_certificate(certificate: Any, verification: Any) -> None:
-    """The report of a plane or two; of many, a table."""
+    """The report of a plane or two; of many, a table. What does not hold is no headline: why not comes first."""
     parts, checked = parts_of(certificate), str(verification)
+    if not verification:
+        say(checked)
+        say("What the certificate claims, and what these data do not confirm:")
     if len(parts) <= FULL_REPORTS:
         say(certificate.report())
     else:
         show(table_of(parts))
         checked = f"{checked.partition(':')[0]}: all {len(parts)} planes." if verification else checked
-    say(f"  {checked}")
+    if verification:
+        say(f"  {checked}")
 
 
 def table_of(parts: tuple[Any, ...]) -> Table:

@@ -152,7 +152,8 @@ class Columns:
         """The index of the label column; every doubt is an error that lists the columns."""
         if self.names is None or label is not None:
             return self._find(label, "labels")
-        matches = [index for index, name in enumerate(self.names) if name.lower() in LABEL_NAMES]
+        features = self.roles.expected or ()
+        matches = [i for i, name in enumerate(self.names) if name.lower() in LABEL_NAMES and name not in features]
         if len(matches) == 1:
             return matches[0]
         problem = f"no column is called {', '.join(LABEL_NAMES[:-1])} or {LABEL_NAMES[-1]}"

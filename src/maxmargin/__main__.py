@@ -1,4 +1,4 @@
-"""`python -m maxmargin.cli`: the command line where the script is not on the path."""
+"""`python -m maxmargin`: the command line where the script is not on the path."""
 
 import sys
 
