@@ -388,7 +388,7 @@ def compared(kernel: Kernel, points: Points) -> Points:
     varies = points.X.min(axis=0) != points.X.max(axis=0)  # NaN, where numbers overflowed, stays
     if np.all(varies):
         return points
-    X = np.ascontiguousarray(points.X[:, varies])
+    X = np.take(points.X, np.flatnonzero(varies), axis=1)
     return Points(X, row_squares(X), points.places)
 
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.threads import Threads
-from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of
+from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of, spans
 from maxmargin.solvers.working_set import add_rows
 
 Rows = NDArray[np.intp]
@@ -43,6 +43,7 @@ MOST_NUMBERS = 2**28  # a sparse table may be written out in float32 up to this 
 FULL = 3.0  # columns for each entry of a sparse row: with fewer, it is faster to multiply the zeros as well
 CHEAP = 100  # multiplications for each value: rows that take no more are made anew rather than kept for long
 FAR_FROM_ZERO = 0.01  # of the largest k(x, x): where all distances are below it, float32 would hold little of them
+FEW_ROWS = 64  # of a dense table that are looked at together
 TOGETHER = 32  # rows that are written out to meet a wide sparse table
 
 
@@ -352,8 +353,21 @@ def without_background(X: Any) -> Any | None:
         background, longest = np.where(run > longest, row, background), np.maximum(run, longest)
     if (1.0 - np.mean(longest) / SEVERAL) * FULL >= 1.0:
         return None
-    thin = sparse.csr_array(X - background)
+    thin = thinned(X, background)
     return thin if thin.nnz * FULL < X.size else None
+
+
+def thinned(X: Any, background: Vector) -> Any:
+    """X - background without its zeros, some rows at a time: no second table of all numbers is written."""
+    entries, columns, counts = [], [], [np.zeros(1, dtype=np.intp)]
+    for some in spans(0, len(X), FEW_ROWS):
+        part = X[some] - background
+        places = np.flatnonzero(part)
+        entries.append(part.ravel()[places])
+        columns.append(places % X.shape[1])
+        counts.append(np.count_nonzero(part, axis=1))
+    ends = np.cumsum(np.concatenate(counts))
+    return sparse.csr_array((np.concatenate(entries), np.concatenate(columns), ends), shape=X.shape)
 
 
 def written_out(X: Any, factor: float, halves: Values, kernel: Kernel) -> Values:
