@@ -20,10 +20,15 @@ environment of their own:
     python benchmarks/kernel.py --peer-python PEERS/bin/python ...
 
 With --cache FILE the peers are run only where the file does not know them; --fresh runs them all, and --again SECONDS
-those that took less.
+those that took less. Sets may run one after the other, each with --json FILE; then
+
+    python benchmarks/kernel.py --join FILE FILE ... --out benchmarks/results/kernel.md
+
+is the report of them all, without running anything.
 """
 
 import argparse
+import json
 import os
 import sys
 from pathlib import Path
@@ -36,7 +41,7 @@ from kernel_interpreter import interpreter
 from kernel_ours import climb
 from kernel_peers import peers_with, prepare
 from kernel_picture import draw
-from kernel_race import ENOUGH, Race, Terms, bars
+from kernel_race import ENOUGH, Race, Terms, bars, race_of
 from kernel_table import peer_cell, setting, whole_report
 from race_cells import power, seconds
 from race_command import add_options, find_or_run, hold, ours_is_installed, settle, told, write_json
@@ -86,6 +91,14 @@ def as_json(race: Race) -> dict:
     }
 
 
+def joined(files: list[Path]) -> list[Race]:
+    """The races of some runs, as --json wrote them; where several have a race, that of the last."""
+    races = [race_of(entry) for file in files for entry in json.loads(file.read_text())]
+    order = [*kernel_sets.TINY, *kernel_sets.REAL, *kernel_sets.MADE]
+    found = {race.name: race for race in races}
+    return sorted(found.values(), key=lambda race: (order.index(race.set_name), race.C))
+
+
 def publish(races: list[Race], terms: Terms, options: argparse.Namespace) -> None:
     if options.out:
         options.out.write_text("\n".join(whole_report(races, terms, options.peer_python)) + "\n")
@@ -104,6 +117,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--peer-limit", type=float, default=120.0, metavar="SECONDS", help="of one fit of a peer (default: 120)")
     add("--cache-size", type=float, default=1000.0, metavar="MB", help="for kernel values, of ours (default: 1000)")
     add("--threads", type=int, default=cores, help="of ours and of the peers that can (default: all cores)")
+    add("--join", type=Path, nargs="+", metavar="FILE", help="run nothing: report on what --json wrote")
     options = parser.parse_args(arguments)
     usual = (*(kernel_sets.REAL if options.data else ()), *kernel_sets.MADE)
     known = (*(kernel_sets.TINY if options.data else ()), *usual)
@@ -122,6 +136,9 @@ def hold_to(threads: int) -> None:
 
 def main() -> int:
     options = parse_arguments()
+    if options.join:
+        races = joined(options.join)
+        return report(races, races[0].terms, options)
     hold_to(options.threads)
     terms = Terms(options.threads, options.time_limit, options.peer_limit, options.cache_size, options.again)
     cache = KernelCache(options.cache, again=options.again)
@@ -132,6 +149,11 @@ def main() -> int:
         lambda race: told(race, ours, peer_cell),
         lambda races: publish(races, terms, options),
     )
+    return report(races, terms, options)
+
+
+def report(races: list[Race], terms: Terms, options: argparse.Namespace) -> int:
+    publish(races, terms, options)
     print(*whole_report(races, terms, options.peer_python), sep="\n")
     return 0 if all(bar.holds for bar in bars(races)) else 1
 

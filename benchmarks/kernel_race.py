@@ -12,7 +12,7 @@ Ours at a gap is the fit with the largest `tol` that the judge finds at that gap
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kernel_cache import KernelRun
 from kernel_ours import TOLS, Rung
@@ -151,6 +151,21 @@ class Race(NamedTuple):
         if letter == "e":
             return f"{self.name} ({self.growth / 2**30:.1f} GB)"
         return self.name
+
+
+def race_of(entry: dict) -> Race:
+    """A race as JSON holds it, where what is not finite is null."""
+    terms = Terms(**{name: math.inf if value is None else value for name, value in entry["terms"].items()})
+    peers = {name: restored(KernelRun, run, primal=math.inf, dual=-math.inf) for name, run in entry["peers"].items()}
+    ends = {"primal": math.inf, "dual": -math.inf, "upper": math.inf, "lower": -math.inf}
+    rungs = [restored(Rung, rung, **ends) for rung in entry["rungs"]]
+    plain = {name: entry[name] for name in ("set_name", "C", "n", "d", "kind")}
+    return Race(**plain, terms=terms, peers=peers, rungs=rungs)
+
+
+def restored(kind: type, entry: dict, **where_null: float) -> Any:
+    found = {name: entry[name] for name in kind._fields}
+    return kind(**found | {name: value for name, value in where_null.items() if found[name] is None})
 
 
 def bars(races: list[Race]) -> list[Bar]:

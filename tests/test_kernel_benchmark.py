@@ -262,3 +262,15 @@ def test_the_mean_is_asked_of_all_races():
     races = [a_race({"SVC": run(seconds)}) for seconds in (0.4, 0.4 * 25)]
     mean = next(bar for bar in race.bars(races) if bar.letter == "c")
     assert (mean.found, mean.holds) == ("5.00 times", True)
+
+
+def test_runs_are_joined_as_they_were(tmp_path):
+    kernel = importlib.import_module("kernel")
+    failed = [*LADDER, ours.Rung(1e-7, None, failure="more than 9 s")]
+    first = [a_race({"SVC": run(3.0), "libsvm": run(None)}, set_name=name) for name in ("mnist_20k", "usps")]
+    later = [a_race({"SVC": run(2.0)}, failed, set_name="mnist_20k"), a_race({}, set_name=sets.LARGE_MADE)]
+    later = [one._replace(terms=one.terms._replace(again=math.inf)) for one in later]
+    files = [tmp_path / "first.json", tmp_path / "later.json"]
+    for file, races in zip(files, (first, later), strict=True):
+        kernel.write_json(file, [kernel.as_json(one) for one in races])
+    assert kernel.joined(files) == [first[1], *later]
