@@ -258,9 +258,7 @@ class KernelChoice:
         if callable(self.kernel):
             return Kernel(KernelName.FUNCTION, function=self.kernel)
         name = KernelName(self.kernel)
-        if name is KernelName.LINEAR:
-            return Kernel(name)
-        if name is KernelName.PRECOMPUTED:
+        if name in (KernelName.LINEAR, KernelName.PRECOMPUTED):
             return Kernel(name)
         gamma = scale_of(X, self.gamma)
         if name is KernelName.POLY:
@@ -385,11 +383,9 @@ def compared(kernel: Kernel, points: Points) -> Points:
     """The points as rbf needs them to compare them with each other: without columns in which all are equal."""
     if kernel.name is not KernelName.RBF or is_sparse(points.X) or not len(points.X):
         return points
-    varies = points.X.min(axis=0) != points.X.max(axis=0)  # NaN, where numbers overflowed, stays
-    if np.all(varies):
-        return points
-    X = np.take(points.X, np.flatnonzero(varies), axis=1)
-    return Points(X, row_squares(X), points.places)
+    varies = np.flatnonzero(points.X.min(axis=0) != points.X.max(axis=0))  # NaN, where numbers overflowed, stays
+    X = points.X if len(varies) == points.X.shape[1] else np.take(points.X, varies, axis=1)
+    return points if X is points.X else Points(X, row_squares(X), points.places)
 
 
 def rows_of(points: Points, rows: slice | NDArray[np.intp]) -> Points:
