@@ -174,8 +174,10 @@ def test_the_cache_replaces_what_came_first():
         rows, _, expected = rows_of(problem, threads)
         fill = rows.fill
         rows.fill = lambda chosen, out: (made.extend(chosen.tolist()), fill(chosen, out))
-        cache = RowCache(rows, room_for(rows, 5 * 40 * 4))
-        assert cache.values.nbytes == 5 * 40 * 4
+        room = room_for(rows, 5 * 40 * 4)
+        cache = RowCache(rows, room)
+        assert cache.values.nbytes == room.nbytes == 5 * 40 * 4
+        assert np.shares_memory(cache.values, room)  # it takes no other
         for wanted in ([1, 2, 3], [3, 4], [5, 6], [1, 5], [6, 4, 3]):
             slots = cache.slots(np.array(wanted))
             assert cache.values[slots] == pytest.approx(expected[wanted], abs=1e-5)
