@@ -14,14 +14,17 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts 
 
 ROOT = Path(__file__).parents[1]
 CACHES = ROOT / ".numba_cache"
+LAYERS_WITH_LOOPS = ("data", "problems", "solvers")  # as in _numba.py, which must not be imported yet
 A_DAY = 24 * 60 * 60
 
 
 def choose_numba_cache() -> Path:
-    """A folder named by a hash of src/ and of Numba's settings: Numba's own key sees neither as a whole."""
-    digest = hashlib.sha256()
-    for path in sorted((ROOT / "src").rglob("*.py")):
-        digest.update(path.read_bytes())
+    """A folder named by a hash of the layers with loops and of Numba's settings, which its own key does not see."""
+    package = ROOT / "src" / "maxmargin"
+    digest = hashlib.sha256((package / "_numba.py").read_bytes())
+    for layer in LAYERS_WITH_LOOPS:
+        for path in sorted((package / layer).rglob("*.py")):
+            digest.update(path.read_bytes())
     for name in sorted(os.environ):
         if name.startswith("NUMBA_") and name != "NUMBA_CACHE_DIR":
             digest.update(f"{name}={os.environ[name]}".encode())

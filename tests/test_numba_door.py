@@ -127,10 +127,25 @@ def test_second_process_hits_the_cache(run):
     assert first["warnings"] == second["warnings"] == []
 
 
-def test_an_edit_elsewhere_in_the_package_is_a_miss(run, tmp_path):
+@pytest.mark.parametrize("layer", _numba.LAYERS_WITH_LOOPS)
+def test_an_edit_elsewhere_among_the_loops_is_a_miss(run, tmp_path, layer):
     run()
-    (tmp_path / "maxmargin" / "elsewhere.py").write_text("EDITED = True")
+    (tmp_path / "maxmargin" / layer).mkdir()
+    (tmp_path / "maxmargin" / layer / "elsewhere.py").write_text("EDITED = True")
     assert run()["hits"] == 0
+
+
+def test_an_edit_above_the_loops_is_no_miss(run, tmp_path):
+    run()
+    (tmp_path / "maxmargin" / "cli.py").write_text("EDITED = True")
+    assert run()["misses"] == 0
+
+
+def test_every_loop_stands_in_a_layer_with_loops():
+    package = Path(_numba.__file__).parent
+    users = {path for path in package.rglob("*.py") if "_numba import" in path.read_text(encoding="utf-8")}
+    assert {path.relative_to(package).parts[0] for path in users} == {"data", "solvers"}
+    assert set(_numba.LAYERS_WITH_LOOPS) >= {"data", "solvers"}
 
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])

@@ -30,6 +30,9 @@ __all__ = ["njit", "overload", "touch", "types"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 Inline = Literal["always", "never"]
 
+# Loops stand in these, and the numbers, enums and tuples that are compiled into them.
+LAYERS_WITH_LOOPS = ("data", "problems", "solvers")
+
 # These two let a sum run in vector registers. Others forget NaN and infinity, which are answers here.
 _FAST_MATH = frozenset({"contract", "reassoc"})
 
@@ -110,13 +113,13 @@ def _compile_touch(array: Any, index: Any) -> Any:
 
 
 class _ForgivingCache(FunctionCache):
-    """Numba's disk cache, which sees edits in the whole package, and for which damage is a miss."""
+    """Numba's disk cache, which sees edits in all that a loop can call, and for which damage is a miss."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         # A loop holds the code of all that it calls, but Numba stamps it with its own file alone.
         own_file = self._cache_file._source_stamp
-        self._cache_file._source_stamp = (own_file, _hash_of_package())
+        self._cache_file._source_stamp = (own_file, _hash_of_loops())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
@@ -152,10 +155,13 @@ def _enable_cache(dispatcher: Any) -> None:
 
 
 @functools.cache
-def _hash_of_package() -> bytes:
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
+def _hash_of_loops() -> bytes:
+    """Of this file and of the layers that hold loops or what loops are made of; nothing above them is compiled."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for layer in LAYERS_WITH_LOOPS:
+        for path in sorted((package / layer).rglob("*.py")):
+            digest.update(path.read_bytes())
     return digest.digest()
 
 
