@@ -1,11 +1,12 @@
 # make demo    install into .venv-demo and watch it work
 # make test    every check and every test, in .venv
 # make check   the checks alone
+# make matrix  every test on an installed wheel, for each supported Python and scikit-learn; prints a table
 # make clean   remove what these made
 
 PYTHON ?= python3
 
-.PHONY: demo test check clean
+.PHONY: demo test check matrix clean
 
 # uv where it is present, pip where it is not.
 ifneq ($(shell command -v uv 2>/dev/null),)
@@ -28,8 +29,12 @@ check: .venv/installed
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-logo
 
+# An hour on two cores.
+matrix:
+	$(PYTHON) tests/version_matrix.py
+
 clean:
-	rm -rf .venv .venv-demo .numba_cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-demo .matrix .numba_cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The demo is what a user gets: a wheel, without the tools. The tests follow the source as it is edited.

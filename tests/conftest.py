@@ -47,8 +47,10 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     remove_old_caches()
     os.environ["NUMBA_CACHE_DIR"] = str(cache)
 
-# Processes that a test starts see the package that the test sees.
-os.environ["PYTHONPATH"] = str(ROOT / "src")
+# The package is that of src/, in the tests and in the processes that they start; or, on request, the installed one.
+if "MAXMARGIN_INSTALLED" not in os.environ:
+    os.environ["PYTHONPATH"] = str(ROOT / "src")
+    sys.path.insert(0, str(ROOT / "src"))
 
 # The same examples in every run: a red test is red for everybody. No deadlines: the first example compiles.
 settings.register_profile("house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from oracles import fractions_of
+from random_sparse import random_sparse
 from strategies import any_rows, extreme, forms, labels, moderate, wild
 
 from maxmargin.certificates import duality, exact_soft_margin
@@ -286,7 +287,7 @@ def test_the_error_of_a_sum_is_within_its_bound():
 
 def test_blocks_of_a_sparse_table(monkeypatch):
     random = np.random.default_rng(3)
-    X = sparse.random_array((200, 30), density=0.2, rng=random, format="csr")
+    X = random_sparse((200, 30), 0.2, random)
     X = sparse.vstack([X[:50], sparse.csr_array((10, 30)), X[60:]], format="csr")
     w, a = random.normal(size=30), random.random(200)
     for entries in (1, 7, 100, 10**5):
@@ -300,7 +301,7 @@ def test_blocks_of_a_sparse_table(monkeypatch):
 
 def test_int64_indices_are_read_as_they_are():
     random = np.random.default_rng(4)
-    X = sparse.random_array((50, 9), density=0.4, rng=random, format="csr")
+    X = random_sparse((50, 9), 0.4, random)
     wide = sparse.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), X.shape)
     signs, costs = np.where(np.arange(50) % 2, 1.0, -1.0), np.ones(50)
     one, other = (SoftMargin(table, signs, costs, Loss.HINGE, True) for table in (X, wide))
@@ -324,7 +325,7 @@ def test_a_float32_table_is_not_copied_whole():
 def test_exact_arithmetic_reads_a_wide_sparse_table_as_it_is(loss):
     """Its rows are short, and what is not there takes no time."""
     random = np.random.default_rng(6)
-    X = sparse.random_array((100, 10**5), density=1e-5, rng=random, format="csr")
+    X = random_sparse((100, 10**5), 1e-5, random)
     signs, costs = np.where(np.arange(100) % 2, 1.0, -1.0), np.full(100, 0.7)
     problem = SoftMargin(X, signs, costs, loss, True)
     w, a = np.where(np.arange(10**5) % 3, 0.0, 1.0), random.random(100) * 0.7

@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from random_sparse import random_sparse
 
 from maxmargin.data.files import DataFileError
 from maxmargin.data.sources import read_table
@@ -64,7 +65,9 @@ def npz_file():
 
 def sparse_npz_file():
     stream = io.BytesIO()
-    sparse.save_npz(stream, sparse.random(20, 9, 0.3, "csr", rng=np.random.default_rng(0)), compressed=False)
+    sparse.save_npz(
+        stream, random_sparse((20, 9), 0.3, np.random.default_rng(0), container=sparse.coo_matrix), compressed=False
+    )
     return stream.getvalue()
 
 

@@ -11,6 +11,7 @@ import pandas
 import polars
 import pytest
 import scipy.sparse as sparse
+from random_sparse import random_sparse
 
 from maxmargin.data.files import DataFileError
 from maxmargin.data.sources import read_table
@@ -191,7 +192,7 @@ def test_arrays_and_npz(tmp_path):
 
 @pytest.mark.parametrize("form", ["csr", "csc"])
 def test_sparse_npz(tmp_path, form):
-    X = sparse.random(20, 7, 0.3, form, rng=np.random.default_rng(0))
+    X = random_sparse((20, 7), 0.3, np.random.default_rng(0), form, sparse.coo_matrix)
     parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape, "format": form.encode()}
     np.savez(tmp_path / "X.npz", **parts, y=np.arange(20) % 2)
     table = read_table(tmp_path / "X.npz", label="y")

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from random_sparse import random_sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from maxmargin.data.files import DataFileError
@@ -136,7 +137,7 @@ def test_numbers_are_read_exactly(rows):
 
 def test_agrees_with_scikit_learn(tmp_path):
     random = np.random.default_rng(0)
-    X = sparse.random(40, 30, 0.2, "csr", rng=random)
+    X = random_sparse((40, 30), 0.2, random, container=sparse.coo_matrix)
     path = tmp_path / "rows.svmlight"
     dump_svmlight_file(X, random.integers(0, 3, 40), str(path), zero_based=False)
     theirs, y = load_svmlight_file(str(path), n_features=30, zero_based=False)
@@ -203,7 +204,7 @@ def test_indices_of_32_and_64_bits(largest):
 def test_pieces_on_many_threads_are_one_file(monkeypatch, tmp_path):
     random = np.random.default_rng(1)
     path = tmp_path / "rows.svm"
-    X = sparse.random(500, 3000, 0.02, "csr", rng=random)
+    X = random_sparse((500, 3000), 0.02, random, container=sparse.coo_matrix)
     dump_svmlight_file(X, random.normal(size=500), str(path), zero_based=False, comment="two\nlines")
     whole = read_svmlight(path, n_features=3000)
     theirs, y = load_svmlight_file(str(path), n_features=3000, zero_based=False)

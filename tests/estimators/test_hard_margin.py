@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_sparse import random_sparse
 
 from maxmargin import HardMarginSVM, NotSeparableError, Verdict, separability
 from maxmargin.solve.clock import Status
@@ -125,7 +126,7 @@ def test_many_rows_start_from_a_sample(n, d, gap):
 
 def test_sparse_and_wide():
     random = np.random.default_rng(7)
-    X = sparse.random_array((4000, 50_000), density=4e-4, rng=random, format="csr")
+    X = random_sparse((4000, 50_000), 4e-4, random)
     y = np.where(X[:, :25_000].sum(axis=1) > X[:, 25_000:].sum(axis=1), "first", "second")
     svm = HardMarginSVM(tol=1e-6).fit(X, y)
     assert svm.certificate_.verdict is Verdict.OPTIMAL
@@ -135,7 +136,7 @@ def test_sparse_and_wide():
 def test_sparse_and_wide_without_a_plane():
     """Two equal rows with different labels among thousands."""
     random = np.random.default_rng(8)
-    X = sparse.random_array((3200, 5000), density=2e-3, rng=random, format="csr")
+    X = random_sparse((3200, 5000), 2e-3, random)
     X = sparse.vstack([X, X[:1]], format="csr")
     y = np.append(np.where(random.random(3200) < 0.5, 1, 0), 0)
     y[0] = 1

@@ -5,14 +5,14 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from scikit_learn_checks import each_check
 from sklearn.datasets import load_iris, make_circles
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import KernelPerceptron, Perceptron, Verdict
 from maxmargin.solve.clock import Status
 
 
-@parametrize_with_checks([KernelPerceptron(max_iter=100), KernelPerceptron("linear", multi_class="ovo", max_iter=100)])
+@each_check([KernelPerceptron(max_iter=100), KernelPerceptron("linear", multi_class="ovo", max_iter=100)])
 def test_estimator(estimator, check):
     check(estimator)
 

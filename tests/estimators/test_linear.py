@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from random_sparse import random_sparse
 from sklearn.svm import SVC, LinearSVC
 from soft_fits import each_loss, mixed, objective, proven, with_and_without_bias
 
@@ -128,7 +129,7 @@ def test_infinite_c_is_the_hard_margin(bias):
 def test_a_gap_that_stands_still_while_a_face_is_solved_is_no_reason_to_hand_over():
     """As many columns as rows, and few entries: sweeps take milliseconds, a step of the interior point as many."""
     random = np.random.default_rng(0)
-    X = sparse.random_array((1000, 1000), density=0.04, format="csr", rng=random)
+    X = random_sparse((1000, 1000), 0.04, random)
     y = np.where(X @ random.standard_normal(1000) + 0.3 * random.standard_normal(1000) > 0, 1, -1)
     svm = LinearSVM(tol=1e-4).fit(X, y)
     assert svm.status_ is Status.PROVEN

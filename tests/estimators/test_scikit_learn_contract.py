@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from scikit_learn_checks import each_check
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import HardMarginSVM, KernelSVM, LinearSVM, LinearSVMCV, MarginPerceptron, Perceptron, Winnow
 
@@ -36,7 +36,7 @@ def beyond_the_tolerance(estimator):
     return dict.fromkeys(names, "both are within tol of the optimum, and not the same to 1e-7")
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=beyond_the_tolerance)
+@each_check(ESTIMATORS, expected_failed_checks=beyond_the_tolerance)
 def test_estimator(estimator, check):
     check(estimator)
 

@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from scikit_learn_checks import each_check
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import KernelSVM, LinearSVM, StochasticSVM
 from maxmargin.solve.clock import Status
@@ -16,7 +16,7 @@ from maxmargin.solve.clock import Status
 NOT_THE_SAME_VISITS = "a repeated row is visited more often, in another order: the optimum is the same, the run is not"
 
 
-@parametrize_with_checks(
+@each_check(
     [StochasticSVM(), StochasticSVM(kernel="rbf", average=True, multi_class="ovo")],
     expected_failed_checks=lambda estimator: {
         f"check_sample_weight_equivalence_on_{form}_data": NOT_THE_SAME_VISITS for form in ("dense", "sparse")

@@ -6,6 +6,7 @@ import numpy as np
 import oracles
 import pytest
 import scipy.sparse as sparse
+from random_sparse import random_sparse
 
 from maxmargin.data.threads import Threads
 from maxmargin.problems.soft_margin import Loss, SoftMargin
@@ -75,7 +76,7 @@ def test_the_shape_chooses():
         for shape, kind in (((50, 4), FewColumns), ((5, 40), FewRows)):
             problem = problem_of(*shape)
             assert isinstance(system_for(problem, RowPasses(problem.X, threads)), kind)
-        X = sparse.random_array((3000, 5000), density=1e-3, format="csr", rng=np.random.default_rng(0))
+        X = random_sparse((3000, 5000), 1e-3, np.random.default_rng(0))
         wide = SoftMargin(X, np.where(np.arange(3000) % 2, 1.0, -1.0), np.ones(3000), Loss.SQUARED_HINGE, True)
         assert isinstance(system_for(wide, RowPasses(X, threads)), ManyOfBoth)
 

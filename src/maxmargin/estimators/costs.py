@@ -21,12 +21,12 @@ def class_weights(class_weight: Any, table: Table) -> ClassWeight:
         return ()
     classes, codes = table.labels
     counting = codes >= 0
-    weights = compute_class_weight(
-        class_weight,
-        classes=classes,
-        y=classes[codes[counting]],
-        sample_weight=None if table.weights is None else table.weights[counting],
-    )
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        # Weighted rows are counted by their weight, whichever release of scikit-learn is installed.
+        totals = np.bincount(codes[counting], None if table.weights is None else table.weights[counting], len(classes))
+        weights = totals.sum() / (len(classes) * totals)
+    else:
+        weights = compute_class_weight(class_weight, classes=classes, y=classes[codes[counting]])
     if not np.all((weights > 0.0) & (weights < math.inf)):
         wrong = int(np.argmin((weights > 0.0) & (weights < math.inf)))
         raise ValueError(

@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.classifier import MarginClassifier, Table
 from maxmargin.estimators.costs import class_weights
+from maxmargin.estimators.scikit_learn_versions import class_weights_like_theirs
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, Points, rows_of
 from maxmargin.problems.multiclass import Strategy
 from maxmargin.problems.soft_margin import Loss
@@ -266,12 +266,7 @@ def weights_like_theirs(estimator: Any, table: Table, sample_weight: Vector | No
     classes, codes = table.labels
     counting = codes >= 0
     weights = None if sample_weight is None else sample_weight[counting]
-    return np.asarray(
-        compute_class_weight(
-            estimator.class_weight, classes=classes, y=classes[codes[counting]], sample_weight=weights
-        ),
-        dtype=np.float64,
-    )
+    return class_weights_like_theirs(estimator.class_weight, classes, classes[codes[counting]], weights)
 
 
 def require_l2(estimator: Any) -> None:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificates.measure import length
@@ -16,6 +15,7 @@ from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.estimators.classifier import MarginClassifier, Table, choice, positive, single
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.hard_margin import HardMarginSVM
+from maxmargin.estimators.scikit_learn_versions import CallbackSupportMixin, with_callbacks
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
 from maxmargin.problems.separation import SignedRows, Solution
 from maxmargin.problems.soft_margin import Loss
@@ -124,7 +124,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, a0: Any = None) -> Self:
         """Find the plane.
 
