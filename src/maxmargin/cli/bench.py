@@ -125,7 +125,8 @@ def made_sets(rows: int) -> Iterator[Set]:
     y = np.where(X[:, 0] + random.standard_normal(rows) > 0.0, 1, -1)
     yield Set(f"{rows:,} x 20", X, y, False)
     places = random.integers(0, rows, (2, min(40, rows) * rows), dtype=np.int32)
-    wide = sparse.csr_array((random.random(places.shape[1]), (places[0], places[1])), (rows, rows))
+    entries = random.random(places.shape[1:])
+    wide = sparse.csr_array((entries, (places[0], places[1])), (rows, rows))
     noise = 0.2 * random.standard_normal(rows)
     yield Set(
         f"{rows:,} x {rows:,}, sparse", wide, np.where(wide @ random.standard_normal(rows) + noise > 0, 1, -1), False

@@ -124,7 +124,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    @with_callbacks
+    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, a0: Any = None) -> Self:
         """Find the plane.
 
