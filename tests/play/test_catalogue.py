@@ -88,36 +88,6 @@ def test_lessons_are_states_that_can_be_asked(lesson):
         read_state({**lesson["state"], **lesson["b"]})
 
 
-def lesson_named(name):
-    return next(lesson for lesson in lessons() if lesson["name"] == name)
-
-
-def test_the_multiplier_of_the_lesson_is_right():
-    """min 0.2 x^2 - x + 1: the slope is 0.4 x - 1, so the price at x = 5 is 1, and the lowest point is 2.5."""
-    sentences = " ".join(lesson_named("multiplier")["sentences"])
-    slope = 0.4 * 5 - 1
-    assert f"the price a = {slope:g} the lowest point is x = 5" in sentences
-    assert f"x = {1 / 0.4:g} is allowed" in sentences
-
-
-def test_what_the_lessons_say_is_so():
-    guess = lesson_named("guess")["state"]
-    state = read_state(guess)
-    wide = maxmargin.MarginPerceptron().fit(state.points, state.signs)
-    plain = maxmargin.Perceptron().fit(state.points, state.signs)
-    assert wide.margin_ > plain.margin_
-    assert wide.n_updates_ > plain.n_updates_
-    slack = read_state(lesson_named("slack")["state"])
-    soft = maxmargin.LinearSVM(C=slack.parameters["C"]).fit(slack.points, slack.signs)
-    hard = maxmargin.HardMarginSVM().fit(slack.points, slack.signs)
-    assert soft.street_ > 3.0 * hard.street_
-    rings = read_state(lesson_named("kernels")["state"])
-    assert maxmargin.KernelSVM(C=10.0).fit(rings.points, rings.signs).score(rings.points, rings.signs) == 1.0
-    column = read_state(lesson_named("winnow")["state"])
-    winnow = maxmargin.Winnow().fit(column.points, column.signs).coef_[0]
-    assert abs(winnow[1]) < 0.5 * abs(winnow[0])
-
-
 def test_every_choice_is_kept_warm():
     keys = {key_of(algorithm, parameters) for algorithm, parameters in all_choices()}
     assert {key[0] for key in keys} == set(ALGORITHMS)

@@ -1,4 +1,7 @@
-"""Nine short lessons: each a state to look at, three sentences and a question."""
+"""Nine short lessons: each a state to look at, three sentences and a question.
+
+What a lesson says, and what its question asks for, is so on its own points: the tests do each exercise.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,33 @@ FEW: list[Point] = [
     (3.5, 0.0, 1),
     (3.0, 2.0, 1),
 ]
-ONE_COLUMN: list[Point] = [
-    (0.6, 0.9, 1),
-    (0.4, -0.8, 1),
-    (0.9, 0.3, 1),
-    (0.5, -0.2, 1),
-    (0.7, 0.6, 1),
-    (-0.4, 0.7, -1),
-    (-0.6, -0.9, -1),
-    (-0.5, 0.2, -1),
-    (-0.9, -0.4, -1),
-    (-0.7, 0.9, -1),
+ONE_COLUMN: list[Point] = [  # the sign of the first column is the label, the second is noise
+    (-0.4, 0.8, -1),
+    (-0.5, -0.4, -1),
+    (0.4, -0.1, 1),
+    (0.6, 0.1, 1),
+    (-0.7, 0.2, -1),
+    (0.6, 0.6, 1),
+    (0.7, -0.3, 1),
+    (0.5, -0.4, 1),
+    (0.6, 0.0, 1),
+    (-0.9, -0.1, -1),
+    (-0.5, 0.9, -1),
+    (-0.4, -0.1, -1),
+]
+STRAY: list[Point] = [  # the first lies within the other class, and would if any one of that class were away
+    (2.4, 0.1, -1),
+    (-2.0, 0.0, -1),
+    (-3.0, 1.0, -1),
+    (-2.5, -1.5, -1),
+    (-1.2, 1.4, -1),
+    (-1.5, -0.6, -1),
+    (1.2, 0.2, 1),
+    (1.8, 1.6, 1),
+    (3.2, 1.4, 1),
+    (3.6, -0.4, 1),
+    (2.4, -1.6, 1),
+    (1.4, -1.0, 1),
 ]
 
 
@@ -57,8 +76,9 @@ def lessons() -> list[dict[str, Any]]:
                 "makes at most R² / g² mistakes, whatever the order of the points.",
                 "Step through the run: each update turns the line towards the point that was wrong.",
             ),
-            "Move the two classes nearer to each other: what happens to the count, and what to the bound?",
-            "Both grow, the bound like 1 / g²; the count stays below it, often far below.",
+            "Take the points of “Narrow street” instead: what happens to the count, and what to the bound?",
+            "Both grow, and the count stays below the bound, here far below: g is the margin of the line that it ended "
+            "with, because the best one is not known to it.",
             points_named("separable"),
             "perceptron",
             mode="steps",
@@ -90,9 +110,11 @@ def lessons() -> list[dict[str, Any]]:
                 "(16/3) ln(m) / g² mistakes with m weights: columns that do not matter cost only a logarithm.",
                 "Here only the first column matters.",
             ),
-            "Look at w in both panels: which algorithm has found out that the second column is noise?",
-            "Winnow's weight of the second column stays small beside the first; that of the perceptron is whatever the "
-            "last mistakes left.",
+            "Go to the last step in both panels and look at w: which algorithm has found out that the second column is "
+            "noise?",
+            "Winnow: its weight of the second column is less than a tenth of the first, while that of the perceptron, "
+            "which is whatever its mistakes left, is more than half of it. With two columns other points can have it "
+            "the other way round; the theorem is about many.",
             ONE_COLUMN,
             "winnow",
             b={"algorithm": "perceptron", "parameters": {}},
@@ -123,8 +145,8 @@ def lessons() -> list[dict[str, Any]]:
                 "0 < xi <= 1 is a point inside the street, xi > 1 a mistake; C = infinity is the hard margin.",
             ),
             "Move C in the first panel: at which C does the outlier win, and the street become narrow?",
-            "When C is large enough that its slack costs more than the steeper w; from there on nothing changes any "
-            "more.",
+            "Between 10 and 30, where its slack costs more than the steeper w: the street is then that of the hard "
+            "margin, and from there on nothing changes any more.",
             points_named("outlier"),
             "linear_svm",
             parameters={"C": 0.1},
@@ -140,7 +162,8 @@ def lessons() -> list[dict[str, Any]]:
                 "Both bounds hold in that space, so the proof is the same as before.",
             ),
             "Make gamma of the rbf kernel large: why does the boundary close around single points?",
-            "exp(-gamma |x - x'|²) then is zero between all points: each knows only about itself.",
+            "exp(-gamma |x - x'|²) then is almost zero between all but the nearest points: each knows only about "
+            "itself, and the boundary falls into pieces.",
             points_named("rings"),
             "kernel_svm",
             parameters={"C": 10.0},
@@ -169,11 +192,13 @@ def lessons() -> list[dict[str, Any]]:
                 "points of the hulls bound it from above, since no street is wider than their distance.",
                 "Where the hulls meet there is no line: weights l >= 0 with sum l y x = 0 and sum l y = 0 are a point "
                 "in both, on at most four rows that you can look at.",
-                "Both are checked by code that shares nothing with the solver, from the points alone.",
+                "Both are checked by code that imports no solver, from the points alone.",
             ),
-            "Move one of the witness rows until the verdict changes: what is the proof now?",
-            "Once the hulls are apart a line is the proof, and their two nearest points say that no line does better.",
-            points_named("overlapping"),
+            "Only one of the witness rows can be moved so that the verdict changes: which one, and what is the proof "
+            "then?",
+            "The square among the circles. Once it is with the other squares the hulls are apart: a line is the proof, "
+            "and their two nearest points say that no line does better.",
+            STRAY,
             "hard_margin",
         ),
     ]
