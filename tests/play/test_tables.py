@@ -10,7 +10,7 @@ from maxmargin.play.tables import points_in
 def test_columns_and_labels_are_told():
     told = points_in("height,width,label\n1,2,cat\n3,4,dog\n")
     assert told["points"] == [[1.0, 2.0, -1], [3.0, 4.0, 1]]
-    assert told["words"] == "2 rows; columns 'height' and 'width'; 'dog' is +1, 'cat' -1."
+    assert told["words"] == "2 rows. 'height' is across, 'width' up. 'dog' is positive, 'cat' negative."
 
 
 def test_our_own_export_is_read_back():
@@ -22,8 +22,17 @@ def test_our_own_export_is_read_back():
 def test_without_a_usual_name_the_last_column_holds_the_labels():
     told = points_in("a;b;c;species\n1;2;3;x\n4;5;6;z\n7;8;9;q\n")
     assert [point[2] for point in told["points"]] == [-1, -1, 1]
-    assert "the first two of 3" in told["words"]
-    assert "the other 2 labels" in told["words"]
+    assert "left out: 'c'." in told["words"]
+    assert "the other 2 labels are negative together: 'x', 'z'." in told["words"]
+
+
+def test_columns_of_words_and_a_first_line_of_numbers_are_said_to_be_left_out():
+    told = points_in("colour,a,b,label,note\nred,1,2,x,-\nblue,3,4,y,-\n")
+    assert told["points"] == [[1.0, 2.0, -1], [3.0, 4.0, 1]]
+    assert "left out: 'colour', 'note'." in told["words"]
+    assert "it is no point" in points_in("1,2,x\n3,4,y\n5,6,z\n")["words"]
+    many = ",".join(f"c{i}" for i in range(9))
+    assert "'c2', 'c3', 'c4', 'c5', 'c6' and 2 more." in points_in(f"{many},y\n{'1,' * 9}u\n{'2,' * 9}v\n")["words"]
 
 
 @pytest.mark.parametrize(
@@ -34,14 +43,14 @@ def test_the_label_column_is_found_as_the_reader_splits_the_first_line(text):
 
 
 def test_half_a_character_becomes_a_question_mark():
-    assert "'?' is +1" in points_in("a,b,label\n1,2,0\n3,4,\ud800\n")["words"]
+    assert "'?' is positive" in points_in("a,b,label\n1,2,0\n3,4,\ud800\n")["words"]
 
 
 def test_a_long_table_is_thinned():
     rows = "\n".join(f"{i},{i % 7},{i % 2}" for i in range(3000))
     told = points_in(f"a,b,label\n{rows}\n")
     assert len(told["points"]) == MOST_POINTS
-    assert "500 of 3,000 rows" in told["words"]
+    assert "500 of 3,000 rows, evenly chosen; 2,500 are left out." in told["words"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.columns import LABEL_NAMES
+from maxmargin.data.columns import LABEL_NAMES, is_number
 from maxmargin.data.files import DataFileError
 from maxmargin.data.sources import read_table
 from maxmargin.data.tables import records_of
@@ -17,16 +17,20 @@ from maxmargin.play.parameters import Refused
 from maxmargin.play.thinning import evenly
 
 TABLE = "the table"
+LISTED = 5  # names in a sentence
 
 
 def points_in(text: str) -> dict[str, Any]:
     """The first two columns of numbers. Of two labels the second is positive, as everywhere; of more, the first is, and
     all others are against it.
 
-    The labels are in the one column that is called label, y, target or class, or else in the last.
+    The labels are in the one column that is called label, y, target or class, or else in the last. What is left out of
+    the table, and what is taken together, is said.
     """
     try:
-        table = read_table(file_of(text), label=label_column(text), format="csv")
+        names = first_line(text)
+        label_at = label_column(names)
+        table = read_table(file_of(text), label=label_at, format="csv")
     except DataFileError as error:
         raise Refused(str(error), "text") from None
     X, y = np.asarray(table.X, dtype=np.float64), np.asarray(table.y)
@@ -42,8 +46,16 @@ def points_in(text: str) -> dict[str, Any]:
     positive = 1 if len(labels) == 2 else 0
     signs = np.where(codes == positive, 1, -1)
     points = [[*X[row, :2].tolist(), int(signs[row])] for row in chosen]
-    names = table.feature_names or ()
-    return {"points": points, "words": words_about(names, labels.tolist(), len(X), len(chosen))}
+    used = (table.feature_names or ())[:2]
+    unused = [name for at, name in enumerate(names) if at != label_at % len(names) and name not in used]
+    sentences = [
+        rows_in_words(len(X), len(chosen)),
+        f"{used[0]!r} is across, {used[1]!r} up{f'; left out: {listed(unused)}' if unused else ''}.",
+        labels_in_words(labels.tolist()),
+    ]
+    if all(map(is_number, used)):
+        sentences.append("The first line holds numbers, and was read as the names of the columns: it is no point.")
+    return {"points": points, "words": " ".join(sentences)}
 
 
 def file_of(text: str) -> io.BytesIO:
@@ -53,17 +65,32 @@ def file_of(text: str) -> io.BytesIO:
     return source
 
 
-def label_column(text: str) -> int:
-    """Where the labels are, by the names in the first line."""
+def first_line(text: str) -> list[str]:
+    """The names of the columns."""
     with closing(records_of(file_of(text), TABLE)) as records:
         header = next(records, None)
-    cells = [] if header is None else [cell.strip().lower() for cell in header.cells]
-    named = [at for at, cell in enumerate(cells) if cell in LABEL_NAMES]
+    return [] if header is None else [cell.strip() for cell in header.cells]
+
+
+def label_column(names: list[str]) -> int:
+    """Where the labels are, by the names in the first line."""
+    named = [at for at, name in enumerate(names) if name.lower() in LABEL_NAMES]
     return named[0] if len(named) == 1 else -1
 
 
-def words_about(names: tuple[str, ...], labels: list[Any], n_rows: int, n_chosen: int) -> str:
-    rows = f"{n_chosen} rows" if n_chosen == n_rows else f"{n_chosen} of {n_rows:,} rows, evenly chosen"
-    more = f" (the first two of {len(names)})" if len(names) > 2 else ""
-    sides = (labels[1], repr(labels[0])) if len(labels) == 2 else (labels[0], f"the other {len(labels) - 1} labels")
-    return f"{rows}; columns {names[0]!r} and {names[1]!r}{more}; {sides[0]!r} is +1, {sides[1]} -1."
+def rows_in_words(n_rows: int, n_chosen: int) -> str:
+    if n_chosen == n_rows:
+        return f"{n_rows} rows."
+    return f"{n_chosen} of {n_rows:,} rows, evenly chosen; {n_rows - n_chosen:,} are left out."
+
+
+def labels_in_words(labels: list[Any]) -> str:
+    if len(labels) == 2:
+        return f"{labels[1]!r} is positive, {labels[0]!r} negative."
+    return f"{labels[0]!r} is positive; the other {len(labels) - 1} labels are negative together: {listed(labels[1:])}."
+
+
+def listed(names: list[Any]) -> str:
+    """The first few, and how many more there are."""
+    shown = [repr(name) for name in names[:LISTED]]
+    return ", ".join(shown) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
