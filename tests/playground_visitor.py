@@ -40,6 +40,12 @@ class Visitor:
         self.page.goto(f"{self.address}#{fragment}" if fragment else self.address)
         return self.settle()
 
+    def follow(self, link):
+        """Open a link as it stands in another's address bar."""
+        self.page.goto("about:blank")
+        self.page.goto(link)
+        return self.settle()
+
     def settle(self):
         """Wait until the last change is drawn and answered."""
         self.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -78,6 +84,11 @@ class Visitor:
 
     def text(self, selector):
         return self.page.inner_text(selector)
+
+    @property
+    def mark(self):
+        """A tick beside what is proven, or why there is none."""
+        return self.page.inner_text("[data-panel=a] .proof .mark")
 
     @property
     def said(self):

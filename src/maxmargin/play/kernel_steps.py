@@ -9,9 +9,10 @@ import numpy as np
 
 from maxmargin.data.matrix import Vector
 from maxmargin.play.fits import Fit, Stopped, fit_state
+from maxmargin.play.measured import measured_plane, number
 from maxmargin.play.messages import State
 from maxmargin.play.rounds import kernel_of, signs_of
-from maxmargin.play.steps import MOST_BENT_STEPS, BentLines, Run, carried, number, planes, step
+from maxmargin.play.steps import MOST_BENT_STEPS, BentLines, Run, carried, planes, step
 from maxmargin.play.thinning import evenly
 from maxmargin.plots.shapes import Box
 
@@ -80,9 +81,11 @@ def drawn(fit: Fit, made: Iterator[Mistake], view: Box) -> Iterator[dict[str, An
         coefficients = counts * signs
         b = float(coefficients.sum()) if has_bias else 0.0
         if fit.state.parameters["kernel"] == "linear":
-            picture = planes(None, (coefficients @ X, b), view)
+            w = coefficients @ X
+            picture = planes(None, (w, b), view) | {"measured": measured_plane(fit.state, w, b)}
         else:
-            picture = {"b": b, "lines": lines(coefficients, b)}
+            held = lines.measured(fit.state, coefficients, b)
+            picture = {"b": b, "lines": lines(coefficients, b), "measured": held}
         kernel = "k(x_j, x) + 1" if has_bias else "k(x_j, x)"
         yield step(
             t,

@@ -73,6 +73,8 @@ name of a parameter. `id`, `panel` and `ask` are null in an error where the mess
                "violation": y f(x) before the step (divided by |w| in a margin perceptron), or null,
                "count": updates so far, "bound": what the best margin (of the rows as the algorithm sees them, lifted
                and scaled) is at most by now, or null,
+               "measured": {"verdict": sentence, "figures": [[name, text], ...], "mistakes": [rows]}: what holds of the
+               plane after the step, and of no other,
                "primal": , "dual": the values by now, or null,
                "support": [{"row": i, "a": a}, ...] by now, where they are known, else []}, ...]
 
@@ -136,6 +138,7 @@ from maxmargin.plots.shapes import Box, square_around
 MOST_POINTS = 500
 LARGEST = 1e6  # of a coordinate
 SMALLEST = 1e-6  # of the largest coordinate
+FARTHEST = 1e2 * LARGEST  # that can be looked at: a window may be much wider than high
 MOST_BYTES = 2**18
 MOST_SECONDS = 2.0
 NUMBERS = [list(kinds) for kinds in itertools.product((float, int), repeat=3)]  # what three numbers can be in JSON
@@ -281,9 +284,9 @@ def read_view(view: Any, points: NDArray[np.float64]) -> Box:
     if not isinstance(view, dict) or not all(is_number(view.get(side)) for side in Box._fields):
         raise Refused("view must have left, right, bottom and top, four numbers", "view")
     box = Box(*(float(view[side]) for side in Box._fields))
-    wide = SMALLEST <= box.right - box.left <= 4.0 * LARGEST and SMALLEST <= box.top - box.bottom <= 4.0 * LARGEST
-    if not wide or max(map(abs, box)) > 4.0 * LARGEST:
-        raise Refused("view must be wider and higher than 1e-6, and within 4e6 of the origin", "view")
+    wide = min(box.right - box.left, box.top - box.bottom) >= SMALLEST
+    if not wide or max(map(abs, box)) > FARTHEST:
+        raise Refused(f"view must be wider and higher than {SMALLEST:g}, and within {FARTHEST:g} of the origin", "view")
     return box
 
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from maxmargin.data.matrix import Vector
 from maxmargin.play.fits import Fit, fit_state
+from maxmargin.play.measured import measured_plane, number
 from maxmargin.play.messages import State
-from maxmargin.play.steps import MOST_STEPS, Run, carried, number, planes, step, vector
+from maxmargin.play.steps import MOST_STEPS, Run, carried, planes, step, vector
 from maxmargin.plots.shapes import Box
 from maxmargin.problems.trace import Trace
 
@@ -45,7 +46,8 @@ def updates(fit: Fit, trace: Trace, view: Box) -> Iterator[dict[str, Any]]:
         rule, arithmetic = explain[state.algorithm.name](fit, t, row, violation, before, after)
         yield step(
             t, rule, arithmetic, row=row, sign=sign, violation=violation, bound=float(columns["margin_bound"][k]),
-            support=[] if trace.is_thinned else carried(counts), **planes(before, after, view),
+            support=[] if trace.is_thinned else carried(counts), measured=measured_plane(state, *after),
+            **planes(before, after, view),
         )  # fmt: skip
 
 

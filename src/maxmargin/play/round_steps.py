@@ -10,9 +10,10 @@ import numpy as np
 
 from maxmargin.certificates.soft_margin import soft_gap
 from maxmargin.play.fits import Fit, fit_state
+from maxmargin.play.measured import measured_plane, number
 from maxmargin.play.messages import State
 from maxmargin.play.rounds import Round, kernel_of, rounds_of, signs_of
-from maxmargin.play.steps import MOST_BENT_STEPS, MOST_STEPS, BentLines, Run, carried, number, planes, step
+from maxmargin.play.steps import MOST_BENT_STEPS, MOST_STEPS, BentLines, Run, carried, planes, step
 from maxmargin.plots.shapes import Box
 
 RULES = {
@@ -41,11 +42,17 @@ def drawn(fit: Fit, rounds: list[Round], view: Box, bent: bool) -> Iterator[dict
     last: Round | None = None
     for found in rounds:
         if lines is not None:
-            picture = {"b": found.b, "lines": lines(found.a * signs_of(fit), found.b)}
+            coefficients = found.a * signs_of(fit)
+            picture = {
+                "b": found.b,
+                "lines": lines(coefficients, found.b),
+                "measured": lines.measured(fit.state, coefficients, found.b),
+            }
         else:
             assert found.w is not None
             before = None if last is None or last.w is None else (last.w, last.b)
-            picture = planes(before, (found.w, found.b), view)
+            own = (found.w, found.b)
+            picture = planes(before, own, view) | {"measured": measured_plane(fit.state, *own)}
         yield step(
             found.number,
             RULES.get(found.solver, "One round of the solver."),

@@ -6,6 +6,8 @@ rounds.
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -14,6 +16,7 @@ import numpy as np
 from maxmargin.data.matrix import Vector
 from maxmargin.play.drawing import short_points
 from maxmargin.play.fits import Stopped
+from maxmargin.play.measured import measured, number
 from maxmargin.play.messages import State
 from maxmargin.plots.contours import Grid
 from maxmargin.plots.geometry import one_line
@@ -99,15 +102,20 @@ class BentLines:
 
         return [short_points(line) for line in Grid(values, self.view, BENT_MESH).lines(0.0)]
 
+    def measured(self, state: State, coefficients: Vector, b: float) -> dict[str, Any]:
+        """What holds of such a boundary; a bias of +1 in the kernel's rows, as perceptrons have it, is b alone here."""
+        products = self.kernel_matrix @ coefficients
+        size = math.sqrt(max(0.0, float(coefficients @ products)))
+        return measured(state, products + b, size, "boundary")
+
+    @functools.cached_property
+    def kernel_matrix(self) -> Any:
+        return self.kernel.values(self.points, self.points)
+
 
 def carried(a: Vector) -> list[dict[str, Any]]:
     """The rows that carry weight, and how much: six digits, because there are many."""
     return [{"row": int(row), "a": float(f"{a[row]:.6g}")} for row in np.flatnonzero(a)]
-
-
-def number(value: float) -> str:
-    """As it stands in a line of arithmetic."""
-    return f"{value:.5g}"
 
 
 def vector(values: Iterable[float]) -> str:

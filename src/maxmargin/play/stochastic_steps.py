@@ -9,9 +9,10 @@ import numpy as np
 
 from maxmargin.data.matrix import Vector
 from maxmargin.play.fits import Fit, Stopped, fit_state
+from maxmargin.play.measured import measured_plane, number
 from maxmargin.play.messages import State
 from maxmargin.play.rounds import kernel_of, signs_of
-from maxmargin.play.steps import MOST_BENT_STEPS, MOST_STEPS, BentLines, Run, carried, number, planes, step, vector
+from maxmargin.play.steps import MOST_BENT_STEPS, MOST_STEPS, BentLines, Run, carried, planes, step, vector
 from maxmargin.play.thinning import evenly
 from maxmargin.plots.shapes import Box
 from maxmargin.problems.descent import Descent
@@ -100,9 +101,11 @@ def drawn(fit: Fit, made: Iterator[Visit], view: Box) -> Iterator[dict[str, Any]
     for one in made:
         violated = one.value < 1.0
         if lines is None:
-            picture = planes(one.before, one.after, view)
+            picture = planes(one.before, one.after, view) | {"measured": measured_plane(fit.state, *one.after)}
         else:
-            picture = {"b": one.after[1], "lines": lines(one.a * signs, one.after[1])}
+            coefficients, b = one.a * signs, one.after[1]
+            held = lines.measured(fit.state, coefficients, b)
+            picture = {"b": b, "lines": lines(coefficients, b), "measured": held}
         inside = f"y f(x) = {number(one.value)} < 1: w shrinks, and moves by eta y x"
         beyond = f"y f(x) = {number(one.value)} >= 1: w only shrinks"
         yield step(

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+from urllib.parse import parse_qs
 from xml.etree import ElementTree
 
 import numpy as np
@@ -20,9 +21,7 @@ def test_the_address_restores_everything(visitor, visit):
     visitor.click("[data-panel=a] .legend [data-part=hulls]")
     fields = visitor.fields
     assert {"points", "view", "a", "b", "b.C", "b-step", "hidden"} == set(fields)
-    other = visit()
-    other.page.goto(visitor.page.url)
-    other.settle()
+    other = visit().open().follow(visitor.page.url)
     assert other.fields == fields
     for panel in "ab":
         np.testing.assert_array_equal(other.drawn_points(panel)[0], visitor.drawn_points(panel)[0])
@@ -37,9 +36,8 @@ def test_a_challenge_and_a_lesson_are_in_the_address_too(visitor, visit):
     visitor.choose("#lessons", "1")
     visitor.click("#challenge")
     visitor.click(".reveal")
-    other = visit()
-    other.page.goto(visitor.page.url if visitor.fields else "")
-    other.settle()
+    assert visitor.fields
+    other = visit().open().follow(visitor.page.url)
     assert other.fields == visitor.fields
     assert other.page.is_visible("#lesson")
     assert other.text(".scores") == visitor.text(".scores")
@@ -59,7 +57,9 @@ BROKEN = {
     "points=0,0,3&a=perceptron": "a label in the address is 3",
     "points=0,0,1&a=oracle": "oracle, which is not an algorithm",
     "points=0,0,1&a=linear_svm&a.C=<b>": "a.C the value <b>",
-    "points=0,0,1&view=0,0,-1&a=perceptron": "it must be positive",
+    "points=0,0,1;1,,-1&a=perceptron": "a point in the address is 1,,-1",
+    "points=0,0,1;1,1,-1": "it has no “a=…”",
+    "a=perceptron": "it has no “points=…”",
 }
 
 
@@ -67,11 +67,83 @@ def test_a_broken_link_gets_a_sentence_and_an_example(visit):
     visitor = visit().open("points=1,2&a=perceptron")
     assert "it must be 3 numbers" in visitor.text("#notice")
     assert visitor.page.locator("[data-panel=a] .point").count() > 2
+    assert visitor.fields == {"points": "1,2", "a": "perceptron"}  # and is not written over
     for fragment, words in BROKEN.items():
         visitor.page.evaluate("(fragment) => { location.hash = fragment; }", fragment)
         visitor.page.wait_for_selector(f"#notice:has-text('{words}')")
         visitor.settle()
         assert visitor.page.locator("[data-panel=a] .point").count() > 2
+        assert visitor.fields == {name: value[0] for name, value in parse_qs(fragment, keep_blank_values=True).items()}
+
+
+def test_a_broken_link_is_one_step_back_once_something_was_changed(visit):
+    visitor = visit().open("points=1,2&a=perceptron")
+    visitor.choose("#presets", "xor")
+    assert len(visitor.points[0]) == 32
+    assert not visitor.page.is_visible("#notice")
+    visitor.page.go_back()
+    visitor.page.wait_for_selector("#notice:has-text('1,2; it must be 3 numbers')")
+    assert visitor.fields["points"] == "1,2"
+    assert visitor.page.locator("[data-panel=a] .point").count() == 32  # what was there stays
+
+
+VIEWS = ["0,0,1e-300", "0,0,0", "0,0,-1", "0,0,1e300", "0,0,NaN", "1e300,0,1", "0,0,1e400", "0,0", ""]
+
+
+def test_a_view_that_cannot_be_shown_is_replaced(visit):
+    links = {view: FOUR_POINTS.replace("view=1,1,2", f"view={view}") for view in VIEWS}
+    visitor = visit().open(links[VIEWS[0]])
+    for view, link in links.items():
+        visitor.page.evaluate("(link) => { location.hash = link; }", link)
+        visitor.page.wait_for_selector(f"#notice:has-text('the view in the address is {view or 'empty'};')")
+        visitor.settle()
+        assert visitor.mark == "✓"
+        assert visitor.drawn("zero")
+        assert len(visitor.drawn_points()[0]) == 4
+        assert visitor.fields["view"] == view
+
+
+def test_zooming_and_far_away_points_end_where_numbers_do(visit):
+    visitor = visit(viewport={"width": 2400, "height": 500}).open()
+    for button, reach in (("in", 1e-6), ("out", 4e6)):
+        visitor.page.evaluate(
+            "(name) => { for (let i = 0; i < 180; i++) document.querySelector(name).click(); }", f".zoom-{button}"
+        )
+        visitor.settle()
+        assert float(visitor.fields["view"].split(",")[2]) == reach
+        assert visitor.mark == "✓"
+    visitor.open("points=-1e6,1e6,1;1e6,-1e6,-1&a=hard_margin")
+    assert visitor.mark == "✓"
+    visitor.open("points=123456.7,0,1;123458.7,1,-1&a=hard_margin")
+    assert len(visitor.drawn("zero")) == 1
+    visitor.open("points=999999.9999999999,0,1;1000000,0,-1&a=perceptron")
+    assert visitor.page.locator(".point").count() == 2
+
+
+def test_a_page_without_a_token_says_what_to_do(visit, playground):
+    visitor = visit()
+    link = f"{visitor.origin}/#{FOUR_POINTS}"
+    visitor.page.goto(link)
+    visitor.page.wait_for_selector("#notice:has-text('Open the address that maxmargin play has printed')")
+    assert not visitor.page.is_visible("#starting")
+    visitor.page.fill("#notice input", "no token here")
+    visitor.page.click("#notice button")
+    assert not visitor.page.evaluate("document.querySelector('#notice input').checkValidity()")
+    visitor.page.fill("#notice input", playground.address)
+    visitor.page.click("#notice button")
+    visitor.settle()
+    assert visitor.mark == "✓"
+    assert len(visitor.points[0]) == 4
+    assert playground.token not in visitor.page.url
+    visitor.follow(link)  # from now on it works by itself
+    assert visitor.mark == "✓"
+
+
+def test_to_the_picture_is_no_link_to_another_state(visitor):
+    visitor.page.focus(".skip")
+    visitor.press("Enter")
+    assert visitor.page.evaluate("document.activeElement.id") == "panels"
+    assert len(visitor.points[0]) == 4
 
 
 def test_a_parameter_that_the_server_refuses_gets_its_sentence(visit):
@@ -87,11 +159,33 @@ def test_ones_own_table_is_read(visitor, tmp_path):
     X, y = visitor.points
     assert X.tolist() == [[1, 2], [3, 4], [5, 6.5]]
     assert y[0] == y[2] == -y[1]
+    assert (
+        visitor.text("#notice p")
+        == "own.csv: 3 rows. 'width' is across, 'height' up. 'dog' is positive, 'cat' negative."
+    )
     table.write_text("width,height,kind\n1,2,cat\n3,?,dog\n")
     visitor.page.set_input_files("#file", table)
     visitor.settle()
     assert "line 3" in visitor.text("#notice")
     assert len(visitor.points[0]) == 3  # nothing is lost
+    assert visitor.page.locator("#notice p").count() == 2
+
+
+def test_what_is_left_out_of_a_table_is_said_where_eyes_are(visitor, tmp_path):
+    rows = "\n".join(f"{i},red,{i % 7},{i % 5},{'uvw'[i % 3]}" for i in range(600))
+    table = tmp_path / "long.csv"
+    table.write_text(f"a,colour,b,c,kind\n{rows}\n")
+    visitor.page.set_input_files("#file", table)
+    visitor.settle()
+    said = visitor.text("#notice")
+    for words in ("500 of 600 rows", "100 are left out", "left out: 'colour', 'c'", "negative together: 'v', 'w'"):
+        assert words in said
+    visitor.press("Control+z")
+    assert not visitor.page.is_visible("#notice")  # it belongs to those points
+    visitor.press("Control+Shift+z")
+    assert visitor.text("#notice") == said
+    visitor.click("#notice button")
+    assert not visitor.page.is_visible("#notice")
 
 
 def saved(visitor, kind, path):

@@ -1,6 +1,7 @@
 """Points are added, moved, relabelled and deleted, by mouse, by finger and by key; everything is said aloud."""
 
 import numpy as np
+from playground_visitor import FOUR_POINTS
 
 X = [[0, 0], [2, 0], [1, 1], [1, 2]]
 y = [-1, -1, 1, 1]
@@ -84,6 +85,28 @@ def test_changes_are_taken_back_and_done_again(visitor):
     assert_points(visitor, X, y)
     visitor.press("Control+Shift+z")
     assert_points(visitor, moved, y)
+
+
+def test_parameters_are_taken_back_too(visit):
+    visitor = visit().open(FOUR_POINTS.replace("hard_margin", "linear_svm"))
+    visitor.page.focus("#a-C")
+    visitor.press("ArrowRight", "ArrowRight", "ArrowRight")  # one movement of the slider
+    price = visitor.fields["a.C"]
+    visitor.choose("#a-loss", '"squared_hinge"')
+    visitor.click("#a-fit_intercept")
+    visitor.choose("#a-algorithm", "perceptron")
+    seen = []
+    for _ in range(4):
+        visitor.click("#undo")
+        seen.append({name: value for name, value in visitor.fields.items() if name.startswith("a")})
+    squared = {"a": "linear_svm", "a.C": price, "a.loss": '"squared_hinge"'}
+    assert seen[0] == {**squared, "a.fit_intercept": "false"}
+    assert seen[1] == squared
+    assert seen[2] == {"a": "linear_svm", "a.C": price}
+    assert seen[3] == {"a": "linear_svm"}
+    assert visitor.page.is_disabled("#undo")
+    visitor.click("#redo")
+    assert visitor.fields["a.C"] == price
 
 
 def test_a_finger_taps_and_drags(visit):

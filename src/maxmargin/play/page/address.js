@@ -3,7 +3,10 @@
 //   #points=1.5,2,1;0,3,-1&view=0,0,5&a=linear_svm&a.C=10&b=perceptron&b-step=3&lesson=2&hidden=hulls
 //   #points=1.5,2,1;0,3,-1&view=0,0,5&a=hard_margin&line=0,0,1,1&revealed=1
 
+import { isView, REACH, viewOf } from "./scale.js";
+
 const PANELS = ["a", "b"];
+const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
 
 export function toFragment(state) {
   const fields = new URLSearchParams();
@@ -22,29 +25,52 @@ export function toFragment(state) {
   return "#" + fields.toString().replaceAll("%2C", ",").replaceAll("%3B", ";");
 }
 
-/** The state that a fragment describes, or null for none. Throws a sentence for what cannot be read. */
-export function fromFragment(fragment) {
-  const fields = new URLSearchParams(fragment.replace(/^#/, ""));
-  if (!fields.has("points") || !fields.has("a")) return null;
-  const points = split(fields.get("points"), ";").map((text) => numbers(text, 3, "a point"));
+/**
+ * The state that a fragment describes and sentences about what had to be replaced in it, or null for an empty fragment.
+ * Throws a sentence where no state can be read.
+ */
+export function fromFragment(fragment, { algorithms, lessons }) {
+  const text = fragment.replace(/^#/, "");
+  if (text === "") return null;
+  const fields = new URLSearchParams(text);
+  for (const name of ["points", "a"]) {
+    if (!fields.has(name)) throw new Error(`it has no “${name}=…”; perhaps its end was cut off`);
+  }
+  const complaints = [];
+  const points = split(fields.get("points"), ";").map((point) => numbers(point, 3, "a point"));
   for (const [, , label] of points) {
     if (label !== 1 && label !== -1) throw new Error(`a label in the address is ${label}; it must be 1 or -1`);
   }
-  const view = numbers(fields.get("view") ?? "0,0,5", 3, "the view");
-  if (!(view[2] > 0)) throw new Error(`the view in the address reaches ${view[2]}; it must be positive`);
   const line = fields.has("line") ? numbers(fields.get("line"), 4, "the line") : null;
-  return {
+  const panels = PANELS.filter((name) => fields.has(name)).map((name) => readPanel(fields, name, complaints));
+  for (const { algorithm } of panels) {
+    if (!algorithms.some(({ name }) => name === algorithm)) {
+      throw new Error(`the address asks for ${algorithm}, which is not an algorithm of this playground`);
+    }
+  }
+  const state = {
     points,
-    view,
-    panels: PANELS.filter((name) => fields.has(name)).map((name) => readPanel(fields, name)),
-    lesson: whole(fields.get("lesson")),
+    view: readView(fields.get("view"), points, complaints),
+    panels,
+    lesson: whole(fields, "lesson", lessons.length - 1, complaints),
     line: line && [line.slice(0, 2), line.slice(2)],
     revealed: fields.has("revealed"),
     hidden: split(fields.get("hidden") ?? "", ","),
   };
+  return { state, complaints };
 }
 
-function readPanel(fields, name) {
+function readView(text, points, complaints) {
+  if (text === null) return viewOf(points);
+  const view = split(text, ",").map(number);
+  if (isView(view)) return view;
+  const [smallest, largest] = REACH.map((reach) => reach.toExponential().replace("+", ""));
+  const must = `it must be x, y and a reach between ${smallest} and ${largest}`;
+  complaints.push(`the view in the address is ${text || "empty"}; ${must}, and all points are shown instead`);
+  return viewOf(points);
+}
+
+function readPanel(fields, name, complaints) {
   const parameters = {};
   for (const [key, text] of fields) {
     if (!key.startsWith(`${name}.`)) continue;
@@ -54,22 +80,29 @@ function readPanel(fields, name) {
       throw new Error(`the address gives ${key} the value ${text}, which cannot be read`);
     }
   }
-  return { algorithm: fields.get(name), parameters, step: whole(fields.get(`${name}-step`)) };
+  return { algorithm: fields.get(name), parameters, step: whole(fields, `${name}-step`, Infinity, complaints) };
 }
 
 function split(text, by) {
   return text === "" ? [] : text.split(by);
 }
 
+function number(text) {
+  return NUMBER.test(text) ? Number(text) : NaN;
+}
+
 function numbers(text, count, what) {
-  const found = split(text, ",").map(Number);
+  const found = split(text, ",").map(number);
   if (found.length !== count || !found.every(Number.isFinite)) {
     throw new Error(`${what} in the address is ${text || "empty"}; it must be ${count} numbers`);
   }
   return found;
 }
 
-function whole(text) {
-  const number = text === null ? NaN : Number(text);
-  return Number.isInteger(number) && number >= 0 ? number : null;
+function whole(fields, name, most, complaints) {
+  if (!fields.has(name)) return null;
+  const value = number(fields.get(name));
+  if (Number.isInteger(value) && value >= 0 && value <= most) return value;
+  complaints.push(`${name} in the address is ${fields.get(name) || "empty"}, which there is not, and is left out`);
+  return null;
 }

@@ -6,16 +6,18 @@ import { html, set } from "./svg.js";
 export class Challenge {
   constructor(card, store) {
     this.card = card;
-    this.answer = this.error = null;
     this.button = card.querySelector(".reveal");
     this.button.addEventListener("click", () => store.change({ revealed: !store.state.revealed }));
   }
 
-  show(open, revealed) {
+  /** What was heard last about the line, and whether it is about the line and the points as they are. */
+  show(open, revealed, heard, fresh, mark) {
     this.card.hidden = !open;
-    if (!open) this.answer = this.error = null;
+    this.card.classList.toggle("stale", !fresh);
+    this.card.querySelector(".mark").textContent = fresh ? "" : mark;
+    const { answer = null, error = null } = heard ?? {};
     set(this.button, { "aria-pressed": revealed }).textContent = `${revealed ? "Hide" : "Show"} the proven best`;
-    const { yours, best, share } = this.answer ?? {};
+    const { yours, best, share } = answer ?? {};
     const scores = yours ? [["Your margin", short(yours.margin)]] : [];
     if (yours && revealed) {
       scores.push(["Proven best", best.lower === null ? "no line separates" : short(best.upper)]);
@@ -23,7 +25,7 @@ export class Challenge {
     }
     const terms = scores.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value)));
     this.card.querySelector(".scores").replaceChildren(...terms);
-    const speakers = [yours, revealed && best, this.error && { words: [this.error.sentence] }];
+    const speakers = [yours, revealed && best, error && { words: [error.sentence] }];
     const said = speakers.filter(Boolean).map(({ words }) => html("p", {}, typeset(words.join(" "))));
     this.card.querySelector(".words").replaceChildren(...said);
   }

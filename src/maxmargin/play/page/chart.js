@@ -20,7 +20,8 @@ export class ValuesChart {
   }
 
   /** Rounds are [{primal, dual}, ...]; `current` marks one of them. */
-  show(rounds, current = null) {
+  show(rounds, current = null, fresh = true) {
+    this.card.classList.toggle("stale", !fresh);
     const known = rounds.filter(({ primal, dual }) => primal !== null && dual !== null);
     this.card.hidden = known.length === 0;
     if (known.length === 0) return;

@@ -15,8 +15,10 @@ export class Code {
     const { points, panels } = this.store.state;
     this.parts.replaceChildren();
     panels.forEach(({ algorithm, parameters }, i) => {
-      const part = this.parts.appendChild(html("div"));
+      const wait = this.connection.stands ? "It is being written …" : "It comes when the server answers.";
+      const part = this.parts.appendChild(html("div", {}, html("p", { class: "quiet" }, wait)));
       this.connection.ask("ab"[i], "code", { state: { points, algorithm, parameters } }, (answer, error) => {
+        part.replaceChildren();
         if (error) part.append(html("p", {}, error.sentence));
         else {
           part.append(listing("Python", answer.python));

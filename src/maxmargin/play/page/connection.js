@@ -2,42 +2,76 @@
 //
 // While a point is dragged there is a new state for every frame. One ask of a kind is on its way at a time, and the
 // newest state waits for its turn. If an answer takes longer than PATIENCE the newest is sent all the same, and the
-// server stops the older one.
+// server stops the older one. An answer repeats the number of its ask, and is given to whoever asked with that number:
+// so everybody knows which state an answer belongs to.
 
 const PATIENCE = 120; // milliseconds
 const PAUSES = [500, 1000, 2000, 4000]; // before the next attempt to reconnect
 
 export class Connection {
   /**
-   * `onStatus` hears true when the line stands; false, how often it was tried, and the server's reason when it breaks.
+   * `onStatus` hears {stands, why, attempts, reason}: whether the line stands; if it does not, why ("gone", or "token"
+   * where the server is there and refuses), how often it was tried, and the server's reason.
    * `onBusy` hears whether an answer is still to come.
    */
-  constructor(token, onStatus, onBusy) {
-    Object.assign(this, { token, onStatus, onBusy });
+  constructor(tokens, onStatus, onBusy) {
+    Object.assign(this, { tokens, onStatus, onBusy });
+    this.stands = false;
     this.lastId = 0;
     this.underWay = new Map(); // kind of ask -> {id, sent, reply}
     this.waiting = new Map(); // kind of ask -> {message, reply}
     this.attempts = 0;
+    this.timer = null;
+    this.socket = null;
+    tokens.listen(() => this.openNow());
     this.open();
   }
 
+  /** At once, if the line does not stand: there is a token that was not tried. */
+  openNow() {
+    if (this.timer !== null) this.open();
+  }
+
   open() {
+    clearTimeout(this.timer);
+    this.timer = null;
+    const token = this.tokens.next;
+    if (token === null) return void this.isThere().then((there) => this.lost(there ? "token" : "gone"));
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    this.socket = new WebSocket(`${scheme}//${location.host}/ws`, ["maxmargin", this.token]);
+    this.socket = new WebSocket(`${scheme}//${location.host}/ws`, ["maxmargin", token]);
+    let opened = false;
     this.socket.addEventListener("open", () => {
+      opened = true;
       this.attempts = 0;
-      this.onStatus(true);
+      this.tokens.accept(token);
+      this.tell({ stands: true });
       for (const kind of [...this.waiting.keys()]) this.send(kind);
     });
     this.socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
-    this.socket.addEventListener("close", ({ reason }) => {
+    this.socket.addEventListener("close", async ({ reason }) => {
       for (const [kind, { message, reply }] of this.underWay) {
         if (!this.waiting.has(kind)) this.waiting.set(kind, { message, reply });
       }
       this.underWay.clear();
-      this.onStatus(false, this.attempts, reason);
-      setTimeout(() => this.open(), PAUSES[Math.min(this.attempts++, PAUSES.length - 1)]);
+      if (opened || !(await this.isThere())) return this.lost("gone", reason);
+      this.tokens.refuse(token); // a browser does not say why a handshake failed, but the server is there
+      if (this.tokens.hasAnother) this.open();
+      else this.lost("token");
     });
+  }
+
+  lost(why, reason = "") {
+    this.tell({ stands: false, why, attempts: this.attempts, reason });
+    this.timer = setTimeout(() => this.open(), PAUSES[Math.min(this.attempts++, PAUSES.length - 1)]);
+  }
+
+  tell(status) {
+    this.stands = status.stands;
+    this.onStatus(status);
+  }
+
+  async isThere() {
+    return fetch("icon.svg", { cache: "no-store" }).then(({ ok }) => ok, () => false);
   }
 
   /** Ask; `reply` hears (answer, null) or (null, error), unless a newer ask of the same kind takes its place. */
@@ -52,7 +86,7 @@ export class Connection {
 
   send(kind) {
     const next = this.waiting.get(kind);
-    if (next === undefined || this.socket.readyState !== WebSocket.OPEN) return;
+    if (next === undefined || this.socket?.readyState !== WebSocket.OPEN) return;
     this.waiting.delete(kind);
     const id = ++this.lastId;
     this.underWay.set(kind, { ...next, id, sent: performance.now() });

@@ -2,13 +2,14 @@
 //
 // An exported picture stands alone: the colours and widths that the page's style sheet gives are written into it.
 
-import { announce } from "./announce.js";
+import { announce, showNotice } from "./announce.js";
 import { html } from "./svg.js";
 
 const STYLES = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap",
   "stroke-linejoin", "opacity", "font-family", "font-size", "paint-order", "visibility",
 ];
+const NOT_YET = "Nothing was saved: the picture is not yet that of these points. Save it when it has been checked.";
 const SHARPNESS = 2; // pixels of a PNG for each pixel of the page
 
 export class Downloads {
@@ -16,14 +17,22 @@ export class Downloads {
     Object.assign(this, { store, panels });
     for (const kind of ["png", "svg", "csv"]) {
       document.getElementById(`save-${kind}`).addEventListener("click", async () => {
+        // A picture that leaves the page cannot say that it is out of date.
+        const isReady = kind === "csv" || this.visible.every(({ isFresh }) => isFresh);
+        showNotice("trouble", isReady ? null : NOT_YET, { onClose: () => {} });
+        if (!isReady) return;
         await this[kind]();
         announce(`Saved as ${kind.toUpperCase()}.`);
       });
     }
   }
 
+  get visible() {
+    return this.panels.filter(({ root }) => !root.hidden);
+  }
+
   get figures() {
-    return this.panels.filter(({ root }) => !root.hidden).map(({ figure, name }) => ({ root: figure.root, name }));
+    return this.visible.map(({ figure, name }) => ({ root: figure.root, name }));
   }
 
   svg() {

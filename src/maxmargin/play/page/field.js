@@ -14,7 +14,7 @@ export function drawField(layer, { columns, rows, values }, scale) {
   values.forEach((value, i) => {
     const row = rows - 1 - Math.floor(i / columns); // values come from the bottom, images from the top
     const at = 4 * (row * columns + (i % columns));
-    image.data.set(colours[value > 0 ? 1 : 0], at);
+    image.data.set(colours[value >= 0 ? 1 : 0], at);
     image.data[at + 3] = DEEPEST * Math.min(1, Math.abs(value));
   });
   context.putImageData(image, 0, 0);

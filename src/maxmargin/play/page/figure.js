@@ -10,7 +10,8 @@ import { Scale } from "./scale.js";
 import { coordinates, set, svg } from "./svg.js";
 import { drawField } from "./field.js";
 
-const LAYERS = ["field", "grid", "hulls", "street", "lines", "slack", "nearest", "step", "rings"];
+const LAYERS = ["field", "grid", "hulls", "street", "lines", "own", "slack", "nearest", "step", "rings"];
+const ALWAYS_TRUE = ["grid", "own"]; // the other layers belong to an answer
 
 /** Whether the hulls prove something: that no street is wider, or that there is none. A soft margin cuts into them. */
 export function holdsProof(hulls) {
@@ -58,12 +59,19 @@ export class Figure {
     this.marks.focus(row);
   }
 
-  /** Draw a scene: {points, view, answer, step, line, challenge, hidden}; see panel.js. */
+  /**
+   * Draw a scene: {points, view, answer, step, line, challenge, hidden, sameRows, isFresh}; see panel.js. What belongs
+   * to another state is dimmed, and where its rows are not those of the points, no row is marked.
+   */
   draw(scene) {
     this.view = scene.view;
     this.rescale();
-    for (const layer of Object.values(this.layers)) layer.replaceChildren();
+    for (const [name, layer] of Object.entries(this.layers)) {
+      layer.replaceChildren();
+      layer.classList.toggle("stale", !scene.isFresh && !ALWAYS_TRUE.includes(name));
+    }
     drawGrid(this.layers.grid, this.scale);
+    if (scene.line) this.drawOwn(scene.line);
     if (scene.challenge) this.drawChallenge(scene);
     else if (scene.step) this.drawStep(scene);
     else if (scene.answer) this.drawAnswer(scene);
@@ -71,18 +79,20 @@ export class Figure {
     this.drawEnds(scene.line);
   }
 
-  drawAnswer({ answer, points, hidden }) {
-    if (answer.field) drawField(this.layers.field, answer.field, this.scale);
+  drawAnswer({ answer, points, hidden, sameRows, isFresh }) {
+    if (answer.field && isFresh) drawField(this.layers.field, answer.field, this.scale);
     if (!hidden.has("street")) this.drawStreet(answer);
     this.drawLines(answer.lines.zero, "plane", "zero");
     if (!hidden.has("hulls")) this.drawHulls(answer.hulls);
+    if (!sameRows) return;
     if (!hidden.has("slack")) this.drawSlack(answer.slack, points);
     if (!hidden.has("support")) this.drawRings(answer.support, points);
   }
 
-  drawStep({ step, points }) {
+  drawStep({ step, points, sameRows }) {
     this.drawLines(step.lines_before, "plane before", "before");
     this.drawLines(step.lines, "plane", "zero");
+    if (!sameRows) return;
     if (step.row !== null && points[step.row]) {
       const [cx, cy] = this.scale.toPixels(points[step.row]);
       this.layers.step.append(svg("circle", { class: "halo", cx, cy, r: 20 * this.unit }));
@@ -90,19 +100,22 @@ export class Figure {
     this.drawRings(step.support, points);
   }
 
-  drawChallenge({ challenge: { yours, best }, revealed, line, hidden }) {
+  drawChallenge({ challenge: { yours, best }, revealed, hidden }) {
     if (revealed && best.plane) {
       this.drawStreet(best);
       this.drawLines(best.lines.zero, "plane best", "zero");
     }
     if (revealed && !hidden.has("hulls")) this.drawHulls(best.hulls);
     if (!revealed && yours.separates) this.drawStreet(yours);
-    // The line follows the hand at once, whatever the server has said so far.
+  }
+
+  /** The reader's own line follows the hand at once, whatever the server has said so far. */
+  drawOwn(line) {
     const [[x0, y0], [x1, y1]] = line.map((end) => this.scale.toPixels(end));
     const far = (2 * (this.width + this.height)) / (Math.hypot(x1 - x0, y1 - y0) || 1);
     const [x, y] = [(x1 - x0) * far, (y1 - y0) * far];
     const own = { class: "plane yours", "data-line": "yours", x1: x0 - x, y1: y0 - y, x2: x0 + x, y2: y0 + y };
-    this.layers.lines.append(svg("line", own));
+    this.layers.own.append(svg("line", own));
   }
 
   drawStreet({ street_area, lines }) {

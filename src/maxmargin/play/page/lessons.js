@@ -36,11 +36,13 @@ export class Lessons {
       line: mode === "challenge" ? firstLine(view) : null,
       revealed: false,
       hidden: [],
+      about: null,
     });
     announce(`Lesson ${number + 1}: ${this.lessons[number].title}`);
   }
 
   close() {
+    this.store.remember();
     this.store.change({ lesson: null });
     this.select.focus();
   }

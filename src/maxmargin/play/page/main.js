@@ -1,7 +1,7 @@
-// The start: read the address, connect, ask what there is, and build the page from it.
+// The start: find the server, ask what there is, and build the page from it.
 
-import { fromFragment, toFragment } from "./address.js";
-import { announce, showNotice } from "./announce.js";
+import { showNotice } from "./announce.js";
+import { Bookmark } from "./bookmark.js";
 import { Code } from "./code.js";
 import { Connection } from "./connection.js";
 import { Downloads } from "./downloads.js";
@@ -11,29 +11,64 @@ import { Lessons } from "./lessons.js";
 import { Panel } from "./panel.js";
 import { viewOf } from "./scale.js";
 import { Store } from "./store.js";
+import { html } from "./svg.js";
 import { startTheme } from "./theme.js";
+import { Tokens } from "./token.js";
 import { chosenTool, Tools } from "./tools.js";
 
 const GONE =
   "The playground's server does not answer. Your points are safe in the address of this page, " +
   "which connects again by itself.";
-const STILL_GONE = `${GONE} If you have started maxmargin play anew, open the address that it printed.`;
+const STILL_GONE = `${GONE} If it was ended, start it anew: maxmargin play.`;
+const NO_TOKEN =
+  "This page does not have the token of the server that is running. Open the address that maxmargin play has printed " +
+  "in its terminal, or paste that address here; what this link holds is kept.";
 
 startTheme(document.getElementById("theme"));
-const token = new URLSearchParams(location.search).get("token") ?? "";
-const connection = new Connection(
-  token,
-  (stands, attempts, reason) => showNotice(stands ? null : reason || (attempts < 3 ? GONE : STILL_GONE)),
-  (busy) => document.getElementById("panels").setAttribute("aria-busy", String(busy)),
-);
-connection.ask("a", "catalogue", {}, (catalogue, error) => (error ? showNotice(error.sentence) : build(catalogue)));
+const starting = document.getElementById("starting");
+const main = document.getElementById("panels");
+const tokens = new Tokens();
+let panels = [];
+const connection = new Connection(tokens, showStatus, (busy) => main.setAttribute("aria-busy", String(busy)));
+connection.ask("a", "catalogue", {}, (catalogue, error) => {
+  if (error) showNotice("start", error.sentence);
+  else build(catalogue);
+});
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the fragment is the state, and not a place on the page
+  main.focus();
+});
+
+function showStatus({ stands, why, attempts, reason }) {
+  starting.hidden = !stands;
+  const gone = reason || (attempts < 3 ? GONE : STILL_GONE);
+  showNotice("line", stands || why === "token" ? null : gone);
+  showNotice("token", why === "token" ? NO_TOKEN : null, { more: why === "token" ? [tokenForm()] : [] });
+  for (const panel of panels) panel.draw();
+}
+
+function tokenForm() {
+  const field = html("input", { type: "text", "aria-label": "The address that maxmargin play printed", size: 40 });
+  const form = html("form", { class: "row" }, field, html("button", {}, "Connect"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (tokens.paste(field.value)) connection.openNow();
+    else field.setCustomValidity("There is no token in this text: it ends in ?token=…");
+    field.reportValidity();
+  });
+  field.addEventListener("input", () => field.setCustomValidity(""));
+  return form;
+}
 
 function build(catalogue) {
+  starting.remove();
+  for (const part of document.querySelectorAll("[data-built]")) part.hidden = false;
   document.getElementById("version").textContent = catalogue.version;
-  const store = new Store(stateOf(location.hash, catalogue));
+  const bookmark = new Bookmark(catalogue, startOf(catalogue));
+  const store = new Store(bookmark.first());
   const edits = new Edits(store, catalogue.limits);
   const context = { store, connection, catalogue };
-  const panels = [0, 1].map((index) => new Panel(index, context));
+  panels = [0, 1].map((index) => new Panel(index, context));
   for (const { figure } of panels) new Hand(figure, store, edits, chosenTool);
   const lessons = new Lessons(store, catalogue.lessons);
   const tools = new Tools(context);
@@ -47,53 +82,28 @@ function build(catalogue) {
     const before = drawn;
     drawn = store.state;
     for (const part of [...panels, lessons, tools]) part.update(store.state, before);
-    keepAddress(store.state);
+    bookmark.keep(store.state);
   };
   // A pointer may move more often than the screen is drawn.
   store.listen(() => (frame ??= requestAnimationFrame(update)));
   update();
+  bookmark.follow(store);
   new MutationObserver(() => panels.forEach((panel) => panel.draw())).observe(document.documentElement, {
     attributeFilter: ["data-theme"],
   });
-  addEventListener("hashchange", ({ newURL }) => {
-    // The link that was followed: by now keepAddress may have written over location.hash.
-    const followed = new URL(newURL).hash;
-    if (followed !== toFragment(store.state)) store.change(stateOf(followed, catalogue));
-  });
 }
 
-/** The state of an address's fragment, or what the catalogue begins with. */
-function stateOf(fragment, catalogue) {
-  const { points } = catalogue.presets.find(({ name }) => name === catalogue.start.preset);
-  const start = {
+/** What is seen without a link. */
+function startOf({ presets, start: { preset, algorithm } }) {
+  const { points } = presets.find(({ name }) => name === preset);
+  return {
     points,
     view: viewOf(points),
-    panels: [{ algorithm: catalogue.start.algorithm, parameters: {}, step: null }],
+    panels: [{ algorithm, parameters: {}, step: null }],
     lesson: null,
     line: null,
     revealed: false,
     hidden: [],
+    about: null,
   };
-  try {
-    const saved = fromFragment(fragment);
-    if (saved === null) return start;
-    for (const { algorithm } of saved.panels) {
-      if (!catalogue.algorithms.some(({ name }) => name === algorithm)) {
-        throw new Error(`the address asks for ${algorithm}, which is not an algorithm of this playground`);
-      }
-    }
-    if (saved.lesson !== null && saved.lesson >= catalogue.lessons.length) saved.lesson = null;
-    return saved;
-  } catch (error) {
-    showNotice(`This link cannot be read: ${error.message}. A first example is shown instead.`);
-    announce("This link cannot be read.");
-    return start;
-  }
-}
-
-/** Browsers refuse an address that changes with every frame. */
-let pending = null;
-function keepAddress(state) {
-  clearTimeout(pending);
-  pending = setTimeout(() => history.replaceState(null, "", toFragment(state)), 200);
 }

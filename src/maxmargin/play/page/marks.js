@@ -14,12 +14,13 @@ export class PointMarks {
     this.layer.addEventListener("focusin", (event) => this.choose(Number(event.target.dataset.row)));
   }
 
-  draw({ points, answer, step, challenge }, scale, unit) {
+  draw({ points, answer, step, challenge, sameRows }, scale, unit) {
     const { children } = this.layer;
     while (children.length > points.length) this.layer.lastChild.remove();
     while (children.length < points.length) this.layer.append(mark(children.length));
-    const support = new Set((step ?? answer)?.support?.map(({ row }) => row));
-    const mistakes = new Set((challenge ? challenge.yours : step ? null : answer)?.mistakes);
+    const support = new Set(sameRows ? (step ?? answer)?.support?.map(({ row }) => row) : []);
+    const wrong = challenge ? challenge.yours : step ? step.measured : answer;
+    const mistakes = new Set(sameRows ? wrong?.mistakes : []);
     this.current = Math.min(this.current, Math.max(0, points.length - 1));
     points.forEach(([x, y, label], row) => {
       const element = children[row];

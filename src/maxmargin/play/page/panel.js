@@ -1,20 +1,26 @@
 // One panel: an algorithm with its parameters, the picture, and what is proven. Two of them make a comparison.
 //
 // The panel asks the server whenever something changes that the answer depends on, and draws what it last heard
-// together with the points as they are now; so the points follow the hand at once, and the street a moment later.
+// together with the points as they are now; so the points follow the hand at once, and the street a moment later. What
+// was heard is kept with its question (heard.js): as long as that is not the present one, it is dimmed, and nothing is
+// called proven.
 
 import { Challenge } from "./challenge.js";
 import { ValuesChart } from "./chart.js";
 import { Figure } from "./figure.js";
+import { Heard } from "./heard.js";
 import { Legend } from "./legend.js";
 import { defaults, Parameters } from "./parameters.js";
 import { Player } from "./player.js";
 import { Proof } from "./proof.js";
-import { viewOf } from "./scale.js";
+import { viewOf, within } from "./scale.js";
 import { html, set } from "./svg.js";
 
 const ZOOM = 1.25;
-const COMPILING = "Computing. The first answer of an algorithm takes some seconds, while its loops are compiled.";
+const COMPUTING = "Computing …";
+const COMPILING = "Starting. The first answer of an algorithm takes some seconds, while its loops are compiled.";
+const SILENCE = "There is no answer yet: the server does not answer.";
+const A_WHILE = 800; // milliseconds
 
 export class Panel {
   constructor(index, { store, connection, catalogue }) {
@@ -33,7 +39,8 @@ export class Panel {
     this.chart = new ValuesChart(part("values"));
     this.player = new Player(part("player"), (step) => this.setOwn({ step }));
     this.challenge = new Challenge(part("challenge-card"), store);
-    this.answer = this.run = null;
+    this.heard = new Heard();
+    this.waiting = COMPUTING;
     this.fillAlgorithms(part("choice"));
     part("zoom-in").addEventListener("click", () => this.zoom(1 / ZOOM));
     part("zoom-out").addEventListener("click", () => this.zoom(ZOOM));
@@ -69,6 +76,7 @@ export class Panel {
 
   /** Only what differs from the default is kept: the address stays short. */
   setParameter(name, value) {
+    this.store.remember(`${this.name}.${name}`);
     const parameters = { ...this.own.parameters, [name]: value };
     if (value === defaults(this.algorithm)[name]) delete parameters[name];
     this.setOwn({ parameters });
@@ -76,7 +84,7 @@ export class Panel {
 
   zoom(factor) {
     const [x, y, reach] = this.store.state.view;
-    this.store.change({ view: [x, y, Number((reach * factor).toPrecision(4))] });
+    this.store.change({ view: [x, y, within(Number((reach * factor).toPrecision(4)))] });
   }
 
   /** Follow the store: ask anew if the answer depends on what has changed, and draw. */
@@ -90,72 +98,89 @@ export class Panel {
     this.parameters.show(this.name, this.algorithm, own.parameters);
     this.root.classList.toggle("challenging", state.line !== null);
     if (own.algorithm !== old?.algorithm) this.forget();
-    const wanted = asked(state, own);
-    if (!old || asked(before, old).some((part, i) => part !== wanted[i])) this.ask();
+    const question = this.question;
+    if (!old || Object.entries(this.asked ?? {}).some(([name, part]) => part !== question[name])) this.ask();
     this.draw();
+  }
+
+  /** All that an answer depends on. */
+  get question() {
+    const { points, view, line } = this.store.state;
+    const { algorithm, parameters, step } = this.own;
+    return { points, algorithm, parameters, view, line, stepping: line === null && step !== null };
   }
 
   /** What is known of another algorithm says nothing about this one. */
   forget() {
-    this.answer = this.run = null;
-    this.proof.showSentence("…");
+    this.heard.forget();
+    this.waiting = COMPUTING;
     clearTimeout(this.patience);
-    this.patience = setTimeout(() => this.proof.showSentence(COMPILING), 800);
+    this.patience = setTimeout(() => {
+      this.waiting = COMPILING;
+      this.draw();
+    }, A_WHILE);
   }
 
   ask() {
     if (this.own === undefined) return;
-    const { points, line } = this.store.state;
-    this.figure.view = this.store.state.view;
+    const question = (this.asked = this.question);
+    const { points, algorithm, parameters, view, line, stepping } = question;
+    this.figure.view = view;
     this.figure.measure();
     this.figure.rescale();
-    const { algorithm, parameters } = this.own;
     const message = { state: { points, algorithm, parameters }, view: this.figure.scale.box };
     const send = (kind, fields) =>
       this.connection.ask(this.name, kind, fields, (answer, error) => {
-        if (this.own?.algorithm === algorithm) this.hear(kind, answer, error); // else it comes too late
+        if (this.own?.algorithm !== algorithm) return; // it comes too late
+        if (kind !== "steps") clearTimeout(this.patience);
+        this.heard.keep(kind, { question, answer, error });
+        this.draw();
       });
     if (line !== null) send("challenge", { ...message, line: { points: line } });
     else send("answer", message);
-    if (line === null && this.own.step !== null) send("steps", message);
+    if (stepping) send("steps", message);
   }
 
-  hear(kind, answer, error) {
-    if (kind !== "steps") clearTimeout(this.patience);
-    if (kind === "answer") this.answer = answer;
-    if (kind === "steps") this.run = answer;
-    if (kind === "challenge") Object.assign(this.challenge, { answer, error });
-    if (kind === "answer" && error) this.proof.showSentence(error.sentence);
-    if (kind === "answer" && answer) this.proof.show(answer);
-    this.draw();
+  /** Whether what is shown belongs to what is asked now, picture and all. */
+  get isFresh() {
+    const kind = this.question.line !== null ? "challenge" : this.question.stepping ? "steps" : "answer";
+    return this.heard.isOf(kind, this.question) && this.heard.isSeenFrom(kind, this.question);
   }
 
   draw() {
-    const { points, view, line, hidden, revealed } = this.store.state;
     if (this.own === undefined) return;
-    const stepping = line === null && this.own.step !== null;
-    this.player.show(stepping ? this.run : null, this.own.step ?? 0);
+    const { points, view, line, hidden, revealed } = this.store.state;
+    const { question, heard } = this;
+    const { stepping } = question;
+    const kind = line !== null ? "challenge" : stepping ? "steps" : "answer";
+    const kinds = ["answer", "steps", "challenge"];
+    const fresh = Object.fromEntries(kinds.map((each) => [each, heard.isOf(each, question)]));
+    const mark = this.connection.stands ? "checking …" : "not checked: the server does not answer";
+    const run = stepping ? heard.answer("steps") : null;
+    this.player.show(stepping, run, this.own.step ?? 0, fresh.steps || run === null ? "" : mark);
     const step = stepping ? this.player.step : null;
-    const challenge = line === null ? null : this.challenge.answer;
-    this.challenge.show(line !== null, revealed);
-    this.chart.show(this.rounds(stepping), stepping ? this.own.step : null);
+    this.challenge.show(line !== null, revealed, heard.of("challenge"), fresh.challenge, mark);
+    const answer = line === null ? heard.answer("answer") : null;
+    const waiting = this.connection.stands ? this.waiting : SILENCE;
+    const told = { heard: heard.of("answer"), fresh: fresh.answer && (!step || fresh.steps), mark, waiting, step };
+    this.proof.show(told);
+    const { rounds, belongs } = this.rounds(run, answer, fresh);
+    this.chart.show(rounds, stepping ? this.own.step : null, belongs);
     this.stepButton.textContent = `Step through the ${this.algorithm.steps}`;
     set(this.stepButton, { "aria-pressed": stepping });
     this.stepButton.hidden = line !== null;
     set(this.figure.root, { "aria-label": `Picture ${this.name.toUpperCase()}: ${points.length} points` });
     this.figure.root.tabIndex = points.length === 0 ? 0 : -1;
-    const scene = { points, view, line, step, hidden: new Set(hidden), revealed };
-    this.legend.show(scene, line === null ? this.answer : null);
-    this.figure.draw({ ...scene, answer: line === null ? this.answer : null, challenge });
+    const sameRows = heard.hasRowsOf(kind, points);
+    const challenge = line === null ? null : heard.answer("challenge");
+    const scene = { points, view, line, step, hidden: new Set(hidden), revealed, sameRows, isFresh: this.isFresh };
+    this.legend.show(scene, answer);
+    this.figure.draw({ ...scene, answer, challenge });
   }
 
-  rounds(stepping) {
-    if (this.store.state.line !== null) return [];
-    return (stepping && this.run ? this.run.steps : this.answer?.rounds) ?? [];
+  /** The values to chart, and whether they belong to the present question. */
+  rounds(run, answer, fresh) {
+    if (run) return { rounds: run.steps, belongs: fresh.steps };
+    return { rounds: answer?.rounds ?? [], belongs: fresh.answer };
   }
-}
-
-/** All that an answer depends on. */
-function asked({ points, view, line }, { algorithm, parameters, step }) {
-  return [points, view, line, algorithm, parameters, step === null];
 }

@@ -28,11 +28,17 @@ export class Player {
     return this.run?.steps.length ?? 0;
   }
 
-  /** Show step `at` of a run, or close where there is no run. */
-  show(run, at) {
-    this.root.hidden = run === null;
-    if (run === null) return this.pause();
+  /** Show step `at` of a run, or that it is awaited; close where nobody wants one. `mark`: it is of another state. */
+  show(open, run, at, mark) {
+    this.root.hidden = !open;
+    this.root.classList.toggle("empty", run === null);
+    this.root.classList.toggle("stale", mark !== "");
+    this.part("mark").textContent = mark;
     this.run = run;
+    if (run === null) {
+      this.part("position").textContent = "";
+      return this.pause();
+    }
     this.at = Math.max(0, Math.min(at, this.count - 1));
     const step = run.steps[this.at];
     const noun = run.kind === "updates" ? "Update" : "Round";
@@ -50,6 +56,10 @@ export class Player {
     this.part("play").disabled = this.count < 2;
   }
 
+  get position() {
+    return this.part("position").textContent;
+  }
+
   get step() {
     return this.run?.steps[this.at] ?? null;
   }
@@ -57,7 +67,7 @@ export class Player {
   go(number) {
     this.pause();
     this.goOn(number);
-    announce(`${this.part("position").textContent}. ${this.part("rule").textContent}`);
+    announce(`${this.position}. ${this.part("rule").textContent}`);
   }
 
   goOn(number) {

@@ -3,6 +3,9 @@
 import { short, typeset } from "./format.js";
 import { html, svg } from "./svg.js";
 
+const TICK = "✓";
+const UNTIL_THE_END = "Measured on the points, as it is drawn. What is proven of the last one is shown without steps.";
+
 export class Proof {
   constructor(panel) {
     this.card = panel.querySelector(".proof");
@@ -10,21 +13,37 @@ export class Proof {
     this.kkt = panel.querySelector(".kkt");
   }
 
-  /** Nothing but a sentence: an error, or that the answer is not there yet. */
-  showSentence(sentence) {
-    this.fill(sentence, [], [], "");
-    this.card.classList.remove("proven");
-    this.theorems.hidden = this.kkt.hidden = true;
+  /**
+   * What was heard last, with a tick only if it is proven of the present state; or why there is nothing yet. While a
+   * run is stepped through, `step` is the one whose plane is drawn, and the card speaks of that plane.
+   */
+  show({ heard, fresh, mark, waiting, step = null }) {
+    const { answer = null, error = null } = heard ?? {};
+    const proven = step === null && answer?.certificate.proven;
+    this.sign(step ? "The plane of this step" : "What is proven", fresh ? (proven ? TICK : "") : heard ? mark : "");
+    for (const card of [this.card, this.theorems, this.kkt]) card.classList.toggle("stale", !fresh && heard !== null);
+    const shown = step ?? heard ?? waiting;
+    if (this.shown === shown && this.heard === heard) return; // most frames of a drag change nothing here
+    Object.assign(this, { shown, heard });
+    if (step) this.fill(step.measured.verdict, step.measured.figures, [], UNTIL_THE_END);
+    else if (answer) this.fillWith(answer);
+    else this.fill(error?.sentence ?? waiting, [], [], "");
+    this.showTheorems(answer?.theorems ?? [], step !== null);
+    this.showConditions(step ? [] : (answer?.kkt ?? []));
   }
 
-  show(answer) {
+  fillWith(answer) {
     const { certificate, status, milliseconds, updates, sweeps } = answer;
     const [verdict, ...words] = certificate.words;
-    this.card.classList.toggle("proven", certificate.proven);
     const effort = [count(updates, "update"), count(sweeps, "sweep"), `${short(milliseconds, 2)} ms`].filter(Boolean);
     this.fill(verdict, figuresOf(answer), words, `${capital(status.words)}. ${effort.join(", ")}.`);
-    this.showTheorems(answer.theorems);
-    this.showConditions(answer.kkt);
+  }
+
+  /** The title of the card, and beside it a tick, or why there is none. */
+  sign(title, mark) {
+    this.card.querySelector(".title").textContent = title;
+    this.card.querySelector(".mark").textContent = mark;
+    this.card.classList.toggle("proven", mark === TICK);
   }
 
   fill(verdict, figures, words, status) {
@@ -37,8 +56,9 @@ export class Proof {
   }
 
   /** The count as a bar in the length of the bound, which it must not pass (or, for a bound from below, must). */
-  showTheorems(theorems) {
+  showTheorems(theorems, stepping) {
     this.theorems.hidden = theorems.length === 0;
+    this.theorems.querySelector(".whole-run").hidden = !stepping;
     const bars = theorems.map(({ name, count, bound, at_most, holds, words }) => {
       const whole = Math.max(count, bound ?? 0) || 1;
       const picture = svg("svg", { class: holds ? "bar" : "bar broken", role: "img", viewBox: "0 0 100 8" });

@@ -3,6 +3,21 @@
 // A view is a centre and a reach [x, y, r]: the square |X - x| <= r, |Y - y| <= r is always visible, with the same
 // scale on both axes, so that a right angle looks like one and a margin has one length in all directions.
 
+/** The smallest and the largest reach: beyond them numbers run out of digits, and the server draws nothing. */
+export const REACH = [1e-6, 4e6];
+const FARTHEST = 4e6; // of the centre
+
+export function isView(view) {
+  const [x, y, reach] = view;
+  const near = Math.abs(x) <= FARTHEST && Math.abs(y) <= FARTHEST;
+  return view.length === 3 && near && reach >= REACH[0] && reach <= REACH[1];
+}
+
+/** The nearest reach that there is. */
+export function within(reach) {
+  return Math.max(REACH[0], Math.min(REACH[1], reach));
+}
+
 export class Scale {
   constructor([x, y, reach], width, height) {
     this.width = width;
@@ -53,6 +68,8 @@ export function viewOf(points) {
     return { at: (low + high) / 2, half: (high - low) / 2 };
   });
   const half = Math.max(middle[0].half, middle[1].half) || 1;
-  const short = (value) => Number(value.toPrecision(4));
-  return [short(middle[0].at), short(middle[1].at), short(half * 1.25)];
+  const reach = within(Number((half * 1.25).toPrecision(4)));
+  // As many digits of the centre as the reach needs, however far away it is.
+  const digits = Math.max(0, Math.min(12, 3 - Math.floor(Math.log10(reach))));
+  return [...middle.map(({ at }) => Number(at.toFixed(digits))), reach];
 }

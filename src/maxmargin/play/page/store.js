@@ -7,8 +7,10 @@
 //   line       [[x, y], [x, y]], the reader's own line, or null outside the challenge
 //   revealed   whether the challenge shows the proven best
 //   hidden     the parts of the picture that are switched off in the legend
+//   about      a sentence about the file that the points came from, or null; it is not in the address
 
 const LONGEST_PAST = 200;
+const ONE_GESTURE = 1000; // milliseconds: a slider that goes on moving is one change
 
 export class Store {
   constructor(initial) {
@@ -16,6 +18,7 @@ export class Store {
     this.listeners = [];
     this.past = [];
     this.future = [];
+    this.gesture = { name: null, at: 0 };
   }
 
   /** Listeners get the new state and the one before. */
@@ -30,8 +33,15 @@ export class Store {
     for (const listener of this.listeners) listener(this.state, before);
   }
 
-  /** Remember the state as it is, before a change that the reader may want to take back. */
-  remember() {
+  /**
+   * Remember the state as it is, before a change that the reader may want to take back. Changes with the name of one
+   * gesture that follow each other at once are taken back together.
+   */
+  remember(gesture = null) {
+    const now = performance.now();
+    const goesOn = gesture !== null && gesture === this.gesture.name && now - this.gesture.at < ONE_GESTURE;
+    this.gesture = { name: gesture, at: now };
+    if (goesOn) return;
     this.past.push(this.state);
     if (this.past.length > LONGEST_PAST) this.past.shift();
     this.future = [];
@@ -47,6 +57,7 @@ export class Store {
 
   travel(from, to) {
     if (from.length === 0) return false;
+    this.gesture = { name: null, at: 0 };
     to.push(this.state);
     this.change(from.pop());
     return true;

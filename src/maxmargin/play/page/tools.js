@@ -5,6 +5,7 @@ import { firstLine } from "./challenge.js";
 import { viewOf } from "./scale.js";
 import { html, set } from "./svg.js";
 
+const ENVELOPE = 1000; // bytes of a message around the text of a file
 const byId = (id) => document.getElementById(id);
 
 /** What a click on the picture does: "1", "-1", "relabel" or "delete". */
@@ -40,11 +41,11 @@ export class Tools {
   }
 
   /** Other points: the step and the line belong to the old ones. */
-  load(points, sentence, view = viewOf(points)) {
+  load(points, sentence, view = viewOf(points), about = null) {
     const { store } = this;
     store.remember();
     const panels = store.state.panels.map((own) => ({ ...own, step: own.step === null ? null : 0 }));
-    store.change({ points, view, panels, line: store.state.line && firstLine(view), revealed: false });
+    store.change({ points, view, panels, line: store.state.line && firstLine(view), revealed: false, about });
     announce(sentence);
   }
 
@@ -52,15 +53,22 @@ export class Tools {
     const [file] = input.files;
     input.value = ""; // the same file can be chosen again after it was edited
     if (!file) return;
-    if (file.size > this.catalogue.limits.bytes / 2) {
-      showNotice(`${file.name} is too large for a playground of ${this.catalogue.limits.points} points.`);
+    const { bytes, points } = this.catalogue.limits;
+    const text = file.size <= bytes ? await file.text() : null;
+    if (text === null || new TextEncoder().encode(JSON.stringify(text)).length > bytes - ENVELOPE) {
+      this.complain(`${file.name} is too large for a playground of ${points} points.`);
       return;
     }
-    const text = await file.text();
+    this.complain(this.connection.stands ? null : `${file.name} will be read when the server answers.`);
     this.connection.ask("a", "read_csv", { text }, (answer, error) => {
-      showNotice(error?.sentence ?? null);
-      if (answer) this.load(answer.points, answer.words);
+      this.complain(error && `${file.name} was not loaded: ${error.sentence}`);
+      if (answer) this.load(answer.points, answer.words, viewOf(answer.points), `${file.name}: ${answer.words}`);
     });
+  }
+
+  /** What is wrong with a file; what was left out of one that was loaded belongs to its points. */
+  complain(sentence) {
+    showNotice("trouble", sentence, { onClose: () => {} });
   }
 
   compare() {
@@ -91,7 +99,8 @@ export class Tools {
     byId(event.shiftKey ? "redo" : "undo").click();
   }
 
-  update({ panels, line, points }) {
+  update({ panels, line, points, about }) {
+    showNotice("file", about, { onClose: () => this.store.change({ about: null }) });
     set(byId("compare"), { "aria-pressed": panels.length === 2 });
     set(byId("challenge"), { "aria-pressed": line !== null });
     document.getElementById("panels").classList.toggle("two", panels.length === 2);
