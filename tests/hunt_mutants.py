@@ -267,6 +267,7 @@ def main():
         "--seconds", type=float, default=20.0, help="of tests for one mutant: the fastest that reach it"
     )
     parser.add_argument("--only", type=int, help="the number of one mutant of the draw")
+    parser.add_argument("--files", nargs="+", help="the mutants of the draw that are in these files: duality exact")
     parser.add_argument("--part", default="1/1", help="2/4: the second of every four, to share the work")
     chosen = parser.parse_args()
 
@@ -282,6 +283,8 @@ def main():
     counts, by_file, survivors = Counter(), {}, []
     for number, mutant in enumerate(draw(folder, chosen.count, chosen.seed)):
         if chosen.only not in (None, number) or number % parts != part - 1:
+            continue
+        if chosen.files and mutant.path.stem not in chosen.files:
             continue
         if str(mutant) in known and chosen.only is None:
             verdict, detail = "equivalent", known[str(mutant)]
