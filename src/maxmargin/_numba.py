@@ -20,12 +20,16 @@ from typing import Any, Literal, TypeVar
 import numba
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
-from numba.core import sigutils
+from numba.core import event, sigutils
 from numba.core.caching import FunctionCache
 from numba.extending import intrinsic, is_jitted
 from numba.extending import overload as _numba_overload
 
-__all__ = ["njit", "overload", "touch", "types"]
+__all__ = ["njit", "overload", "seconds_compiling", "touch", "types"]
+
+# Of all loops and threads: Numba compiles one loop at a time, and those that it calls within its time.
+_compiler_watch = event.TimingListener()
+event.register("numba:compile", _compiler_watch)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Inline = Literal["always", "never"]
@@ -70,6 +74,11 @@ def overload(
         stub, jit_options=_fast_math_option(fastmath), inline=inline
     )
     return decorator
+
+
+def seconds_compiling() -> float:
+    """How long the compiler has worked in this process so far. A loop that comes from the disk cache costs nothing."""
+    return float(_compiler_watch.duration) if _compiler_watch.done else 0.0
 
 
 def _fast_math_option(flags: Collection[str]) -> dict[str, set[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,6 +34,7 @@ from maxmargin.cli.options import (
 from maxmargin.cli.preparation import encoded
 from maxmargin.cli.proof import Proof, proof_for_machines, tell_proof
 from maxmargin.cli.question import ask
+from maxmargin.cli.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from maxmargin import Certificate, MulticlassCertificate
@@ -80,13 +80,13 @@ def check(
         data = data.where(data.weights > 0.0)
     with in_a_sentence(data.name):
         data = encoded(data, Scaling.NONE, impute)
-    begun = time.perf_counter()
+    watch = Stopwatch()
     with messages.status(f"Looking for a plane between {data.X.shape[0]:,} rows"):
         certificate = ask(data, norm.value, not no_bias, positive, max_time)
     with messages.status("Checking the proof"):
         proofs = [Proof(part, part.verify(data.X, data.y, exact=True)) for part in parts_of(certificate)]
     if as_json:
-        say_json(summary(data, certificate.is_separable, proofs, time.perf_counter() - begun))
+        say_json(summary(data, certificate.is_separable, proofs, watch))
     else:
         tell(data, proofs)
     if certificate.is_separable is None or not all(proof.verification for proof in proofs):
@@ -109,11 +109,12 @@ def tell(data: DataFile, proofs: list[Proof]) -> None:
         tell_proof(data, proof)
 
 
-def summary(data: DataFile, separable: bool | None, proofs: list[Proof], seconds: float) -> dict[str, Any]:
+def summary(data: DataFile, separable: bool | None, proofs: list[Proof], watch: Stopwatch) -> dict[str, Any]:
     """All of it as plain values."""
     return {
         **describe(data),
         "separable": separable,
-        "seconds": seconds,
+        "seconds": watch.seconds,
+        "seconds_compiling": watch.compiling,
         "problems": [proof_for_machines(data, proof) for proof in proofs],
     }

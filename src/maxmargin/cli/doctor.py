@@ -7,7 +7,6 @@ import os
 import platform
 import sys
 import tempfile
-import time
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +15,7 @@ from rich.text import Text
 
 import maxmargin
 from maxmargin.cli.console import ExitCode, messages, say, say_json, show
+from maxmargin.cli.stopwatch import Stopwatch, told
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite")
 EXTRAS = {
@@ -83,9 +83,10 @@ def cache() -> dict[str, Any]:
 
 def threads() -> dict[str, Any]:
     """How many this process may use, and what limits it."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    from maxmargin.data.threads import cores
+
     limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    return {"usable": usable, "limits": {name: os.environ[name] for name in limits if name in os.environ}}
+    return {"usable": cores(), "limits": {name: os.environ[name] for name in limits if name in os.environ}}
 
 
 def self_check() -> list[dict[str, Any]]:
@@ -101,15 +102,18 @@ def self_check() -> list[dict[str, Any]]:
 
 
 def examine(name: str, X: Any, y: Any, separable: bool, margin: float) -> dict[str, Any]:
-    begun = time.perf_counter()
+    seconds = compiling = 0.0
     try:
+        watch = Stopwatch()
         certificate: Any = maxmargin.separability(X, y)
         verification = certificate.verify(X, y, exact=True)
         right = certificate.is_separable is separable and abs(certificate.margin_upper - margin) <= 1e-9
         passed, found = bool(verification) and right, str(verification)
+        seconds, compiling = watch.seconds, watch.compiling
     except Exception as error:  # whatever is broken here, the other findings are still wanted
         passed, found = False, f"{type(error).__name__}: {error}"
-    return {"name": name, "passed": passed, "found": found, "seconds": time.perf_counter() - begun}
+    times = {"seconds": seconds, "seconds_compiling": compiling}
+    return {"name": name, "passed": passed, "found": found, **times}
 
 
 def tell(findings: dict[str, Any]) -> None:
@@ -135,7 +139,7 @@ def tell(findings: dict[str, Any]) -> None:
     rows.append(("threads", f"{findings['threads']['usable']}{limits}"))
     for check in findings["self_check"]:
         passed = "ok" if check["passed"] else "FAILED"
-        rows.append(("self-check", f"{passed} ({check['seconds']:.2f} s): {check['name']}"))
+        rows.append(("self-check", f"{passed} ({told(check['seconds'], check['seconds_compiling'])}): {check['name']}"))
         rows.append(("", check["found"]))
     for name, finding in rows:
         table.add_row(Text(name), Text(finding))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -49,6 +48,7 @@ from maxmargin.cli.options import (
 from maxmargin.cli.preparation import preparation_of, prepare, report_of, scaling_of, sentences_of
 from maxmargin.cli.progress import gap_shown
 from maxmargin.cli.settings import read_settings
+from maxmargin.cli.stopwatch import Stopwatch, told
 
 
 class Algorithm(StrEnum):
@@ -145,8 +145,7 @@ def fit(
     }
     classifier = make_classifier(algorithm, kernel, given, settings)
     preparation = preparation_of(table, scale, impute)
-    begun = time.perf_counter()
-    code = run(classifier, preparation, table, exact, as_json, begun, output, kept)
+    code = run(classifier, preparation, table, exact, as_json, Stopwatch(), output, kept)
     return int(code)
 
 
@@ -156,7 +155,7 @@ def run(
     table: DataFile,
     exact: bool,
     as_json: bool,
-    begun: float,
+    watch: Stopwatch,
     output: str | None,
     kept: Checkpoint | None,
 ) -> ExitCode:
@@ -178,7 +177,7 @@ def run(
             certificate, interrupted = classifier.certificate_, True
         if kept is not None and (interrupted or "TIME" in status_of(classifier)):
             messages.print(f"The run is kept in {kept.path}: the same command with --resume goes on with it.")
-        seconds = time.perf_counter() - begun
+        seconds, compiling = watch.seconds, watch.compiling
         verification = certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)
     code = ExitCode.INTERRUPTED if interrupted else exit_code(certificate, verification)
     accuracy = float(classifier.score(X, table.y)) if hasattr(classifier, "classes_") else None
@@ -198,6 +197,7 @@ def run(
         "status": status_of(classifier),
         "accuracy": accuracy,
         "seconds": seconds,
+        "seconds_compiling": compiling,
         "model": output,
         "exit_code": int(code),
     }
@@ -207,7 +207,7 @@ def run(
         say(datafile.headline(table))
         columns = "columns" if not table.texts else "columns of numbers"
         how = f"the {columns} {'as they are' if scaling is None else f'scaled by {scaling}'}"
-        say(f"{type(classifier).__name__} on {how}, {seconds:.3g} s")
+        say(f"{type(classifier).__name__} on {how}, {told(seconds, compiling)}")
         for sentence in sentences_of(taken):
             say(sentence)
         tell_certificate(certificate, verification)

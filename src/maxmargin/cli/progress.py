@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,12 +14,33 @@ if TYPE_CHECKING:
     from maxmargin.problems.separation import SignedRows, Solution
 
 BETWEEN = 0.1  # seconds
+OPTIONS = {
+    "max_time": "--max-time",
+    "tol": "--tol",
+    "max_iter": "--set max_iter=NUMBER",
+    "max_updates": "--set max_updates=NUMBER",
+}
 USUAL_END = 1e-4  # where the bar ends if no gap is asked for
 
 
 @contextmanager
-def gap_shown(work: str, tol: float | None = None) -> Iterator[None]:
-    """Within it, every fit is watched. The bar runs from a gap of 1 to `tol`, each digit as long as the others."""
+def gap_shown(work: str, tol: float | None = None, options: Mapping[str, str] = OPTIONS) -> Iterator[None]:
+    """Within it, every fit is watched. The bar runs from a gap of 1 to `tol`, each digit as long as the others.
+
+    A fit that ended early is told in a sentence when the bar is gone; `options` are how the command spells parameters.
+    """
+    from maxmargin.estimators.convergence import Ending, told_to
+
+    endings: list[Ending] = []
+    with told_to(endings.append), bar_shown(work, tol):
+        yield
+    for ending in endings:
+        if (sentence := ending.sentence(options.get)) is not None:
+            messages.print(f"maxmargin: {sentence}")
+
+
+@contextmanager
+def bar_shown(work: str, tol: float | None) -> Iterator[None]:
     if not messages.is_terminal:
         yield
         return

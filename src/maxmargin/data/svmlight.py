@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import re
 from collections import deque
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.files import DataFileError, Source, decoded, name_of, pieces_of, shortened
 from maxmargin.data.svmlight_rows import MOST_INDEX_DIGITS, NO_QUERY, NUMBER, Rows, rows_of_piece
+from maxmargin.data.threads import cores
 
 WORD = re.compile(r"\S+", re.ASCII)
 QUERY = re.compile(r"qid:\d{1,18}", re.ASCII)
@@ -88,12 +88,13 @@ def checked_pieces(source: Source, file: str, any_order: bool) -> Iterator[Rows]
 
 
 def rows_of_pieces(pieces: Iterator[bytes], any_order: bool) -> Iterator[Rows]:
-    """In their order, read on as many threads as there are cores, and no more pieces ahead than these need."""
+    """In their order, read on as many threads as the process has cores, and no more pieces ahead than these need."""
     read = partial(rows_of_piece, any_order=any_order)
     first = list(itertools.islice(pieces, 2))
-    threads = os.cpu_count() or 1
+    threads = cores()
     if len(first) < 2 or threads == 1:
-        yield from map(read, itertools.chain(first, pieces))
+        for piece in itertools.chain(first, pieces):
+            yield read(piece)
         return
     pool = ThreadPoolExecutor(threads)
     ahead: deque[Future[Rows]] = deque()

@@ -5,7 +5,9 @@ A subclass reads its table, says how one two-class problem is solved and certifi
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, NamedTuple, Self
@@ -19,6 +21,7 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.labels import Labels, check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
+from maxmargin.estimators.convergence import End, Ending, tell
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems, votes
 from maxmargin.solve.clock import Answer, Clock, Status
 
@@ -37,7 +40,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
 
     max_time: float | None
     multi_class: str
-    verbose: int
+    verbose: bool | int
     status_: Status | list[Status]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -51,12 +54,19 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any, sample_weight: Any = None) -> Table:
         """The checked input; a wrong parameter or a wrong cell raises a ValueError that names it."""
+        self._refuse_booleans()
         choice("multi_class", self.multi_class, Strategy)
         if self.max_time is not None and not positive(self.max_time):
             raise ValueError(f"max_time must be a positive number of seconds or None, not {self.max_time!r}")
         X, y, largest = check_table(self, X, y)
         weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
         return Table(X, encode_labels(y, weights), weights, largest)
+
+    def _refuse_booleans(self) -> None:
+        """Python takes True for 1, so that `max_iter=True` would be one sweep: a sentence instead."""
+        for name in numeric_parameters(type(self)):
+            if is_boolean(value := getattr(self, name)):
+                raise ValueError(f"{name} must be a number, not {value!r}")
 
     def _solve(self, table: Table, answer: Callable[[TwoClasses, Clock], Answer]) -> Self:
         """Answer each two-class problem within one time limit."""
@@ -70,6 +80,9 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             self._store(table.X, table.labels.classes, strategy, answers)
         if clock.interrupted:  # fitted as far as it got, with its true gap; but a search or pipeline must stop
             raise KeyboardInterrupt
+        if not clock.stopped:  # by somebody who knows that it is unfinished
+            ends = [End(answer.status, answer.certificate) for answer in answers]
+            tell(Ending(type(self).__name__, self.get_params(deep=False), ends))
         return self
 
     def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
@@ -129,9 +142,9 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(X @ self.coef_.T + self.intercept_, dtype=np.float64)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row."""
+        """The label of each row. Where w.x + b is exactly 0, of two classes it is classes_[1]: f(x) >= 0 is +1."""
         scores = self.decision_function(X)
-        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        codes = (scores >= 0.0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return np.asarray(self.classes_[codes])
 
     def _html_repr(self) -> str:
@@ -152,7 +165,20 @@ def single(values: list[Any]) -> Any:
 
 
 def positive(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < math.inf
+    return isinstance(value, Real) and not is_boolean(value) and 0.0 < float(value) < math.inf
+
+
+def is_boolean(value: Any) -> bool:
+    """Python's, or NumPy's."""
+    return isinstance(value, bool | np.bool_)
+
+
+def whole_number(name: str, value: Any, *, optional: bool = False) -> None:
+    """A sentence where the value is not a positive whole number (or None)."""
+    if optional and value is None:
+        return
+    if not isinstance(value, int | np.integer) or is_boolean(value) or value <= 0:
+        raise ValueError(f"{name} must be a positive whole number{' or None' if optional else ''}, not {value!r}")
 
 
 def choice(name: str, value: Any, options: Any) -> Any:
@@ -162,3 +188,12 @@ def choice(name: str, value: Any, options: Any) -> Any:
     except ValueError:
         known = ", ".join(repr(option.value) for option in options)
         raise ValueError(f"{name}={value!r} is not known; it can be {known}") from None
+
+
+def numeric_parameters(kind: type) -> tuple[str, ...]:
+    """The parameters of an estimator that are numbers, by the annotations of its constructor, and not also switches."""
+    words = {
+        name: set(re.findall(r"\w+", str(parameter.annotation)))
+        for name, parameter in inspect.signature(kind).parameters.items()
+    }
+    return tuple(name for name, found in words.items() if found & {"int", "float"} and "bool" not in found)

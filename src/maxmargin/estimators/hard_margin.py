@@ -100,7 +100,7 @@ class HardMarginSVM(MarginClassifier):
         multi_class: str = "ovr",
         on_inseparable: str = "raise",
         max_time: float | None = None,
-        verbose: int = 0,
+        verbose: bool | int = 0,
     ) -> None:
         self.norm = norm
         self.fit_intercept = fit_intercept
@@ -150,6 +150,8 @@ class HardMarginSVM(MarginClassifier):
         refused = not (certificate.is_separable or stopped)
         if refused and OnInseparable(self.on_inseparable) is OnInseparable.RAISE:
             raise NotSeparableError(certificate)
+        if status is Status.SETTLED and certificate.verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED):
+            status = Status.STALLED  # the algorithm is at its end, and the gap is not what was asked for
         return Answer(two, solution, certificate, status)
 
     def _plane_where_none_separates(

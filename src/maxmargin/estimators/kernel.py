@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from maxmargin.certificates.kernel_margin import KernelCertificate, kernel_certificate, no_plane_certificate
 from maxmargin.data.matrix import Matrix
 from maxmargin.data.threads import Threads, one_thread_for_blas
-from maxmargin.estimators.classifier import Table, positive
+from maxmargin.estimators.classifier import Table, positive, whole_number
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.hard_margin import NotSeparableError
-from maxmargin.estimators.kernel_planes import KernelPlanes, whole_number
+from maxmargin.estimators.kernel_planes import KernelPlanes
 from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, Points, compared, rows_of
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
@@ -126,7 +126,7 @@ class KernelSVM(KernelPlanes):
         C: float = 1.0,
         *,
         kernel: Any = "rbf",
-        gamma: Any = "scale",
+        gamma: float | str = "scale",
         coef0: float = 0.0,
         degree: int = 3,
         tol: float = 1e-3,
@@ -136,7 +136,7 @@ class KernelSVM(KernelPlanes):
         approximation: int | None = None,
         max_iter: int | None = None,
         max_time: float | None = None,
-        verbose: int = 0,
+        verbose: bool | int = 0,
     ) -> None:
         self.C = C
         self.kernel = kernel

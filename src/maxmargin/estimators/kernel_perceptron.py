@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from maxmargin.data.matrix import Matrix
-from maxmargin.estimators.kernel_planes import KernelPlanes, whole_number
+from maxmargin.estimators.classifier import whole_number
+from maxmargin.estimators.kernel_planes import KernelPlanes
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.solve.clock import Answer, Clock
@@ -65,16 +66,16 @@ class KernelPerceptron(KernelPlanes):
         self,
         kernel: Any = "rbf",
         *,
-        gamma: Any = "scale",
+        gamma: float | str = "scale",
         coef0: float = 0.0,
         degree: int = 3,
         fit_intercept: bool = True,
         max_iter: int = 1000,
         shuffle: bool = False,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
         multi_class: str = "ovr",
         max_time: float | None = None,
-        verbose: int = 0,
+        verbose: bool | int = 0,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma

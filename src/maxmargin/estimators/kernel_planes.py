@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import one_thread_for_blas
-from maxmargin.estimators.classifier import MarginClassifier, Table, positive
+from maxmargin.estimators.classifier import MarginClassifier, Table, is_boolean, positive, whole_number
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, refuse_a_skew_table
 
 
@@ -19,7 +19,7 @@ class KernelPlanes(MarginClassifier):
     """Planes w = sum_j c_j phi(x_j): `support_vectors_` are the x_j and `dual_coef_` the c_j of each plane."""
 
     kernel: Any
-    gamma: Any
+    gamma: float | str
     coef0: float
     degree: int
     _kernel: Kernel | None = None
@@ -31,7 +31,7 @@ class KernelPlanes(MarginClassifier):
             raise ValueError(f"kernel={self.kernel!r} is not known{why}; it can be {names} or a function")
         if not (self.gamma in ("scale", "auto") if isinstance(self.gamma, str) else positive(self.gamma)):
             raise ValueError(f'gamma must be a positive number, "scale" or "auto", not {self.gamma!r}')
-        if not (isinstance(self.coef0, Real) and 0.0 <= float(self.coef0) < math.inf):
+        if is_boolean(self.coef0) or not (isinstance(self.coef0, Real) and 0.0 <= float(self.coef0) < math.inf):
             raise ValueError(f"coef0 must be 0 or more, or the kernel has no space; it is {self.coef0!r}")
         whole_number("degree", self.degree)
 
@@ -65,11 +65,3 @@ class KernelPlanes(MarginClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == KernelName.PRECOMPUTED
         return tags
-
-
-def whole_number(name: str, value: Any, *, optional: bool = False) -> None:
-    """A sentence where the value is not a positive whole number (or None)."""
-    if optional and value is None:
-        return
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value <= 0:
-        raise ValueError(f"{name} must be a positive whole number{' or None' if optional else ''}, not {value!r}")

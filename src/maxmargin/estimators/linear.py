@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.estimators.classifier import MarginClassifier, Table, choice, positive, single
+from maxmargin.estimators.classifier import MarginClassifier, Table, choice, positive, single, whole_number
+from maxmargin.estimators.convergence import Ending, collected, tell
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.estimators.scikit_learn_versions import CallbackSupportMixin, with_callbacks
@@ -110,7 +111,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         max_iter: int | None = None,
         max_time: float | None = None,
         warm_start: bool = False,
-        verbose: int = 0,
+        verbose: bool | int = 0,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -174,8 +175,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
             raise ValueError(f"C must be a positive number (or infinity for the hard margin), not {self.C!r}")
         if not positive(self.tol):
             raise ValueError(f"tol must be a positive number, not {self.tol!r}")
-        if self.max_iter is not None and not (isinstance(self.max_iter, (int, np.integer)) and self.max_iter > 0):
-            raise ValueError(f"max_iter must be a positive whole number or None, not {self.max_iter!r}")
+        whole_number("max_iter", self.max_iter, optional=True)
 
     def _fit_hard(self, X: Any, y: Any, sample_weight: Any) -> None:
         """C = inf: the exact algorithm of the hard margin, and all that it finds."""
@@ -187,7 +187,8 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
             verbose=self.verbose,
         )
         try:
-            hard.fit(X, y, sample_weight)
+            with collected() as ends:
+                hard.fit(X, y, sample_weight)
         finally:
             if hasattr(hard, "coef_"):
                 fitted = {name: value for name, value in vars(hard).items() if name not in hard.get_params()}
@@ -195,6 +196,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
                     fitted, bounded_=np.zeros(hard.dual_coef_.shape, dtype=bool), solver_="hard margin"
                 )
                 self.class_weight_ = np.ones(len(hard.classes_))
+        tell(Ending(type(self).__name__, self.get_params(deep=False), ends))
 
     def _starts(self, table: Table, a0: Any) -> list[Start] | None:
         """Where to start from, for each two-class problem, over all rows of the table."""

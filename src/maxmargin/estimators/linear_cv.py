@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.data.labels import check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
 from maxmargin.estimators.classifier import Table
+from maxmargin.estimators.convergence import Ending, collected, tell
 from maxmargin.estimators.costs import class_weights
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.path import check_Cs
@@ -26,7 +28,7 @@ class LinearSVMCV(LinearSVM):
 
     In each fold C rises, and each fit starts from the dual variables of the last one; then one more fit, on all rows,
     with the best C. Every fit is proven to the relative duality gap `tol`, so that the scores compare planes and not
-    how far a solver got.
+    how far a solver got; if some are not, one warning at the end says how many.
 
     Parameters
     ----------
@@ -62,9 +64,9 @@ class LinearSVMCV(LinearSVM):
 
     def __init__(
         self,
-        Cs: Any = 10,
+        Cs: int | Sequence[float] | NDArray[np.float64] = 10,
         *,
-        cv: Any = None,
+        cv: int | Any | None = None,
         scoring: Any = None,
         loss: str = "hinge",
         fit_intercept: bool = True,
@@ -74,7 +76,7 @@ class LinearSVMCV(LinearSVM):
         class_weight: Any = None,
         max_iter: int | None = None,
         max_time: float | None = None,
-        verbose: int = 0,
+        verbose: bool | int = 0,
     ) -> None:
         self.Cs = Cs
         self.cv = cv
@@ -95,6 +97,7 @@ class LinearSVMCV(LinearSVM):
         `sample_weight` weighs the rows in every fit and, as in `LogisticRegressionCV`, in every score. Callbacks
         hear of the last fit.
         """
+        self._refuse_booleans()
         count, given = check_Cs(self.Cs)
         Cs = np.logspace(LOWEST, HIGHEST, count) if given is None else given
         machine = self._machine(float(Cs[0]))
@@ -106,17 +109,19 @@ class LinearSVMCV(LinearSVM):
             class_weight = dict(class_weights(class_weight, Table(X, encode_labels(y, weights), weights, largest)))
         machine.set_params(class_weight=class_weight, warm_start=True)
         folds = list(check_cv(self.cv, y, classifier=True).split(X, y))
-        scores = np.array([self._fold_scores(machine, Cs, X, y, weights, fold) for fold in folds])
-        mean = np.nan_to_num(scores.mean(axis=0), nan=-np.inf)
-        C = float(Cs[np.flatnonzero(mean >= mean.max() - EQUAL)[0]])
-        last = self._machine(C)
-        if hasattr(self, "_skl_callbacks"):
-            last.set_callbacks(*self._skl_callbacks)
-        last.fit(X, y, weights)
+        with collected() as ends:
+            scores = np.array([self._fold_scores(machine, Cs, X, y, weights, fold) for fold in folds])
+            mean = np.nan_to_num(scores.mean(axis=0), nan=-np.inf)
+            C = float(Cs[np.flatnonzero(mean >= mean.max() - EQUAL)[0]])
+            last = self._machine(C)
+            if hasattr(self, "_skl_callbacks"):
+                last.set_callbacks(*self._skl_callbacks)
+            last.fit(X, y, weights)
         fitted = {name: value for name, value in vars(last).items() if name not in last.get_params()}
         for name in ("_skl_callbacks", "feature_names_in_"):
             fitted.pop(name, None)
         self.__dict__.update(fitted, C_=C, Cs_=Cs, scores_=scores)
+        tell(Ending(type(self).__name__, self.get_params(deep=False), ends, "two-class problems of all folds"))
         return self
 
     def _machine(self, C: float) -> LinearSVM:

@@ -27,7 +27,8 @@ from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.duality import combination, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector, check_table, in_safe_range, row_squares
-from maxmargin.estimators.classifier import positive
+from maxmargin.estimators.classifier import is_boolean, positive
+from maxmargin.estimators.convergence import End, Ending, tell
 from maxmargin.estimators.costs import class_weights, prices, weights_of_rows
 from maxmargin.estimators.hard_margin import HardMarginSVM, NotSeparableError, canonical_dual
 from maxmargin.estimators.linear import LinearSVM
@@ -132,7 +133,7 @@ class MarginPath:
         The rows should be others than those that the path was made with.
         """
         positive_side = np.asarray(y) == self.classes[1]
-        right = (self.decision_function(X) > 0.0) == positive_side[:, None]
+        right = (self.decision_function(X) >= 0.0) == positive_side[:, None]
         return self.points[int(np.argmax(right.sum(axis=0)))]
 
     def __repr__(self) -> str:
@@ -235,6 +236,9 @@ def path(
             break
         start = np.zeros(table.X.shape[0])
         start[certificate.rows] = certificate.weights
+    if not clock.stopped:
+        ends = [End(point.status, point.certificate) for point in points]
+        tell(Ending("path", svm.get_params(deep=False), ends, "points", not_begun=len(grid) - len(points)))
     sides, verdict = (two.negative, two.positive), None if end is None else end.certificate
     return MarginPath(sides, tuple(points), C_max if separable else None, verdict)
 
@@ -313,10 +317,12 @@ def hard_certificate(
 
 def check_Cs(Cs: Any) -> tuple[int, Vector | None]:
     """How many, and which if they were given."""
-    if isinstance(Cs, (int, np.integer)):
-        if isinstance(Cs, bool) or Cs < 1:
+    if isinstance(Cs, int | np.integer | np.bool_):
+        if is_boolean(Cs) or Cs < 1:
             raise ValueError(f"Cs must be a positive whole number, or values of C; not {Cs!r}")
         return int(Cs), None
+    if any(map(is_boolean, Cs if isinstance(Cs, list | tuple) else np.ravel(Cs)[:1])):
+        raise ValueError(f"Cs must be numbers, not {Cs!r}")
     values = np.unique(np.asarray(Cs, dtype=np.float64).ravel())
     if values.size == 0 or not all(positive(float(C)) for C in values):
         raise ValueError(f"Cs must be positive and finite, and at least one; not {Cs!r}")

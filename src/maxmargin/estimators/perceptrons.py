@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +14,7 @@ from maxmargin.certificates import theorems
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import labels_of_a_batch
 from maxmargin.data.matrix import Vector, check_table
-from maxmargin.estimators.classifier import MarginClassifier, choice, positive, single
+from maxmargin.estimators.classifier import MarginClassifier, choice, positive, single, whole_number
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
 from maxmargin.problems.notebook import BLANK, Notebook
 from maxmargin.problems.separation import Norm, Separation, Solution
@@ -66,8 +65,8 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
 
     def _check_parameters(self) -> None:
         choice("order", self.order, Order)
-        if self.max_updates is not None and not (isinstance(self.max_updates, Integral) and self.max_updates > 0):
-            raise ValueError(f"max_updates must be a positive whole number or None, not {self.max_updates!r}")
+        self._refuse_booleans()
+        whole_number("max_updates", self.max_updates, optional=True)
         if not isinstance(self.record, bool | Trace):
             raise ValueError(f"record must be True, False or a maxmargin.Trace, not {self.record!r}")
 
@@ -181,10 +180,10 @@ class Perceptron(MistakeDriven):
         average: bool = False,
         max_updates: int | None = None,
         record: bool | Trace = False,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
         multi_class: str = "ovr",
         max_time: float | None = None,
-        verbose: int = 0,
+        verbose: bool | int = 0,
     ) -> None:
         self.rate = rate
         self.order = order
@@ -286,10 +285,10 @@ class MarginPerceptron(MistakeDriven):
         fit_intercept: bool = True,
         max_updates: int | None = None,
         record: bool | Trace = False,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
         multi_class: str = "ovr",
         max_time: float | None = None,
-        verbose: int = 0,
+        verbose: bool | int = 0,
     ) -> None:
         self.guess = guess
         self.order = order

@@ -17,6 +17,7 @@ from maxmargin.certificates import kernel_duality, kernel_separation
 from maxmargin.certificates.duality import OUTWARDS, dual_value, primal_value, values_of
 from maxmargin.certificates.measure import hull_distance, plane_margin
 from maxmargin.data.matrix import Vector, in_safe_range
+from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.hard_margin import NotSeparableError
 from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.separation import Separation
@@ -72,7 +73,7 @@ def rounds_of(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, limi
     copy = clone(estimator)
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     for _ in range(2):
-        with recorded(limit) as recorder:
+        with recorded(limit) as recorder, collected():
             try:
                 certificate = copy.fit(X, y, **weights).certificate_
             except NotSeparableError as error:

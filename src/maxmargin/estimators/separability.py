@@ -7,6 +7,7 @@ from typing import Any
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.matrix import Vector
+from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.problems.separation import Separation, Solution
 
@@ -55,5 +56,6 @@ def separability(
         on_inseparable="return",
         max_time=max_time,
     )
-    certificate: Certificate | MulticlassCertificate = decider.fit(X, y).certificate_
+    with collected():  # the verdict says how it ended
+        certificate: Certificate | MulticlassCertificate = decider.fit(X, y).certificate_
     return certificate

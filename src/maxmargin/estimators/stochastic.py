@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -20,9 +20,9 @@ from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import Labels, check_weights, labels_of_a_batch
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import Threads, one_thread_for_blas
-from maxmargin.estimators.classifier import Table, choice, positive, single
+from maxmargin.estimators.classifier import Table, choice, positive, single, whole_number
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
-from maxmargin.estimators.kernel_planes import KernelPlanes, whole_number
+from maxmargin.estimators.kernel_planes import KernelPlanes
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelName, rows_of
@@ -111,23 +111,23 @@ class StochasticSVM(KernelPlanes):
         C: float = 1.0,
         *,
         kernel: Any = "linear",
-        gamma: Any = "scale",
+        gamma: float | str = "scale",
         coef0: float = 0.0,
         degree: int = 3,
-        step: Any = "pegasos",
+        step: float | str | Callable[[int], float] = "pegasos",
         project: bool = False,
         average: bool = False,
         fit_intercept: bool = True,
         tol: float = 1e-2,
         max_iter: int = 100,
         shuffle: bool = True,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
         stream_rows: int | None = None,
         multi_class: str = "ovr",
         class_weight: Any = None,
         warm_start: bool = False,
         max_time: float | None = None,
-        verbose: int = 0,
+        verbose: bool | int = 0,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -173,6 +173,7 @@ class StochasticSVM(KernelPlanes):
         return bool(self.warm_start and same and self._strategy == self.multi_class)
 
     def _check_parameters(self) -> None:
+        self._refuse_booleans()
         self._check_kernel()
         if not positive(self.C):
             raise ValueError(f"C must be a positive number, not {self.C!r}; LinearSVM finds the hard margin, C = inf")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+
+import numpy as np
 
 from maxmargin.certificates import theorems
 from maxmargin.certificates.proof import TheoremBound
@@ -50,10 +51,10 @@ class Winnow(MistakeDriven):
         fit_intercept: bool = True,
         max_updates: int | None = None,
         record: bool | Trace = False,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
         multi_class: str = "ovr",
         max_time: float | None = None,
-        verbose: int = 0,
+        verbose: bool | int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.balanced = balanced

@@ -41,7 +41,9 @@ FULL = 0.25  # of the numbers: with more of them, the vectors are an array
 def write_libsvm(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator with a kernel for LIBSVM's `svm-predict`, with 17 digits.
 
-    The kernel must be linear, poly or rbf, the labels whole numbers, and more than two classes one against one.
+    The kernel must be linear, poly or rbf, the labels whole numbers, and more than two classes one against one. Where
+    the value of a plane is exactly 0, `svm-predict` gives the label that ours gives if there are two classes; of pairs
+    among more, it votes for the later class and ours for the earlier one.
     """
     try:
         check_is_ours(estimator)
@@ -61,9 +63,10 @@ def lines_of(estimator: Any) -> list[str]:
     labels = whole_labels(estimator.classes_, "LIBSVM")
     if len(labels) > 2 and estimator._strategy is not Strategy.ONE_VERSUS_ONE:
         raise Refusal('LIBSVM knows one plane for each pair of classes: fit with multi_class="ovo"')
-    if len(labels) == 2:
-        labels.reverse()  # ours is positive for the larger label
-    owners, coefficients = by_class(estimator.dual_coef_, len(labels))
+    dual, rho = estimator.dual_coef_, 0.0 - estimator.intercept_
+    if len(labels) == 2:  # the first label is positive there, and 0 goes to the second: so it is that of our 0
+        dual, rho = 0.0 - dual, estimator.intercept_
+    owners, coefficients = by_class(dual, len(labels))
     numbers = {"polynomial": ("degree", "gamma", "coef0"), "rbf": ("gamma",), "linear": ()}[name]
     order = [int(sv) for own in range(len(labels)) for sv in np.flatnonzero(owners == own)]
     vectors = sparse.csr_array(estimator.support_vectors_)
@@ -73,7 +76,7 @@ def lines_of(estimator: Any) -> list[str]:
         *(f"{number} {digits(getattr(kernel, number))}" for number in numbers),
         f"nr_class {len(labels)}",
         f"total_sv {len(order)}",
-        f"rho {digits(-estimator.intercept_)}",
+        f"rho {digits(rho)}",
         f"label {' '.join(map(str, labels))}",
         f"nr_sv {' '.join(str(np.count_nonzero(owners == own)) for own in range(len(labels)))}",
         "SV",
@@ -102,7 +105,8 @@ def by_class(dual: NDArray[np.float64], n_classes: int) -> tuple[NDArray[np.intp
 def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> KernelSVM:
     """A LIBSVM classifier as a `KernelSVM` that predicts; `n_features` if the last columns are zero in all its vectors.
 
-    It has no certificate: nobody has proven anything about these planes.
+    It has no certificate: nobody has proven anything about these planes. Where a plane's value is exactly 0, this
+    `KernelSVM` gives the larger of two labels (the smaller one in votes of pairs), and LIBSVM the second of the file.
     """
     text = TextModel(path)
     fields = text.header((*FIELDS, *PROBABILITIES), "SV")

@@ -63,7 +63,7 @@ def graph_of(model: Any) -> bytes:
     n_classes = len(estimator.classes_)
     if n_classes == 2:
         decision = graph.add("Squeeze", values, np.array([1]), name="decision")
-        code = graph.add("Cast", graph.add("Greater", decision, np.array(0.0)), to=graph.types.INT64)
+        code = graph.add("Cast", graph.add("GreaterOrEqual", decision, np.array(0.0)), to=graph.types.INT64)
     else:
         pairs = estimator._strategy is Strategy.ONE_VERSUS_ONE
         decision = graph.add("Identity", votes(graph, values, n_classes) if pairs else values, name="decision")
@@ -128,7 +128,7 @@ def votes(graph: Graph, values: str, n_classes: int) -> str:
     """The votes that each class wins, and its summed scores squeezed below half a vote."""
     pairs, unit = list(itertools.combinations(range(n_classes), 2)), np.eye(n_classes)
     first, second = unit[[i for i, _ in pairs]], unit[[j for _, j in pairs]]
-    is_first = graph.add("Cast", graph.add("Greater", values, np.array(0.0)), to=graph.types.DOUBLE)
+    is_first = graph.add("Cast", graph.add("GreaterOrEqual", values, np.array(0.0)), to=graph.types.DOUBLE)
     won = graph.add("Add", graph.add("MatMul", is_first, first - second), second.sum(axis=0))
     confidence = graph.add("MatMul", values, first - second)
     size = graph.add("Mul", graph.add("Add", graph.add("Abs", confidence), np.array(1.0)), np.array(3.0))

@@ -60,7 +60,7 @@ def picture_of(fit: Fit, view: Box) -> dict[str, Any]:
         "street_area": street.pavement,
         "field": field,
         "slack": slack_of(plane, street),
-        "mistakes": np.flatnonzero(plane.signs * plane.values <= 0.0),
+        "mistakes": np.flatnonzero((plane.values >= 0.0) != (plane.signs > 0.0)),
     }
 
 

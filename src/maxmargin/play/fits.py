@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data.matrix import Vector
+from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.hard_margin import NotSeparableError
 from maxmargin.play.messages import MOST_SECONDS, State
 from maxmargin.play.parameters import Refused
@@ -96,7 +97,7 @@ def fit_state(state: State, is_stopped: Callable[[], bool] = lambda: False, **mo
     breaths = Breaths(is_stopped)
     begun = time.perf_counter()
     try:
-        with listening(breaths):
+        with listening(breaths), collected():  # the page shows the status and the gap
             model.fit(state.points, state.signs)
         certificate, status = model.certificate_, model.status_
     except NotSeparableError as error:

@@ -42,7 +42,7 @@ name of a parameter. `id`, `panel` and `ask` are null in an error where the mess
     support      [{"row": i, "a": a, "bounded": false}, ...]: the points with a dual variable; bounded: it is C
     slack        [{"row": i, "xi": 0.3, "from": [x, y], "to": [x, y]}, ...] of the soft margins: from the point to
                  its edge of the street; with a kernel, to the nearest part of the edge that is seen, if there is one
-    mistakes     the rows on the wrong side (or on the plane), [] where there is no plane
+    mistakes     the rows that get the other label, [] where there is no plane
     hulls        null with a kernel; else {"positive": corners, "negative": corners, "mirrored": null,
                  "nearest": [p, q], "distance": d, "witness": null}. p and q are points of the two hulls, as the
                  certificate's weights make them: no street is wider than their distance. They are the nearest ones when

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data import synthetic
+from maxmargin.estimators.convergence import collected
 from maxmargin.play.catalogue import ALGORITHMS, Algorithm
 from maxmargin.play.parameters import Parameter
 
@@ -43,7 +44,7 @@ def warm_up(algorithm: Algorithm, parameters: dict[str, Any]) -> None:
             return
         for X, y in (synthetic.street(12)[:2], synthetic.xor()):
             model = algorithm.make(parameters)
-            with suppress(ValueError):  # no plane, or steps that are too long: not of interest here
+            with suppress(ValueError), collected():  # no plane, or steps that are too long: not of interest here
                 model.fit(X, y)
         warm.add(key)
 

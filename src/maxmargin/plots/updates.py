@@ -20,6 +20,7 @@ from sklearn.base import clone
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.theorems import lifted_margin, lifted_ratio
 from maxmargin.data.matrix import Vector, in_safe_range, largest_magnitude
+from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.perceptrons import MistakeDriven, Perceptron
 from maxmargin.estimators.winnow import Winnow
 from maxmargin.plots.planes import Plane, plane_of
@@ -70,7 +71,8 @@ def run_of(estimator: Any, X: Any, y: Any, *, plane: int = 0) -> Run:
             "steps: ConvergenceDisplay follows its rounds"
         )
     if not hasattr(estimator, "trace_"):
-        estimator = clone(estimator).set_params(record=True).fit(X, y)
+        with collected():  # how it ended was said of the estimator that is drawn
+            estimator = clone(estimator).set_params(record=True).fit(X, y)
     found = plane_of(estimator, X, y, plane=plane)
     traces = estimator.trace_ if isinstance(estimator.trace_, list) else [estimator.trace_]
     trace: Trace = traces[plane]

@@ -70,13 +70,16 @@ def plain(label: Any) -> Any:
 
 
 def votes(decisions: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
-    """One-versus-one scores of each class: the votes won, and the summed scores squeezed below half a vote."""
+    """One-versus-one scores of each class: the votes won, and the summed scores squeezed below half a vote.
+
+    A score of exactly 0 is a vote for the positive side, as it is everywhere in predictions.
+    """
     won = np.zeros((len(decisions), n_classes))
     confidence = np.zeros_like(won)
     for column, (k, j) in enumerate(itertools.combinations(range(n_classes), 2)):
         score = decisions[:, column]
-        won[:, k] += score > 0.0
-        won[:, j] += ~(score > 0.0)
+        won[:, k] += score >= 0.0
+        won[:, j] += ~(score >= 0.0)
         confidence[:, k] += score
         confidence[:, j] -= score
     return won + confidence / (3.0 * (np.abs(confidence) + 1.0))

@@ -23,6 +23,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 
 def C_from(*, norm_factor: float = 0.5, loss_factor: float = 1.0, mean_over: float = 1.0) -> float:
     """The C of 1/2 |w|^2 + C sum loss that has the same planes as
@@ -70,7 +72,7 @@ def loss_factor_from(C: float, *, norm_factor: float = 0.5, mean_over: float = 1
 
 
 def check(**factors: float) -> None:
-    """Every factor is a positive number."""
+    """Every factor is a positive number; True is none."""
     for name, factor in factors.items():
-        if not 0.0 < factor < math.inf:
+        if isinstance(factor, bool | np.bool_) or not 0.0 < factor < math.inf:
             raise ValueError(f"{name} must be positive and finite, not {factor!r}")

@@ -24,7 +24,7 @@ class Trace:
     """
 
     def __init__(self, limit: int = 10_000) -> None:
-        if limit < 2:
+        if isinstance(limit, bool | np.bool_) or limit < 2:
             raise ValueError(f"a trace keeps at least 2 updates, limit={limit} was given")
         self.limit = limit
         self.clear()

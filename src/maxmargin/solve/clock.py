@@ -48,6 +48,9 @@ class Clock:
     """The time limit of one fit, over all its two-class problems, and its progress on stderr."""
 
     def __init__(self, max_time: float | None, verbose: int) -> None:
+        from maxmargin._numba import seconds_compiling
+
+        self.compiled_by_now, self.compiled_before = seconds_compiling, seconds_compiling()
         self.started = self.reported = time.perf_counter()
         self.deadline = np.inf if max_time is None else self.started + max_time
         self.verbose = verbose
@@ -95,7 +98,10 @@ class Clock:
         if self.verbose and (now - self.reported >= 1.0 or self.verbose > 1):
             self.reported = now
             gap = f"  gap about {solution.details['gap']:.1e}" if "gap" in solution.details else ""
-            line = f"maxmargin {now - self.started:7.1f} s  {solution.sweeps} sweeps  {solution.updates} updates{gap}"
+            compiling = self.compiled_by_now() - self.compiled_before
+            apart = f"  (compiled once in {compiling:.1f} s)" if compiling >= 0.05 else ""
+            seconds = now - self.started - compiling
+            line = f"maxmargin {seconds:7.1f} s  {solution.sweeps} sweeps  {solution.updates} updates{gap}{apart}"
             print(line, file=sys.stderr, flush=True)
 
 

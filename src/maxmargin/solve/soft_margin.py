@@ -209,8 +209,11 @@ def prove(
     try:
         while True:
             last = solution
-            with np.errstate(all="ignore"):  # whatever overflows on the way, what is proposed is judged
-                solution = solver.send(answer)
+            try:
+                with np.errstate(all="ignore"):  # whatever overflows on the way, what is proposed is judged
+                    solution = solver.send(answer)
+            except StopIteration:  # of the solver: that of a listener or a kernel is an error of theirs
+                break
             handed_over = solution.details.get("solver") != last.details.get("solver")
             if handed_over and not judged and last.details.get("gap", math.inf) < HOPELESS:
                 given_up.append(last)
@@ -229,8 +232,6 @@ def prove(
             if max_iter is not None and solution.sweeps >= max_iter:
                 status = Status.BUDGET
                 break
-    except StopIteration:
-        pass
     except KeyboardInterrupt:
         clock.interrupted = True
         status = Status.INTERRUPTED

@@ -1,11 +1,10 @@
-"""One pass over the rows on every core: h = X w, read in place, summed in float64.
+"""One pass over the rows on every core that this process may use: h = X w, read in place, summed in float64.
 
 Each entry of h depends on its own row alone, so the answer is the same for any number of threads.
 """
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from maxmargin._numba import njit
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.data.rows import dot, rows_of
+from maxmargin.data.threads import cores
 
 WORTH_A_THREAD = 500_000  # numbers to read: below this, starting a thread costs more than it saves
 
@@ -30,7 +30,7 @@ def scan(X: Matrix, w: Vector) -> Vector:
     h = np.empty(n)
     rows = rows_of(X)
     numbers = X.data.size if hasattr(X, "indptr") else X.size
-    threads = min(os.cpu_count() or 1, 1 + numbers // WORTH_A_THREAD)
+    threads = min(cores(), 1 + numbers // WORTH_A_THREAD)
     if threads == 1:
         scan_block(rows, w, 0, n, h)
         return h

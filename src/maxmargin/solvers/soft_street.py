@@ -92,7 +92,10 @@ def labelled(
     answer: Judgement | None = None
     try:
         while True:
-            solution = solver.send(answer)
+            try:
+                solution = solver.send(answer)
+            except StopIteration:  # of the solver, and of nobody else
+                return
             solution.details["solver"] = name
             answer = yield solution
             passes, gap = solution.details.get("passes", 0.0), solution.details.get("gap", math.inf)
@@ -103,8 +106,6 @@ def labelled(
                 is_patient = needed == math.inf and passes < WAIT * patience
                 if needed > (DOUBT + decided * (1.0 - DOUBT)) * patience and not is_patient:
                     return
-    except StopIteration:
-        return
     finally:
         solver.close()
 
