@@ -172,6 +172,7 @@ def test_perceptron_that_stopped_before_it_separates():
     assert "misses 1 of 1 planes" in answer.report()
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "model",
     [

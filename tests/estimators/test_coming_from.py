@@ -93,15 +93,15 @@ def test_what_is_carried_over():
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (SVC(kernel="sigmoid"), "kernel='sigmoid' has no equal here"),
+        (SVC(kernel="sigmoid"), "kernel='sigmoid' is not supported"),
         (SVC(kernel="linear", probability=True), "CalibratedClassifierCV"),
-        (LinearSVC(penalty="l1", dual=False), "penalty='l1' has no equal"),
+        (LinearSVC(penalty="l1", dual=False), "penalty='l1' is not supported"),
         (LinearSVC(multi_class="crammer_singer"), "one problem over all classes"),
-        (SGDClassifier(loss="log_loss"), 'loss="log_loss" has no equal'),
+        (SGDClassifier(loss="log_loss"), 'loss="log_loss" is not supported'),
         (SGDClassifier(penalty="elasticnet"), "penalty='elasticnet'"),
         (SGDClassifier(penalty=None), "penalty=None"),
         (SGDClassifier(), "n_rows=len"),
-        (NuSVC(), r"NuSVC\(\) has no equal here"),
+        (NuSVC(), r"NuSVC\(\) has no equivalent here"),
         (LogisticRegression(), "LinearSVC, SVC and SGDClassifier have"),
         (make_pipeline(StandardScaler(), LinearSVC()), "give the last step"),
         (LinearSVC, "give an instance"),
@@ -110,3 +110,49 @@ def test_what_is_carried_over():
 def test_what_cannot_be_said_is_refused(estimator, message):
     with pytest.raises(ValueError, match=message):
         from_scikit_learn(estimator)
+
+
+CARRIED = {
+    LinearSVC: {"C": 3.0, "loss": "hinge", "fit_intercept": False, "class_weight": "balanced", "verbose": 1},
+    SVC: {
+        "C": 3.0,
+        "kernel": "poly",
+        "gamma": 0.5,
+        "coef0": 1.0,
+        "degree": 2,
+        "class_weight": "balanced",
+        "cache_size": 50.0,
+        "verbose": True,
+    },
+    SGDClassifier: {
+        "loss": "squared_hinge",
+        "fit_intercept": False,
+        "class_weight": "balanced",
+        "warm_start": True,
+        "verbose": 1,
+    },
+}
+REFUSED = {
+    LinearSVC: {"penalty": "l1", "multi_class": "crammer_singer"},
+    SVC: {"probability": True, "decision_function_shape": "ovo"},
+    SGDClassifier: {"penalty": "l1"},
+}
+
+
+@pytest.mark.parametrize("kind", CARRIED)
+def test_no_parameter_vanishes_without_a_word(kind):
+    """Each one is carried over, refused, or named in the docstring among those that are left behind."""
+    n_rows = 50 if kind is SGDClassifier else None
+    usual = from_scikit_learn(kind(), n_rows).get_params()
+    left_behind = from_scikit_learn.__doc__
+    for name in kind().get_params():
+        if name in CARRIED[kind]:
+            value = CARRIED[kind][name]
+            found = from_scikit_learn(kind(**{name: value}), n_rows).get_params()
+            assert found[name] == value
+            assert found != usual
+        elif name in REFUSED[kind]:
+            with pytest.raises(ValueError, match=name):
+                from_scikit_learn(kind(**{name: REFUSED[kind][name]}), n_rows)
+        elif name != "alpha":  # which becomes C
+            assert name in left_behind, name

@@ -9,6 +9,7 @@ import scipy.sparse as sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_sparse import random_sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import HardMarginSVM, NotSeparableError, Verdict, separability
 from maxmargin.solve.clock import Status
@@ -232,7 +233,8 @@ def test_many_classes(strategy):
 
 def test_max_time_keeps_what_was_found():
     X, y = gaussians(60_000, 40, 0.01, seed=14)
-    svm = HardMarginSVM(max_time=1e-6).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="HardMarginSVM ended early: max_time was reached"):
+        svm = HardMarginSVM(max_time=1e-6).fit(X, y)
     assert svm.status_ is Status.TIME
     assert svm.certificate_.verify(X, y)
     assert svm.certificate_.verdict in (Verdict.SEPARABLE, Verdict.STOPPED, Verdict.OPTIMAL)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
@@ -146,11 +147,13 @@ def test_an_approximation_says_how_far_it_is():
 
 def test_time_and_rounds_are_limited():
     X, y = kernel_cases.rings(n=3000, noise=1.0)
-    stopped = KernelSVM(C=100.0, tol=1e-9, max_iter=3).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="KernelSVM ended early: as many updates were made as are allowed"):
+        stopped = KernelSVM(C=100.0, tol=1e-9, max_iter=3).fit(X, y)
     assert stopped.status_ is Status.BUDGET
     assert 1e-9 < stopped.certificate_.relative_gap < math.inf
     assert stopped.certificate_.verify(X, y)
-    hurried = KernelSVM(C=1e4, tol=1e-12, max_time=1e-9).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="KernelSVM ended early: max_time was reached"):
+        hurried = KernelSVM(C=1e4, tol=1e-12, max_time=1e-9).fit(X, y)
     assert hurried.status_ is Status.TIME
     assert hurried.certificate_.verify(X, y)
 
@@ -180,7 +183,8 @@ def test_what_ctrl_c_leaves_can_be_used(C, monkeypatch):
 @pytest.mark.parametrize("C", [1.0, 1e3, 1e6])
 def test_a_fit_that_was_cut_short_is_not_worse_than_no_plane(C, rounds):
     X, y = kernel_cases.rings(n=3000, noise=0.5)
-    svm = KernelSVM(C=C, tol=1e-12, max_iter=rounds).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="KernelSVM ended early.*1.0e-12 was asked for.*raise max_iter"):
+        svm = KernelSVM(C=C, tol=1e-12, max_iter=rounds).fit(X, y)
     certificate = svm.certificate_
     assert certificate.primal <= 2.0 * C * min(np.sum(y > 0), np.sum(y < 0)) * (1.0 + 1e-9)
     assert certificate.verify(X, y)
@@ -198,6 +202,7 @@ def test_numbers_whose_squares_overflow(form):
         KernelSVM().fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("far", [1e10, 1e30, 1e200])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_a_row_beyond_float32_ends_with_what_is_proven(form, far, monkeypatch):

@@ -7,11 +7,13 @@ import pytest
 import scipy.sparse as sparse
 from scikit_learn_checks import each_check
 from sklearn.datasets import load_iris, make_circles
+from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import KernelPerceptron, Perceptron, Verdict
 from maxmargin.solve.clock import Status
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # as scikit-learn tests its own
 @each_check([KernelPerceptron(max_iter=100), KernelPerceptron("linear", multi_class="ovo", max_iter=100)])
 def test_estimator(estimator, check):
     check(estimator)
@@ -74,13 +76,15 @@ def test_many_classes(strategy):
 
 def test_equal_rows_with_different_labels_end_with_the_budget():
     X, y = [[0.0], [0.0], [1.0]], [0, 1, 1]
-    model = KernelPerceptron(max_iter=30).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="No plane that separates the classes was found.*raise max_iter"):
+        model = KernelPerceptron(max_iter=30).fit(X, y)
     assert model.status_ is Status.BUDGET
     assert model.certificate_.verdict is Verdict.STOPPED
     assert model.certificate_.is_separable is None
     assert model.certificate_.verify(X, y)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_it_can_be_pickled_and_stopped():
     X, y = make_circles(200, noise=0.05, factor=0.4, random_state=0)
     model = KernelPerceptron().fit(X, y)

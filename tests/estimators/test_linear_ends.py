@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from soft_fits import LOSSES, each_loss, mixed, objective, proven, with_and_without_bias
 
 from maxmargin import HardMarginSVM, LinearSVM
@@ -23,7 +24,8 @@ from maxmargin.solve.clock import Status
 def test_max_time_keeps_what_was_found(loss, strategy):
     random = np.random.default_rng(17)
     X, y = random.normal(size=(3000, 30)), random.integers(0, 3, 3000)
-    svm = LinearSVM(100.0, loss=loss, max_time=1e-9, tol=1e-10, multi_class=strategy).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="of 3 two-class problems: max_time was reached"):
+        svm = LinearSVM(100.0, loss=loss, max_time=1e-9, tol=1e-10, multi_class=strategy).fit(X, y)
     assert set(svm.status_) <= {Status.TIME, Status.PROVEN}
     assert Status.TIME in svm.status_
     for part, status in zip(svm.certificate_, svm.status_, strict=True):
@@ -36,7 +38,8 @@ def test_max_time_keeps_what_was_found(loss, strategy):
 @pytest.mark.parametrize("solver", ["coordinate_descent", "interior_point"])
 def test_max_iter_keeps_what_was_found(solver):
     X, y = mixed(seed=18)
-    svm = LinearSVM(10.0, solver=solver, max_iter=2, tol=1e-12).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="ended early: as many updates were made as are allowed"):
+        svm = LinearSVM(10.0, solver=solver, max_iter=2, tol=1e-12).fit(X, y)
     assert svm.status_ is Status.BUDGET
     assert svm.certificate_.verdict is SoftVerdict.BOUNDED
     assert 1e-12 < svm.certificate_.relative_gap <= 1.0
@@ -48,7 +51,8 @@ def test_max_iter_keeps_what_was_found(solver):
 def test_a_gap_below_rounding_ends_honestly():
     X, y = mixed(40, seed=19)
     for loss in LOSSES:
-        svm = LinearSVM(loss=loss, tol=1e-17, max_time=5.0).fit(X, y)
+        with pytest.warns(ConvergenceWarning, match=r"1\.0e-17 was asked for"):
+            svm = LinearSVM(loss=loss, tol=1e-17, max_time=5.0).fit(X, y)
         assert svm.status_ in (Status.STALLED, Status.TIME)
         assert svm.certificate_.verdict is SoftVerdict.BOUNDED
         assert svm.certificate_.relative_gap < 1e-5
@@ -58,7 +62,8 @@ def test_a_gap_below_rounding_ends_honestly():
 def test_ctrl_c_from_the_keyboard():
     random = np.random.default_rng(25)
     X, y = random.normal(size=(4000, 60)), random.integers(0, 2, 4000)
-    LinearSVM(solver="coordinate_descent", max_iter=1).fit(X, y)  # compiles
+    with pytest.warns(ConvergenceWarning):
+        LinearSVM(solver="coordinate_descent", max_iter=1).fit(X, y)  # compiles
     svm = LinearSVM(1e4, solver="coordinate_descent", tol=1e-13)
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     started = time.process_time()

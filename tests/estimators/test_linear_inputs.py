@@ -21,6 +21,7 @@ from maxmargin.solve.clock import Status
 # -------------------------------------------------------------------------------------------------- forms and numbers
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @each_loss
 @pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e150])
 def test_the_same_at_any_scale(loss, scale):
@@ -141,6 +142,7 @@ def test_a_failed_fit_keeps_the_last_one():
 # -------------------------------------------------------------------------------------------------- whatever comes in
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @given(
     data=tables(scales=st.one_of(st.just(0), extreme)),
     form=forms,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sparse
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from maxmargin import MarginPerceptron, Perceptron, Trace, Verdict, Winnow
 from maxmargin.solve.clock import Status
@@ -62,11 +62,13 @@ def test_the_budget_is_kept_and_then_a_witness_is_sought(learner):
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_spent_budget_on_separable_data_says_stopped(learner):
     X, y = two_clouds(200, gap=0.01, seed=3)
-    model = learner(max_updates=1).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="ended early: as many updates were made as are allowed"):
+        model = learner(max_updates=1).fit(X, y)
     assert model.certificate_.verdict in (Verdict.STOPPED, Verdict.SEPARABLE)
     assert model.certificate_.verify(X, y)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_max_time(learner):
     X, y = two_clouds(5000, 10, gap=0.0005)

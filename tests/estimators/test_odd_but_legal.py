@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sparse
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from maxmargin import (
     HardMarginSVM,
@@ -156,7 +156,8 @@ def test_a_table_of_zeros(solver):
 
 def test_rows_next_to_zero():
     X, y = [[1e-310], [3e-310]], [0, 1]
-    svm = HardMarginSVM().fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="rounding errors leave no way to a smaller gap"):
+        svm = HardMarginSVM().fit(X, y)
     assert np.all(np.isfinite(svm.coef_))
     assert list(svm.predict(X)) == y
 
@@ -184,7 +185,8 @@ def test_max_time_is_heard_while_a_sample_is_solved():
     X = random.normal(size=(21_000, 60))
     y = np.where(X[:, 0] > 0, 1, 0)
     X[:, 0] += 0.01 * (2 * y - 1)
-    svm = HardMarginSVM(max_time=1e-9).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="max_time was reached"):
+        svm = HardMarginSVM(max_time=1e-9).fit(X, y)
     assert svm.status_ is Status.TIME
     assert svm.n_iter_ == 1
 
@@ -207,7 +209,8 @@ def test_a_plane_that_is_proven_is_kept_though_it_is_a_little_above_no_plane(ker
 
 def test_a_linear_kernel_without_any_row_that_carries_weight():
     X, y = labels_by_chance()
-    svm = KernelSVM(kernel="linear", C=1.0, tol=1e-12, max_time=1e-9).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="max_time was reached"):
+        svm = KernelSVM(kernel="linear", C=1.0, tol=1e-12, max_time=1e-9).fit(X, y)
     assert len(svm.support_) == 0
     assert np.array_equal(svm.decision_function(X), np.full(len(X), svm.intercept_[0]))
 
@@ -215,7 +218,7 @@ def test_a_linear_kernel_without_any_row_that_carries_weight():
 @pytest.mark.parametrize("least", [5e-324, 1e-310])
 def test_a_column_of_the_least_numbers_there_are(least):
     X = np.array([[least, 1.0], [-least, 1.0], [0.0, 1.0]])
-    with np.errstate(all="raise", under="ignore"):
+    with np.errstate(all="raise", under="ignore"), pytest.warns(ConvergenceWarning, match="rounding errors"):
         svm = HardMarginSVM(on_inseparable="return").fit(X, [1, -1, 1])
     assert np.all(np.isfinite(svm.coef_))
     assert svm.certificate_.verify(X, [1, -1, 1], exact=True)

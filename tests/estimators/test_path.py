@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import HardMarginSVM, LinearSVM, MarginPath, path
 from maxmargin.data.synthetic import overlapping, separable_gaussians, xor
@@ -185,7 +186,10 @@ def test_it_can_be_read():
 
 def test_no_time_leaves_a_shorter_path():
     X, y = overlapping(400, seed=10)
-    street = path(X, y, Cs=20, max_time=1e-9)
+    with pytest.warns(
+        ConvergenceWarning, match="path ended early: max_time was reached. 19 of 20 points were not begun"
+    ):
+        street = path(X, y, Cs=20, max_time=1e-9)
     assert len(street) == 1
     assert street.statuses[0] in (Status.TIME, Status.PROVEN)
     assert street.certificates[0].verify(X, y)

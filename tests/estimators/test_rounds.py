@@ -15,6 +15,7 @@ SOFT = [LinearSVM(tol=1e-6), LinearSVM(loss="squared_hinge"), KernelSVM(), Stoch
 HARD = [HardMarginSVM(), HardMarginSVM(norm="l1"), Perceptron(), KernelPerceptron(), KernelSVM(C=math.inf)]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("estimator", SOFT, ids=str)
 def test_the_optimum_of_a_soft_margin_is_always_between(estimator):
     X, y = synthetic.overlapping(40, seed=3)

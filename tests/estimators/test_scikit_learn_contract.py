@@ -36,6 +36,7 @@ def beyond_the_tolerance(estimator):
     return dict.fromkeys(names, "both are within tol of the optimum, and not the same to 1e-7")
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # as scikit-learn tests its own
 @each_check(ESTIMATORS, expected_failed_checks=beyond_the_tolerance)
 def test_estimator(estimator, check):
     check(estimator)

@@ -13,6 +13,9 @@ from sklearn.datasets import load_iris, make_moons
 from maxmargin import KernelSVM, LinearSVM, StochasticSVM
 from maxmargin.solve.clock import Status
 
+# Short runs on purpose: test_convergence.py has the warning.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 NOT_THE_SAME_VISITS = "a repeated row is visited more often, in another order: the optimum is the same, the run is not"
 
 

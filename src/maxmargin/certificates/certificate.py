@@ -94,7 +94,7 @@ class Certificate(Proof):
         return None
 
     def verify(self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None) -> Verification:
-        """Check every number against the raw data, with code that shares nothing with the solvers.
+        """Check every number against the raw data, with code that imports no solver.
 
         exact=True decides the proof in rational arithmetic, where rounding cannot fake anything.
         The answer can stand in an `if`, and says why when it is printed. Rows of zero `sample_weight` were not

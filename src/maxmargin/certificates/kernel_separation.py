@@ -151,7 +151,7 @@ class KernelSeparationCertificate(Proof):
     def verify(
         self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None, kernel: Any = None
     ) -> Verification:
-        """Check every number against the raw data, with code that shares nothing with the solvers.
+        """Check every number against the raw data, with code that imports no solver.
 
         exact=True decides in rational arithmetic: for the kernels linear, poly and precomputed. A kernel that is a
         function must be given again; of a precomputed one, X is the table.

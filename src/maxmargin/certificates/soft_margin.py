@@ -93,7 +93,7 @@ class SoftMarginCertificate(Proof):
         return self.verdict is SoftVerdict.OPTIMAL
 
     def verify(self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None) -> Verification:
-        """Check every number against the raw data, with code that shares nothing with the solvers.
+        """Check every number against the raw data, with code that imports no solver.
 
         exact=True recomputes both sides in rational arithmetic, where rounding cannot fake anything.
         The answer can stand in an `if`, and says why when it is printed. Give the same `sample_weight` as to `fit`.

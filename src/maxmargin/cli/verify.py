@@ -37,7 +37,7 @@ def verify(
     format: FileFormat = Format.AUTO,
     as_json: AsJson = False,
 ) -> int:
-    """Check the proof in a model against the data that it was fitted on, with code that shares nothing with solvers.
+    """Check the proof in a model against the data that it was fitted on, with code that imports no solver.
 
     Exit codes: 0 proven, 2 the proof does not hold on these data or left a gap, 3 proven not separable, 1 an error.
     """

@@ -43,8 +43,12 @@ class ObjectivePart:
         return [
             f"objective {self.objective:.9g}; with the best bias for its plane {self.objective_best_bias:.9g}",
             f"optimum: between {self.optimum_lower:.9g} and {self.optimum_upper:.9g}",
-            f"above the optimum: at least {self.least_excess:.2e}, at most {self.excess:.2e} of it",
+            f"above the optimum: at least {self.least_excess:.2e}, {self.at_most} of it",
         ]
+
+    @property
+    def at_most(self) -> str:
+        return f"at most {self.excess:.2e}" if math.isfinite(self.excess) else "and no bound is proven that is a share"
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +125,7 @@ class Audit:
     def verdict(self) -> str:
         """The whole of it in a sentence."""
         if isinstance(self.parts[0], ObjectivePart):
-            return f"{self.model} is at most {self.excess:.2e} (relative) above the optimum, which is proven."
+            return f"{self.model} {self._distance}"
         parts = [part for part in self.parts if isinstance(part, MarginPart)]
         impossible = sum(part.is_separable is False for part in parts)
         if impossible:
@@ -131,6 +135,20 @@ class Audit:
         if missed:
             return f"{self.model} misses {missed} of {len(parts)} planes that separate the classes, and which exist."
         return f"{self.model} has at least {self.share:.4g} of the best margin, which is proven."
+
+    @property
+    def _distance(self) -> str:
+        """Of the worst plane from its optimum, as far as that is known."""
+        unknown = sum(part.certificate.verdict.name != "OPTIMAL" for part in self.parts)
+        of_them = f" of {unknown} of {len(self.parts)} planes" if len(self.parts) > 1 else ""
+        if not math.isfinite(self.excess):
+            return (
+                f"is at an unknown distance from the optimum: no bound{of_them} was proven in the time that there was."
+            )
+        if unknown:
+            between = f"is between {self.least_excess:.2e} and {self.excess:.2e} (relative) above the optimum"
+            return f"{between}, which is proven; nearer the optimum{of_them} is not known. More time may tell."
+        return f"is at most {self.excess:.2e} (relative) above the optimum, which is proven."
 
     def report(self) -> str:
         """All of it, for a person."""

@@ -9,6 +9,7 @@ from maxmargin.estimators.linear import LinearSVM
 from maxmargin.problems.scalings import C_from
 
 LOSSES = ("hinge", "squared_hinge")
+SMALL_CACHE = 200  # megabytes, SVC's default
 
 
 def from_scikit_learn(estimator: Any, n_rows: int | None = None) -> LinearSVM | KernelSVM:
@@ -18,19 +19,22 @@ def from_scikit_learn(estimator: Any, n_rows: int | None = None) -> LinearSVM | 
     Only the parameters are read, so that the estimator may be fitted or not; the answer is not fitted. `n_rows` is
     the number of rows that will be fitted: SGDClassifier minimises a mean and needs it, C = 1 / (alpha n_rows).
 
-    What cannot be said here is refused: the sigmoid kernel, other losses and penalties, `multi_class="crammer_singer"`,
-    `probability=True`. What differs in silence:
+    What has no equivalent raises a ValueError: the sigmoid kernel, other losses and penalties,
+    `multi_class="crammer_singer"`, `probability=True`, `decision_function_shape="ovo"`.
 
-    - **tol** and **max_iter** are not carried over. Theirs stop an algorithm; our `tol` is the relative duality gap
-      that is proven, 1e-4 (KernelSVM: 1e-3) unless you set it, and there is no limit on the iterations.
-    - **LinearSVC regularises its bias** (divided by `intercept_scaling`); ours is free, as in SVC and SGDClassifier.
-      The larger its intercept_scaling, the nearer the two.
-    - **SVC** fits one plane for each pair of classes; so does the answer, by `multi_class="ovo"`. Where votes are
-      equal, the distances decide, as with `break_ties`.
-    - **SGDClassifier** stops near the best plane for its `alpha`; ours is that plane. Learning rates, averaging,
-      early stopping and seeds have no meaning here.
+    C, loss, class_weight, fit_intercept, verbose, warm_start, and kernel, gamma, coef0, degree and cache_size mean the
+    same and are carried over (cache_size where it is not SVC's default, because ours is larger). What is left behind:
 
-    C, loss, class_weight, fit_intercept, verbose, and kernel, gamma, coef0 and degree mean the same.
+    - **tol** and **max_iter**. Theirs stop an algorithm; our `tol` is the relative duality gap that is proven, 1e-4
+      (KernelSVM: 1e-3) unless you set it, and there is no limit on the iterations.
+    - **intercept_scaling**: LinearSVC regularises its intercept, divided by this; ours is free, as in SVC and
+      SGDClassifier. The larger it is, the nearer the two.
+    - **break_ties**: SVC fits one plane for each pair of classes; so does the answer, by `multi_class="ovo"`. Where
+      votes are equal, the distances decide, always.
+    - What says how to compute and not what: dual, shrinking, random_state, n_jobs, and of SGDClassifier shuffle,
+      learning_rate, eta0, power_t, average, early_stopping, validation_fraction and n_iter_no_change. It stops near
+      the best plane for its `alpha`; ours is that plane. (epsilon and l1_ratio belong to losses and penalties that are
+      refused.)
 
     >>> from sklearn.linear_model import SGDClassifier
     >>> from sklearn.svm import SVC, LinearSVC
@@ -55,8 +59,8 @@ def from_scikit_learn(estimator: Any, n_rows: int | None = None) -> LinearSVM | 
             return KernelSVM(**asked) if "kernel" in asked else LinearSVM(**asked)
     what = estimator.__name__ + " (the class; give an instance)" if isinstance(estimator, type) else repr(estimator)
     raise ValueError(
-        f"{what} has no equal here: LinearSVC, SVC and SGDClassifier have. Of a pipeline or a search, give the last "
-        "step or the estimator."
+        f"{what} has no equivalent here: LinearSVC, SVC and SGDClassifier have. Of a pipeline or a search, give the "
+        "last step or the estimator."
     )
 
 
@@ -72,22 +76,28 @@ def from_linear_svc(given: dict[str, Any], n_rows: int | None) -> dict[str, Any]
 def from_svc(given: dict[str, Any], n_rows: int | None) -> dict[str, Any]:
     if given["kernel"] == "sigmoid":
         raise ValueError(
-            "kernel='sigmoid' has no equal here: it is not positive semidefinite, so that there is no space in which "
+            "kernel='sigmoid' is not supported: it is not positive semidefinite, so that there is no space in which "
             "it would measure a margin; 'rbf' and 'poly' are"
         )
     if given.get("probability") is True:
         raise ValueError(
-            "probability=True has no equal here; sklearn.calibration.CalibratedClassifierCV(svm, ensemble=False) gives "
+            "probability=True is not supported; sklearn.calibration.CalibratedClassifierCV(svm, ensemble=False) gives "
             "probabilities"
+        )
+    if given["decision_function_shape"] != "ovr":
+        raise ValueError(
+            f'decision_function_shape="{given["decision_function_shape"]}" is not supported: decision_function gives '
+            'one score for each class, as SVC does with "ovr"'
         )
     if given["kernel"] == "linear":
         return {"C": given["C"], "multi_class": "ovo"}
-    return {name: given[name] for name in ("C", "kernel", "gamma", "coef0", "degree")}
+    carried = {name: given[name] for name in ("C", "kernel", "gamma", "coef0", "degree")}
+    return carried if given["cache_size"] == SMALL_CACHE else carried | {"cache_size": given["cache_size"]}
 
 
 def from_sgd(given: dict[str, Any], n_rows: int | None) -> dict[str, Any]:
     if given["loss"] not in LOSSES:
-        raise ValueError(f'loss="{given["loss"]}" has no equal here: loss="hinge" and loss="squared_hinge" have')
+        raise ValueError(f'loss="{given["loss"]}" is not supported: loss="hinge" and loss="squared_hinge" are')
     require_l2(given)
     if n_rows is None:
         raise ValueError(
@@ -95,11 +105,12 @@ def from_sgd(given: dict[str, Any], n_rows: int | None) -> dict[str, Any]:
             "say how many rows will be fitted, from_scikit_learn(estimator, n_rows=len(X))"
         )
     C = C_from(norm_factor=given["alpha"] / 2.0, mean_over=n_rows)
-    return {"C": C, "loss": given["loss"], "fit_intercept": given["fit_intercept"]}
+    carried = {name: given[name] for name in ("loss", "fit_intercept", "warm_start")}
+    return {"C": C} | carried
 
 
 def require_l2(given: dict[str, Any]) -> None:
     if given["penalty"] != "l2":
         raise ValueError(
-            f"penalty={given['penalty']!r} has no equal here: a LinearSVM has 1/2 |w|^2, which is penalty='l2'"
+            f"penalty={given['penalty']!r} is not supported: a LinearSVM has 1/2 |w|^2, which is penalty='l2'"
         )

@@ -74,17 +74,18 @@ class Ending:
             return None
         reasons = Counter(end.status for end in early) or Counter([Status.TIME])
         where = f" in {len(early)} of {len(self.ends)} {self.parts}" if len(self.ends) > 1 and early else ""
-        why = "; ".join(reason.value if len(reasons) == 1 else f"{n} {reason.value}" for reason, n in reasons.items())
+        words = {reason: reason.value.partition(": ")[2] for reason in reasons}
+        why = "; ".join(f"{words[one]} ({n} times)" if len(reasons) > 1 else words[one] for one, n in reasons.items())
         sentences = [f"{self.name} ended early{where}: {why}."]
         if self.not_begun:
             sentences.append(f"{self.not_begun} of {self.not_begun + len(self.ends)} {self.parts} were not begun.")
         if early:
-            sentences.append(what_is_known(max(early, key=lambda end: end.gap)))
+            sentences.append(what_is_known(max(early, key=lambda end: end.gap), many=len(self.ends) > 1))
         advice = ", or ".join(what_to_do(set(reasons), self.parameters, spelt))
         return " ".join([*sentences, f"To come further: {advice}."] if advice else sentences)
 
 
-def what_is_known(worst: End) -> str:
+def what_is_known(worst: End, *, many: bool) -> str:
     """The gap that is left; rounded up, because it is a promise."""
     if worst.gap == math.inf:
         if worst.certificate.is_about_margin:
@@ -92,7 +93,7 @@ def what_is_known(worst: End) -> str:
         return "Nothing is proven about the distance of its plane from the optimum."
     asked = getattr(worst.certificate, "tol", 0.0)
     wanted = f", and {asked:.1e} was asked for" if asked > 0.0 else ""
-    return f"The largest relative gap is {rounded_up(worst.gap)}{wanted}."
+    return f"The {'largest ' if many else ''}relative gap is {rounded_up(worst.gap)}{wanted}."
 
 
 def rounded_up(gap: float) -> str:
