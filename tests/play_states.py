@@ -1,5 +1,6 @@
 """States of the playground for its tests: every algorithm, on points whose answer is known."""
 
+from maxmargin.estimators.convergence import collected
 from maxmargin.play.lessons import FEW
 from maxmargin.play.messages import read_state, read_view
 from maxmargin.play.presets import points_named
@@ -55,4 +56,5 @@ def view_of(state):
 
 def fitted(state):
     """The library's own answer."""
-    return state.algorithm.make(state.parameters).fit(state.points, state.signs)
+    with collected():
+        return state.algorithm.make(state.parameters).fit(state.points, state.signs)

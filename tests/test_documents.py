@@ -30,9 +30,23 @@ def test_examples_run(name):
 
 
 def test_links_lead_somewhere():
-    for document in ROOT.glob("*.md"):
-        for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
-            assert (ROOT / target).exists(), f"{document.name} links to {target}"
+    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+    assert len(documents) > 10
+    for document in documents:
+        for target in re.findall(r"\]\(([^)]+)\)", document.read_text()):
+            place, _, heading = target.partition("#")
+            if place.startswith("https://"):
+                continue
+            found = document.parent / place if place else document
+            assert found.exists(), f"{document.name} links to {target}"
+            if heading:
+                assert heading in headings_of(found), f"{document.name} links to {target}"
+
+
+def headings_of(document):
+    """As they stand in links: small letters, hyphens for spaces."""
+    titles = re.findall(r"^#+ (.+)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def test_every_reference_is_listed():

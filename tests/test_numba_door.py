@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,10 +56,15 @@ def square(x):
 REPORT = """
 import json
 import sys
+import time
 import warnings
 
 import numpy as np
 
+from maxmargin._numba import seconds_compiling
+
+assert seconds_compiling() == 0.0
+begun = time.perf_counter()
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     from loops import Order, Rows, square, weigh
@@ -77,6 +83,8 @@ json.dump(
         "misses": sum(weigh.stats.cache_misses.values()) if compiled else None,
         "folder": weigh.stats.cache_path if compiled else None,
         "warnings": [str(warning.message) for warning in caught],
+        "seconds_compiling": seconds_compiling(),
+        "seconds": time.perf_counter() - begun,
     },
     sys.stdout,
 )
@@ -127,6 +135,12 @@ def test_second_process_hits_the_cache(run):
     assert first["warnings"] == second["warnings"] == []
 
 
+def test_compiling_is_timed_and_the_cache_costs_none_of_it(run):
+    first, second, plain = run(), run(), run(NUMBA_DISABLE_JIT="1")
+    assert 0.0 < first["seconds_compiling"] < first["seconds"]
+    assert second["seconds_compiling"] == plain["seconds_compiling"] == 0.0
+
+
 @pytest.mark.parametrize("layer", _numba.LAYERS_WITH_LOOPS)
 def test_an_edit_elsewhere_among_the_loops_is_a_miss(run, tmp_path, layer):
     run()
@@ -143,7 +157,8 @@ def test_an_edit_above_the_loops_is_no_miss(run, tmp_path):
 
 def test_every_loop_stands_in_a_layer_with_loops():
     package = Path(_numba.__file__).parent
-    users = {path for path in package.rglob("*.py") if "_numba import" in path.read_text(encoding="utf-8")}
+    loops = re.compile(r"_numba import (?!seconds_compiling$)", re.MULTILINE)  # who asks for the time compiles nothing
+    users = {path for path in package.rglob("*.py") if loops.search(path.read_text(encoding="utf-8"))}
     assert {path.relative_to(package).parts[0] for path in users} == {"data", "solvers"}
     assert set(_numba.LAYERS_WITH_LOOPS) >= {"data", "solvers"}
 

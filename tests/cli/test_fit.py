@@ -102,6 +102,32 @@ def test_not_separable_is_code_3_and_writes_nothing(write, run, tmp_path):
     assert not path.exists()
 
 
+def test_an_early_end_is_a_sentence_on_stderr_in_the_words_of_the_command(flowers, capsys):
+    assert main(["fit", *flowers, "-e", "1e-12", "--set", "max_iter=1"]) == 2
+    [said] = capsys.readouterr().err.splitlines()
+    assert said.startswith("maxmargin: LinearSVM ended early in 3 of 3 two-class problems: ")
+    assert said.endswith("To come further: raise --set max_iter=NUMBER, or ask for less by a larger --tol.")
+    assert main(["path", *flowers, "--positive", "aster", "--max-time", "1e-9"]) == 2
+    [said] = capsys.readouterr().err.splitlines()
+    assert said.startswith("maxmargin: path ended early: max_time was reached. ")
+    assert "raise --max-time" in said
+    assert main(["fit", *flowers, "-e", "1e-3"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_what_the_compiler_took_is_told_apart(flowers, run, capsys, monkeypatch):
+    compiled = iter([100.0, *[140.0] * 99])  # 40 seconds, which is more than the fit took
+    monkeypatch.setattr("maxmargin._numba.seconds_compiling", lambda: next(compiled))
+    code, found = run("fit", *flowers)
+    assert (code, found["seconds_compiling"]) == (0, 40.0)
+    assert found["seconds"] == 0.0
+    assert main(["fit", *flowers]) == 0
+    assert "compiled" not in capsys.readouterr().out
+    compiled = iter([100.0, *[140.0] * 99])
+    assert main(["fit", *flowers]) == 0
+    assert "0 s (its loops were compiled once in 40 s)" in capsys.readouterr().out
+
+
 def test_stopped_early_is_code_2_with_its_gap(write, run, tmp_path):
     X, y = overlapping(3000)
     rows = "".join(f"{a},{b},{label}\n" for (a, b), label in zip(X[:, :2].tolist(), y.tolist(), strict=True))

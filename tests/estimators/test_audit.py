@@ -1,5 +1,6 @@
 """`audit`: the objective is the model's own, the bounds are true, and every kind of model is read as it is."""
 
+import dataclasses
 import json
 import math
 
@@ -14,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import maxmargin
+from maxmargin.certificates.soft_margin import SoftVerdict
 from maxmargin.data.synthetic import overlapping, street, xor
 from maxmargin.estimators.audit import audit
 
@@ -290,3 +292,28 @@ def test_wrong_rows_are_refused():
         audit(model, X, y, tol=0.0)
     with pytest.raises(ValueError, match="not fitted"):
         audit(LinearSVC(), X, y)
+
+
+def test_an_audit_whose_time_was_over_says_what_it_does_not_know():
+    """Bounds are true when the time is over, but they are no distance to be proud of."""
+    X, y = overlapping(400, seed=3)
+    model = SVC(kernel="linear").fit(X, y)
+    answer = audit(model, X, y, tol=1e-12, max_time=1e-9)
+    assert "which is proven; nearer the optimum is not known. More time may tell." in answer.verdict
+    between = f"is between {answer.least_excess:.2e} and {answer.excess:.2e} (relative) above the optimum"
+    assert between in answer.verdict
+    assert audit(model, X, y).verdict.endswith("above the optimum, which is proven.")
+
+
+def test_an_unknown_distance_is_not_called_proven():
+    X, y = overlapping(60, seed=3)
+    known = audit(SVC(kernel="linear").fit(X, y), X, y)
+    [part] = known.parts
+    bounded = dataclasses.replace(part.certificate, verdict=SoftVerdict.BOUNDED)
+    endless = dataclasses.replace(part, excess=math.inf, optimum_lower=0.0, certificate=bounded)
+    said = str(dataclasses.replace(known, parts=(endless,)))
+    assert "is at an unknown distance from the optimum: no bound was proven in the time that there was." in said
+    assert said.endswith(" of it; no upper bound is proven")
+    assert "inf" not in said
+    many = dataclasses.replace(known, parts=(part, endless, endless))
+    assert "no bound of 2 of 3 planes was proven" in many.verdict

@@ -176,6 +176,15 @@ def test_progress_is_shown_on_stderr(capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_the_seconds_of_the_compiler_are_not_those_of_the_fit(capsys, monkeypatch):
+    compiled = iter([0.0, *[1000.0] * 999])
+    monkeypatch.setattr("maxmargin._numba.seconds_compiling", lambda: next(compiled))
+    LinearSVM(verbose=2).fit(*mixed(seed=26))
+    line = capsys.readouterr().err.splitlines()[0]
+    assert line.endswith("(compiled once in 1000.0 s)")
+    assert float(line.split()[1]) < 0.0  # the clock did not run for so long: it is subtracted
+
+
 # -------------------------------------------------------------------------------------------------------- warm starts
 
 

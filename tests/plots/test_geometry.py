@@ -45,6 +45,7 @@ def name_of(estimator):
 each_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @each_estimator
 @pytest.mark.parametrize("columns", [2, 5])
 def test_lines_are_where_the_plane_and_its_edges_are(estimator, columns):
@@ -59,6 +60,7 @@ def test_lines_are_where_the_plane_and_its_edges_are(estimator, columns):
             assert np.allclose(values, level, atol=1e-9 * (1.0 + plane.length))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("estimator", SOFT, ids=name_of)
 def test_slack_ends_on_the_own_edge(estimator):
     X, y = synthetic.overlapping(40, seed=2)

@@ -47,6 +47,7 @@ def test_numbers_and_arrays(function):
     assert given_array.tolist() == [-1.0, 1.0]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
     "estimator",

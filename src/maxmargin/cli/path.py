@@ -79,14 +79,14 @@ def path(
             data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
             impute=impute, n_features=n_features, sql=sql,
         )  # fmt: skip
-    y = table.y
+    y, asked = table.y, values_of(Cs)
     if positive is not None:
         y = (y == find(positive, np.unique(y), table)).astype(int)
     with in_a_sentence(table.name):
         X = prepare(table, preparation_of(table, scale, impute))
         with gap_shown("Following the path", tol):
             points = margin_path(
-                X, y, Cs=values_of(Cs), loss=loss.value, fit_intercept=not no_bias, tol=1e-4 if tol is None else tol,
+                X, y, Cs=asked, loss=loss.value, fit_intercept=not no_bias, tol=1e-4 if tol is None else tol,
                 sample_weight=table.weights, max_time=max_time,
             )  # fmt: skip
     if as_json:
@@ -94,7 +94,8 @@ def path(
     else:
         say(datafile.headline(table))
         say(points.report())
-    return int(ExitCode.FINE if all(c.is_optimal for c in points.certificates) else ExitCode.UNPROVEN)
+    is_whole = len(points) == (asked if isinstance(asked, int) else len(set(asked)))
+    return int(ExitCode.FINE if is_whole and all(c.is_optimal for c in points.certificates) else ExitCode.UNPROVEN)
 
 
 def values_of(text: str) -> Any:

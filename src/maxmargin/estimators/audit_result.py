@@ -43,12 +43,14 @@ class ObjectivePart:
         return [
             f"objective {self.objective:.9g}; with the best bias for its plane {self.objective_best_bias:.9g}",
             f"optimum: between {self.optimum_lower:.9g} and {self.optimum_upper:.9g}",
-            f"above the optimum: at least {self.least_excess:.2e}, {self.at_most} of it",
+            f"above the optimum: at least {self.least_excess:.2e}{self.at_most}",
         ]
 
     @property
     def at_most(self) -> str:
-        return f"at most {self.excess:.2e}" if math.isfinite(self.excess) else "and no bound is proven that is a share"
+        return (
+            f", at most {self.excess:.2e} of it" if math.isfinite(self.excess) else " of it; no upper bound is proven"
+        )
 
 
 @dataclass(frozen=True, eq=False)
