@@ -29,6 +29,8 @@ from maxmargin.persistence import container, fit_with_checkpoints
 from maxmargin.solve.clock import Status
 from maxmargin.solvers import batch_smo, rows_in_play
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # short fits, on purpose
+
 KILL_FITS = Path(__file__).parent / "kill_fits.py"
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(2500, 4))

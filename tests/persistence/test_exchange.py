@@ -25,6 +25,8 @@ from maxmargin.persistence import (
     write_libsvm,
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # short fits, on purpose
+
 X4, Y4 = make_blobs(60, centers=4, n_features=3, cluster_std=3.0, random_state=1)
 X2, Y2 = X4[Y4 < 2], Y4[Y4 < 2] * 5 - 2
 SVC_LABELS = np.array([7, -3, 12, 5])  # not in order

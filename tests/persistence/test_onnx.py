@@ -17,6 +17,8 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, Pol
 from maxmargin import KernelSVM, LinearSVM
 from maxmargin.persistence import ModelFileError, write_onnx
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # short fits, on purpose
+
 REFUSED = {
     "kernel_precomputed": "its kernel is precomputed",
     "pipeline_columns": "hashes the words of a text",

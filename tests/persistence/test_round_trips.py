@@ -18,6 +18,8 @@ from maxmargin.persistence import Fingerprint, ModelFileError, load, model_info,
 from maxmargin.persistence.model_file import ESTIMATORS
 from maxmargin.persistence.parameters import PARAMETERS
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # short fits, on purpose
+
 each_model = pytest.mark.parametrize("name", NAMES)
 fitted_once = functools.cache(fitted)
 

@@ -34,8 +34,8 @@ SOLVERS = (
 def write_liblinear(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write the planes of a fitted linear estimator for LIBLINEAR's `predict`, with 17 digits.
 
-    The labels must be whole numbers, and more than two classes one against the rest. Where w.x + b is exactly 0, its
-    `predict` gives the label that ours gives.
+    The labels must be whole numbers, and more than two classes one against the rest. The decision values are the same
+    there, and so are the labels, but where the value between two classes is exactly 0: LIBLINEAR gives `classes_[0]`.
     """
     try:
         check_is_ours(estimator)
@@ -48,15 +48,14 @@ def write_liblinear(estimator: Any, path: str | os.PathLike[str]) -> None:
             )
     except Refusal as problem:
         raise ModelFileError(os.fspath(path), f"this model cannot be written for LIBLINEAR: {problem}") from None
+    shown = labels[::-1] if len(labels) == 2 else labels
     has_bias = bool(np.any(estimator.intercept_))
     squared = getattr(estimator, "loss", "hinge") == "squared_hinge"
     planes = np.column_stack([estimator.coef_, estimator.intercept_]) if has_bias else estimator.coef_
-    if len(labels) == 2:  # the first label is positive there, and 0 goes to the second: so it is that of our 0
-        planes = 0.0 - planes
     header = [
         f"solver_type {SQUARED_HINGE if squared else HINGE}",
         f"nr_class {len(labels)}",
-        f"label {' '.join(map(str, labels))}",
+        f"label {' '.join(map(str, shown))}",
         f"nr_feature {estimator.coef_.shape[1]}",
         f"bias {1 if has_bias else -1}",
         "w",
@@ -67,8 +66,8 @@ def write_liblinear(estimator: Any, path: str | os.PathLike[str]) -> None:
 def read_liblinear(path: str | os.PathLike[str]) -> LinearSVM:
     """The planes of a LIBLINEAR model, as a `LinearSVM` that predicts.
 
-    It has no certificate: nobody has proven anything about these planes. Where a plane's value is exactly 0, this
-    `LinearSVM` gives the larger label, and LIBLINEAR the second one of the file.
+    It has no certificate: nobody has proven anything about these planes. Of two classes, where the value
+    is exactly 0, this `LinearSVM` gives the larger label, and LIBLINEAR the second one of the file.
     """
     text = TextModel(path)
     fields = text.header(FIELDS, "w")

@@ -41,9 +41,9 @@ FULL = 0.25  # of the numbers: with more of them, the vectors are an array
 def write_libsvm(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator with a kernel for LIBSVM's `svm-predict`, with 17 digits.
 
-    The kernel must be linear, poly or rbf, the labels whole numbers, and more than two classes one against one. Where
-    the value of a plane is exactly 0, `svm-predict` gives the label that ours gives if there are two classes; of pairs
-    among more, it votes for the later class and ours for the earlier one.
+    The kernel must be linear, poly or rbf, the labels whole numbers, and more than two classes one against one. The
+    values of the planes are the same there. Where one is exactly 0, ours counts as positive and LIBSVM's as negative:
+    of two classes `svm-predict` gives `classes_[0]` then, and a pair's vote goes to the later class.
     """
     try:
         check_is_ours(estimator)
@@ -63,10 +63,9 @@ def lines_of(estimator: Any) -> list[str]:
     labels = whole_labels(estimator.classes_, "LIBSVM")
     if len(labels) > 2 and estimator._strategy is not Strategy.ONE_VERSUS_ONE:
         raise Refusal('LIBSVM knows one plane for each pair of classes: fit with multi_class="ovo"')
-    dual, rho = estimator.dual_coef_, 0.0 - estimator.intercept_
-    if len(labels) == 2:  # the first label is positive there, and 0 goes to the second: so it is that of our 0
-        dual, rho = 0.0 - dual, estimator.intercept_
-    owners, coefficients = by_class(dual, len(labels))
+    if len(labels) == 2:
+        labels.reverse()  # ours is positive for the larger label
+    owners, coefficients = by_class(estimator.dual_coef_, len(labels))
     numbers = {"polynomial": ("degree", "gamma", "coef0"), "rbf": ("gamma",), "linear": ()}[name]
     order = [int(sv) for own in range(len(labels)) for sv in np.flatnonzero(owners == own)]
     vectors = sparse.csr_array(estimator.support_vectors_)
@@ -76,7 +75,7 @@ def lines_of(estimator: Any) -> list[str]:
         *(f"{number} {digits(getattr(kernel, number))}" for number in numbers),
         f"nr_class {len(labels)}",
         f"total_sv {len(order)}",
-        f"rho {digits(rho)}",
+        f"rho {digits(-estimator.intercept_)}",
         f"label {' '.join(map(str, labels))}",
         f"nr_sv {' '.join(str(np.count_nonzero(owners == own)) for own in range(len(labels)))}",
         "SV",
@@ -106,7 +105,7 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
     """A LIBSVM classifier as a `KernelSVM` that predicts; `n_features` if the last columns are zero in all its vectors.
 
     It has no certificate: nobody has proven anything about these planes. Where a plane's value is exactly 0, this
-    `KernelSVM` gives the larger of two labels (the smaller one in votes of pairs), and LIBSVM the second of the file.
+    `KernelSVM` takes its positive side, and LIBSVM the second label of the pair, in the order of the file.
     """
     text = TextModel(path)
     fields = text.header((*FIELDS, *PROBABILITIES), "SV")
