@@ -10,6 +10,7 @@ from maxmargin import Certificate, Perceptron
 from maxmargin.cli import main
 from maxmargin.data import bundled, synthetic
 from maxmargin.data.tables import read_csv
+from maxmargin.estimators.convergence import collected
 
 SEPARABLE = "x,y,label\n0,0,left\n0,2,left\n3,0,right\n5,1,right\n"
 CROSSED = "x;y;label\n\n1;1;a\n-1;-1;a\n1;-1;b\n-1;1;b\n"
@@ -100,7 +101,8 @@ def test_without_a_bias(write, capsys):
 
 def test_stopped_before_it_was_proven(write, monkeypatch, capsys):
     def stop_early(X, y, **options):
-        return Perceptron(max_updates=1).fit(X, y).certificate_
+        with collected():
+            return Perceptron(max_updates=1).fit(X, y).certificate_
 
     monkeypatch.setattr(maxmargin, "separability", stop_early)
     rows = "".join(f"{row[0]},{row[1]},{label}\n" for row, label in zip(*synthetic.street()[:2], strict=True))
