@@ -1,4 +1,4 @@
-"""Certificates of every kind are judged here, those of fits that ended early too: their warnings are not the subject."""
+"""Certificates of every kind are judged here, those of fits that ended early too: their warnings do not matter."""
 
 from pathlib import Path
 

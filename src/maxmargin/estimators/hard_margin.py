@@ -55,7 +55,7 @@ class HardMarginSVM(MarginClassifier):
     norm : {"l2", "l1"}, default="l2"
         The norm of w. l1 measures distances by the largest coordinate and gives sparse planes.
     fit_intercept : bool, default=True
-        Whether the plane may leave the origin. The bias is not part of the norm.
+        Whether to fit an intercept. It is not part of the norm.
     tol : float, default=1e-9
         The relative gap between the proven bounds of the margin at which the verdict is "optimal".
     solver : {"auto", "hulls", "coordinate_descent", "linear_program", "cvxpy"}, default="auto"
@@ -66,7 +66,7 @@ class HardMarginSVM(MarginClassifier):
         "return" keeps the verdict and the witness in `certificate_`, and fits the plane of (weighted) least squares
         to the labels -1 and +1, with a penalty on w of 1e-6 of the rows' sum of squares: stated and deterministic.
     max_time : float, default=None
-        Seconds. What has been found by then is kept, with its true gap.
+        Seconds. What has been found by then is kept, with its true gap, which a `ConvergenceWarning` tells.
     verbose : int, default=0
         1 shows progress on stderr once a second, 2 every step.
 

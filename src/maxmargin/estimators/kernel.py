@@ -75,7 +75,7 @@ class KernelSVM(KernelPlanes):
     gamma : "scale", "auto" or float, default="scale"
         scale is 1 / (columns * variance of X), auto is 1 / columns.
     coef0, degree : float, default=0.0, and int, default=3
-        Of the polynomial.
+        The constant and the exponent of the polynomial kernel.
     tol : float, default=1e-3
         The relative gap (primal - dual) / primal that is to be proven.
     multi_class : "ovo" or "ovr", default="ovo"
@@ -83,12 +83,13 @@ class KernelSVM(KernelPlanes):
     class_weight : dict or "balanced", default=None
         C_i = C * weight of the class * sample weight.
     cache_size : float, default=1000
-        Megabytes for rows of the kernel matrix; no more than this is kept of it.
+        Kernel cache in MB (upper limit).
     approximation : int, default=None
         Solve with a kernel of this rank instead, which is faster, and say how far that is from the optimum of the
         true kernel: the certificate is about the true one.
     max_iter : int, default=None
-        The most rounds for each two-class problem. None: until the gap is proven.
+        The most rounds for each two-class problem. None: until the gap is proven, or rounding errors leave no way to
+        a smaller one. A fit that ends without the proof gives a `ConvergenceWarning`.
     max_time : float, default=None
         Seconds. What has been found by then is kept, with its true gap.
     verbose : int, default=0

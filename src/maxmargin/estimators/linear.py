@@ -51,8 +51,9 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
     C : float, default=1.0
         The price of the loss. `float("inf")` is the hard margin of `HardMarginSVM`, by its exact algorithm.
     loss : {"hinge", "squared_hinge"}, default="hinge"
+        What a row pays that is not beyond its edge of the street: its slack, or the square of it.
     fit_intercept : bool, default=True
-        Whether the plane may leave the origin.
+        Whether to fit an intercept.
     tol : float, default=1e-4
         The relative duality gap to prove.
     solver : {"auto", "interior_point", "sieve", "coordinate_descent", "newton", "cvxpy"}, default="auto"
@@ -62,7 +63,8 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
     class_weight : dict or "balanced", default=None
         Weights of the classes: C_i = C * weight of the class * sample weight.
     max_iter : int, default=None
-        The most sweeps (or Newton steps) for each two-class problem. None: until the gap is proven.
+        The most sweeps (or Newton steps) for each two-class problem. None: until the gap is proven, or rounding
+        errors leave no way to a smaller one. A fit that ends without the proof gives a `ConvergenceWarning`.
     max_time : float, default=None
         Seconds. What has been found by then is kept, with its true gap.
     warm_start : bool, default=False

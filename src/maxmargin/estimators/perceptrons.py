@@ -149,7 +149,8 @@ class Perceptron(MistakeDriven):
     fit_intercept : bool, default=True
         A bias, learnt as one more coordinate that is 1 in every row.
     average : bool, default=False
-        Give the mean of the weights over all visits instead of the last ones, unless only the last ones separate.
+        Return the mean of the weights over all visits. Where the last weights separate the classes and their mean
+        does not, the last ones are returned.
     max_updates : int, default=None
         The budget; None means 2,000,000 and ten more for each row. When it is spent, the plane is the last or the
         averaged one, whichever makes fewer mistakes, and the certificate says that it was stopped.
