@@ -19,6 +19,7 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.labels import Labels, check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
+from maxmargin.estimators.seen import seen_by
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems, votes
 from maxmargin.solve.clock import Answer, Clock, Status
 
@@ -68,6 +69,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
                 clock.watch.notebook.turn_to(number, len(two.rows))
                 answers.append(answer(two, clock))
             self._store(table.X, table.labels.classes, strategy, answers)
+            self._seen = seen_by(self, table.X, table.labels.codes)
         if clock.interrupted:  # fitted as far as it got, with its true gap; but a search or pipeline must stop
             raise KeyboardInterrupt
         return self
