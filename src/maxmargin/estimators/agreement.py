@@ -38,7 +38,7 @@ from maxmargin.problems.multiclass import Strategy, plain
 
 UNIT = 2.0**-53
 LEAST = math.ulp(0.0)
-TINY = 2.0**-900  # planes of smaller numbers are compared as they are: a factor would hide what underflow took
+TINY = 2.0**-1022  # planes of smaller numbers are compared as they are: a factor would hide what underflow took
 ALMOST = 1e-9  # in sentences only: a plane that is so near to its opposite is called that
 FEW = 16  # roundings of a product or a quotient on either side, and of their comparison
 
@@ -189,7 +189,8 @@ def of_plane(estimator: Any, line: int, part: Any) -> tuple[list[str], Factor]:
         array, expected, found = "dual_coef_", np.append(weights, part_bias(part, weights)), np.append(dual, bias)
     else:
         if len(weights) and np.any(dual):
-            reasons = said_of(factor_of(dual, weights, roundings), dual, weights, "dual_coef_", line, len(dual))
+            apart = factor_of(dual, weights, roundings, least=0.0)
+            reasons = said_of(apart, dual, weights, "dual_coef_", line, len(dual))
         w, b = estimator._shown_plane(part)
         expected, found, roundings = np.append(w, b), np.append(estimator.coef_[line], bias), float(FEW)
     factor = factor_of(found, expected, roundings)
@@ -241,20 +242,20 @@ def part_bias(part: Any, weights: Vector) -> float:
     return float(part.b)
 
 
-def factor_of(found: Vector, expected: Vector, roundings: float) -> Factor:
-    """The t > 0 with found = t expected, entry by entry, to so many roundings."""
+def factor_of(found: Vector, expected: Vector, roundings: float, least: float = TINY) -> Factor:
+    """The t > 0 with found = t expected, entry by entry, to so many roundings; 1 for numbers below `least`."""
     if np.array_equal(found, expected):
         return Factor(1.0, 1.0) if np.any(expected) else Factor(0.0, math.inf)
     largest = int(np.argmax(np.abs(expected)))
     top, wanted = float(found[largest]), float(expected[largest])
     if wanted == 0.0:
         return Factor(0.0, 0.0, int(np.flatnonzero(found)[0]))
-    if min(abs(top), abs(wanted)) < TINY:
+    if min(abs(top), abs(wanted)) < least:
         off = np.abs(found - expected) > roundings * UNIT * np.abs(expected) + 4.0 * LEAST
         return Factor(1.0, 1.0, int(np.argmax(off)) if np.any(off) else -1)
     with np.errstate(over="ignore", under="ignore"):
         factor = abs(top / wanted)
-        if not top / wanted > 0.0:
+        if top == 0.0 or (top > 0.0) != (wanted > 0.0):
             return Factor(factor, factor, largest)
         shares = expected / wanted
         slack = roundings * UNIT * np.abs(shares) + 4.0 * LEAST * (1.0 / abs(top) + 1.0 / abs(wanted))
@@ -272,7 +273,8 @@ def said_of(factor: Factor, found: Vector, expected: Vector, array: str, line: i
     times = factor.high if 0.0 < factor.high < math.inf else 1.0
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = expected * times
-        turned = bool(np.all(np.abs(found + scaled) <= ALMOST * np.abs(scaled)) and np.any(scaled))
+        plane, other = scaled[:width], found[:width]
+        turned = bool(np.all(np.abs(other + plane) <= ALMOST * np.abs(plane)) and np.any(plane))
     said = f"{name} is {found[at]:.9g}, and its certificate says {scaled[at]:.9g}"
     if abs(times - 1.0) > ALMOST:
         said += f" for a plane that is scaled by {times:.6g}"

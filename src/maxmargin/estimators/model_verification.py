@@ -16,8 +16,14 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.verification import Verification
 from maxmargin.data.matrix import check_table, is_sparse
 from maxmargin.estimators.agreement import disagreements, parts_of
+from maxmargin.estimators.seen import sample_of
 from maxmargin.problems.kernels import KernelName
 from maxmargin.problems.multiclass import Strategy, plain
+
+OTHER_TABLE = (
+    "the rows, behind the steps before the estimator, are not those that it was fitted on: these are other data, or a "
+    "step was changed after the fit"
+)
 
 
 def verify_model(model: Any, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None) -> Verification:
@@ -51,16 +57,18 @@ def verify_model(model: Any, X: Any, y: Any, *, exact: bool = False, sample_weig
         apart = tuple(differences_from(model, X, y))
     if not apart:
         return proven  # type: ignore[no-any-return]
-    reasons = tuple(f"the model does not predict by the planes of its certificate: {one}" for one in apart)
+    reasons = tuple(f"the model does not predict by what is proven: {one}" for one in apart)
     return Verification(False, exact, reasons + (() if proven else proven.reasons))
 
 
 def differences_from(estimator: Any, X: Any, y: Any) -> Iterator[str]:
     """Where the rows of the estimator are not those of the data, on which its certificate holds."""
+    X, y, seen = check_table(estimator, X, reset=False).X, np.asarray(y), getattr(estimator, "_seen", None)
+    if seen is not None and seen["sample"] != sample_of(X):
+        yield OTHER_TABLE
     if "support_" not in vars(estimator):
         return
-    X, y = check_table(estimator, X, reset=False).X, np.asarray(y)
-    support, seen = estimator.support_, getattr(estimator, "_seen", None)
+    support = estimator.support_
     vectors = getattr(estimator, "support_vectors_", None)
     if vectors is not None and vectors.shape[1] == X.shape[1]:
         apart = X[support] - vectors

@@ -15,6 +15,7 @@ import numpy as np
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.estimators.agreement import disagreements, parts_of
 from maxmargin.estimators.classifier import single
+from maxmargin.estimators.model_verification import OTHER_TABLE
 from maxmargin.persistence.container import Arrays
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.fields import Fields, Shelf
@@ -34,10 +35,7 @@ def refuse_another_table(estimator: Any, sample: str | None) -> None:
     """A `Refusal` where the table, behind the steps before the estimator, is not the one that the fit has seen."""
     seen = getattr(estimator, "_seen", None)
     if sample is not None and seen is not None and sample != seen["sample"]:
-        raise Refusal(
-            "X, behind the steps before the estimator, is not the table that the estimator was fitted on: either X is "
-            "another one, or a step was changed after the fit"
-        )
+        raise Refusal(OTHER_TABLE)
 
 
 def write_seen(estimator: Any, parts: tuple[str, ...], arrays: Arrays) -> dict[str, Any] | None:
