@@ -51,24 +51,32 @@ def verify_model(model: Any, X: Any, y: Any, *, exact: bool = False, sample_weig
     how: dict[str, Any] = {"exact": exact, "sample_weight": sample_weight}
     if getattr(parts_of(certificate)[0], "kernel", None) == KernelName.FUNCTION:
         how["kernel"] = model.kernel
-    proven = certificate.verify(X, y, **how)
-    apart = tuple(disagreements(model))
+    proven: Verification = certificate.verify(X, y, **how)
+    apart = [f"the model does not predict by the planes of its certificate: {one}" for one in disagreements(model)]
     if proven and not apart:
-        apart = tuple(differences_from(model, X, y))
-    if not apart:
-        return proven  # type: ignore[no-any-return]
-    reasons = tuple(f"the model does not predict by what is proven: {one}" for one in apart)
-    return Verification(False, exact, reasons + (() if proven else proven.reasons))
+        apart = list(differences_from(model, X, y))
+    elif not proven:
+        apart += [*proven.reasons, *other_table(model, X)]
+    return Verification(False, exact, tuple(apart)) if apart else proven
+
+
+def other_table(estimator: Any, X: Any) -> Iterator[str]:
+    """Where the rows are not those that the fit has seen."""
+    seen = getattr(estimator, "_seen", None)
+    try:
+        if seen is not None and seen["sample"] != sample_of(check_table(estimator, X, reset=False).X):
+            yield OTHER_TABLE
+    except ValueError:  # of another width: they have been refused for that
+        return
 
 
 def differences_from(estimator: Any, X: Any, y: Any) -> Iterator[str]:
     """Where the rows of the estimator are not those of the data, on which its certificate holds."""
-    X, y, seen = check_table(estimator, X, reset=False).X, np.asarray(y), getattr(estimator, "_seen", None)
-    if seen is not None and seen["sample"] != sample_of(X):
-        yield OTHER_TABLE
+    yield from other_table(estimator, X)
     if "support_" not in vars(estimator):
         return
-    support = estimator.support_
+    X, y = check_table(estimator, X, reset=False).X, np.asarray(y)
+    support, seen = estimator.support_, getattr(estimator, "_seen", None)
     vectors = getattr(estimator, "support_vectors_", None)
     if vectors is not None and vectors.shape[1] == X.shape[1]:
         apart = X[support] - vectors
