@@ -329,3 +329,51 @@ def test_the_sentence_names_the_plane_and_the_numbers():
     said = str(verify_model(model, *fitted("LinearSVM", 0, "pairs")[1:]))
     assert "['left' against 'top']: coef_[1, " in said
     assert "and its certificate says" in said
+
+
+ODD_TABLES = {
+    "huge": MANY_COLUMNS * 1e150,
+    "tiny": MANY_COLUMNS * 1e-150,
+    "float32": MANY_COLUMNS.astype(np.float32),
+    "sparse": sparse.csr_array(np.where(MANY_COLUMNS > 2.0, MANY_COLUMNS, 0.0)),
+    "sparse matrix": sparse.csr_matrix(MANY_COLUMNS.astype(np.float32)),
+    "constant columns": MANY_COLUMNS * [1.0, 0.0, 1.0, 0.0] + [0.0, 7.0, 0.0, 0.0],
+    "nothing but zeros": np.zeros((9, 4)),
+    "equal rows": np.repeat(MANY_COLUMNS[[0, 4, 6]], 3, axis=0),
+    "far away": MANY_COLUMNS + 1e6,
+}
+LIMITS = {"Perceptron": {"max_updates": 200}, "MarginPerceptron": {"max_updates": 200}, "Winnow": {"max_updates": 200}}
+LIMITS |= {"KernelPerceptron": {"max_iter": 20}, "HardMarginSVM": {"on_inseparable": "return"}}
+TRIED = [(kind, 0) for kind in KINDS] + [
+    ("LinearSVM", 1),
+    ("HardMarginSVM", 2),
+    ("Perceptron", 1),
+    ("StochasticSVM", 2),
+]
+
+
+@pytest.mark.filterwarnings("ignore")  # of early ends, which are honest too
+@pytest.mark.parametrize("table", ODD_TABLES)
+@pytest.mark.parametrize(("kind", "variant"), TRIED)
+def test_honest_models_of_odd_data_are_kept(kind, variant, table, tmp_path):
+    X = ODD_TABLES[table]
+    parameters = ALWAYS.get(kind, {}) | ({} if variant == 0 else VARIANTS[kind][variant - 1]) | LIMITS.get(kind, {})
+    for y in (TWO, THREE):
+        try:
+            model = ESTIMATORS[kind](**parameters).fit(X, y)
+        except maxmargin.NotSeparableError:
+            continue
+        save(model, tmp_path / "model", X, y)
+        assert verify_model(load(tmp_path / "model"), X, y)
+
+
+@pytest.mark.parametrize("kind", ["LinearSVM", "HardMarginSVM", "KernelSVM", "StochasticSVM"])
+def test_honest_models_of_weighted_rows_and_one_row_of_a_class_are_kept(kind, tmp_path):
+    weights = np.array([1.0, 0.0, 2.5, 1.0, 0.0, 1e-3, 1.0, 1.0, 0.0])
+    model = ESTIMATORS[kind]().fit(POINTS, TWO, sample_weight=weights)
+    save(model, tmp_path / "model", POINTS, TWO)
+    assert verify_model(load(tmp_path / "model"), POINTS, TWO, sample_weight=weights)
+    single = np.where(np.arange(9) == 4, "one", "many")
+    model = ESTIMATORS[kind]().fit(POINTS, single)
+    save(model, tmp_path / "model", POINTS, single)
+    assert verify_model(load(tmp_path / "model"), POINTS, single)
