@@ -37,6 +37,7 @@ POINTS = np.array([[0.1, 0], [0, 1.3], [1, 0.2], [4, 0.1], [5.5, 1], [4.25, 2], 
 TWO = np.where(POINTS[:, 0] > 3, 1, -1)
 THREE = np.repeat(["left", "right", "top"], 3)
 MIXED = np.array([1, -1, 1, -1, 1, -1, 1, -1, 1])  # no plane
+XOR, DIAGONALS = np.array([[1.0, 1], [-1, -1], [1, -1], [-1, 1]]), np.array([1, 1, -1, -1])
 WORDS = np.array([["red", "a"], ["red", "b"], ["blue", "b"], ["green", "a"]] * 2, dtype=object)
 TEXTS = np.array(["so good", "good wine", "a bad one", "bad wine", "very good", "Bad! bad!", "", "good or bad"])
 ANSWERS = np.array([0, 0, 1, 1] * 2)
@@ -79,6 +80,12 @@ MODELS = {
     "linear_hard": lambda: (LinearSVM(C=float("inf")), POINTS.astype(np.float32), THREE),
     "linear_cv": lambda: (LinearSVMCV(Cs=[0.1, 1.0], cv=3, scoring="accuracy"), POINTS, TWO.astype(float)),
     "kernel": lambda: (KernelSVM(), POINTS, TWO),
+    "kernel_hard": lambda: (
+        KernelSVM(float("inf"), kernel="poly", gamma=1, coef0=1, degree=2, tol=1e-9),
+        XOR,
+        DIAGONALS,
+    ),
+    "kernel_hard_three": lambda: (KernelSVM(float("inf"), multi_class="ovr", tol=1e-9), POINTS, THREE),
     "kernel_three": lambda: (KernelSVM(kernel="poly", degree=2, coef0=1), sparse.csr_matrix(POINTS), THREE),
     "kernel_precomputed": lambda: (KernelSVM(kernel="precomputed"), precomputed(), TWO),
     "kernel_perceptron": lambda: (KernelPerceptron(), POINTS, TWO),

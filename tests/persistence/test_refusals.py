@@ -216,7 +216,7 @@ def test_false_arrays_are_refused_or_predict(data):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("version",), 3, "version 3 of the format.*install a newer one"),
+        (("version",), 4, "version 4 of the format.*install a newer one"),
         (("format",), "other", "not a model of maxmargin"),
         (("estimator",), "os.system", "must be one of"),
         (("estimator",), "KernelSVM", "no field 'kernel'"),
@@ -232,6 +232,12 @@ def test_false_arrays_are_refused_or_predict(data):
         (("certificate", "parts", 0, "positive"), -1, "not about the labels of its plane"),
         (("certificate", "parts", 0, "verdict"), "TRUE", "must be one of 'OPTIMAL'"),
         (("data", "sha256"), "x" * 64, "64 hexadecimal digits"),
+        (("data", "sample"), None, "64 hexadecimal digits"),
+        (("data", "sample"), "0" * 64, "a step was changed after the fit"),
+        (("fitted", "seen", "sample"), "x", "64 hexadecimal digits"),
+        (("fitted", "seen", "vectors"), "0" * 64, "with the support vectors, and only then"),
+        (("fitted", "seen", "n_rows"), 1, "rows beyond the 1 of the table"),
+        (("fitted", "seen"), None, "there is an array .support_codes."),
     ],
 )
 def test_false_fields_are_named(path, value, message, tmp_path):

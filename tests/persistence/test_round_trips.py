@@ -15,7 +15,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 import maxmargin
 from maxmargin import KernelPerceptron, KernelSVM, LinearSVM, LinearSVMCV, Perceptron, StochasticSVM
 from maxmargin.persistence import Fingerprint, ModelFileError, load, model_info, save
-from maxmargin.persistence.model_file import ESTIMATORS
+from maxmargin.persistence.model_file import ESTIMATORS, VERSION
 from maxmargin.persistence.parameters import PARAMETERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # short fits, on purpose
@@ -122,7 +122,7 @@ def test_files_of_equal_models_are_equal(tmp_path):
 def test_info_says_who_wrote_it_and_knows_the_data(tmp_path):
     save(LinearSVM().fit(POINTS, TWO), tmp_path / "model", POINTS, TWO)
     info = model_info(tmp_path / "model")
-    assert (info.estimator, info.version, info.written_by) == ("LinearSVM", 2, maxmargin.__version__)
+    assert (info.estimator, info.version, info.written_by) == ("LinearSVM", VERSION, maxmargin.__version__)
     assert (info.fingerprint.n_rows, info.fingerprint.n_columns, info.fingerprint.dtype) == (9, 2, "float64")
     assert info.fingerprint.matches(POINTS.tolist(), TWO.tolist())
     assert not info.fingerprint.matches(POINTS, -TWO)

@@ -37,10 +37,14 @@ def verify(
     format: FileFormat = Format.AUTO,
     as_json: AsJson = False,
 ) -> int:
-    """Check the proof in a model against the data that it was fitted on, with code that imports no solver.
+    """Check the proof in a model against the data that it was fitted on, with code that imports no solver; and that the
+    model predicts by the planes that are proven.
 
-    Exit codes: 0 proven, 2 the proof does not hold on these data or left a gap, 3 proven not separable, 1 an error.
+    Exit codes: 0 proven, 2 the proof does not hold on these data or left a gap, 3 proven not separable, 1 an error; a
+    model that predicts by other planes than those of its certificate is one.
     """
+    from maxmargin.estimators.model_verification import predictions_of, verify_model
+
     loaded, table = load_and_read(
         model, data, format, label, not no_header, weight=weight, ignore=ignore, id=id, n_features=n_features, sql=sql
     )
@@ -49,14 +53,17 @@ def verify(
         raise UserError(f"{model} holds no certificate: it was learnt from a stream, or comes from another program")
     with in_a_sentence(table.name), messages.status("Checking the proof"):
         X = loaded.prepared(table)
-        verification = certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)
+        verification = verify_model(loaded.classifier, X, table.y, exact=exact, sample_weight=table.weights)
         same = loaded.is_fitted_on(X, table.y)
     if as_json:
         found = {"model": model, "file": table.name, "holds": bool(verification), "is_the_data_of_the_fit": same}
+        found["predictions"] = predictions_of(loaded.classifier) if verification else None
         say_json({**found, **certificate_for_machines(certificate, verification)})
     else:
         say(datafile.headline(table))
         tell_certificate(certificate, verification)
+        if verification:
+            say(f"  {predictions_of(loaded.classifier)}")
         if same is not None:
             say(f"  These are {'' if same else 'not '}the data that the model was fitted on, by their fingerprint.")
     return int(exit_code(certificate, verification))

@@ -22,6 +22,7 @@ from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.labels import Labels, check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
 from maxmargin.estimators.convergence import End, Ending, tell
+from maxmargin.estimators.seen import seen_by
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems, votes
 from maxmargin.solve.clock import Answer, Clock, Status
 
@@ -78,6 +79,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
                 clock.watch.notebook.turn_to(number, len(two.rows))
                 answers.append(answer(two, clock))
             self._store(table.X, table.labels.classes, strategy, answers)
+            self._seen = seen_by(self, table.X, table.labels.codes)
         if clock.interrupted:  # fitted as far as it got, with its true gap; but a search or pipeline must stop
             raise KeyboardInterrupt
         if not clock.stopped:  # by somebody who knows that it is unfinished

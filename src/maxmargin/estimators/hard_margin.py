@@ -161,20 +161,24 @@ class HardMarginSVM(MarginClassifier):
         return least_squares_plane(problem, weights)
 
     def _shown_plane(self, certificate: Certificate) -> tuple[NDArray[np.float64], float]:
-        """In canonical form where the plane separates: the nearest row at y (w.x + b) = 1."""
-        if not certificate.margin_lower > 0.0:
-            return certificate.w, certificate.b
-        functional = certificate.margin_lower * length(certificate.w, certificate.norm)
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            w, b = certificate.w / functional, np.float64(certificate.b) / functional
-        if not (np.all(np.isfinite(w)) and np.isfinite(b)):  # rows so near to zero that float64 cannot hold 1 / margin
-            return certificate.w, certificate.b
-        return w, float(b)
+        return canonical_plane(certificate)
 
     def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
         super()._store(X, classes, strategy, answers)
         self._store_support(answers, [canonical_dual(answer) for answer in answers])
         self.support_vectors_ = X[self.support_]
+
+
+def canonical_plane(certificate: Certificate) -> tuple[NDArray[np.float64], float]:
+    """The plane in canonical form where it separates: the nearest row at y (w.x + b) = 1."""
+    if not certificate.margin_lower > 0.0:
+        return certificate.w, certificate.b
+    functional = certificate.margin_lower * length(certificate.w, certificate.norm)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        w, b = certificate.w / functional, np.float64(certificate.b) / functional
+    if not (np.all(np.isfinite(w)) and np.isfinite(b)):  # rows so near to zero that float64 cannot hold 1 / margin
+        return certificate.w, certificate.b
+    return w, float(b)
 
 
 def canonical_dual(answer: Answer) -> Vector:

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.estimators.classifier import MarginClassifier, Table, choice, positive, single, whole_number
 from maxmargin.estimators.convergence import Ending, collected, tell
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
-from maxmargin.estimators.hard_margin import HardMarginSVM
+from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
 from maxmargin.estimators.scikit_learn_versions import CallbackSupportMixin, with_callbacks
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
 from maxmargin.problems.separation import SignedRows, Solution
@@ -247,6 +248,9 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         if status is Status.PROVEN and not certificate.is_optimal:  # in the scaled numbers, but not in the user's
             status = Status.STALLED
         return Answer(two, solution, certificate, status, a)
+
+    def _shown_plane(self, certificate: Any) -> tuple[NDArray[np.float64], float]:
+        return canonical_plane(certificate) if isinstance(certificate, Certificate) else (certificate.w, certificate.b)
 
     def _margin(self, answer: Answer) -> float:
         assert isinstance(answer.certificate, SoftMarginCertificate)

@@ -245,6 +245,7 @@ class Perceptron(MistakeDriven):
             planes = np.column_stack([self.coef_, self.intercept_])
         answers = [self._one_sweep(two, plane) for two, plane in zip(problems, planes, strict=True)]
         self._store(X, labels.classes, strategy, answers)
+        self.__dict__.pop("_seen", None)  # of the table of an earlier fit
         return self
 
     def _one_sweep(self, two: TwoClasses, plane: Vector) -> Answer:

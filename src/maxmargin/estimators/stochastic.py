@@ -360,7 +360,7 @@ class StochasticSVM(KernelPlanes):
 
     def _show(self, classes: NDArray[Any], strategy: Strategy, runs: list[Descent]) -> None:
         """The planes of a stream, and nothing that speaks of the rows of a table."""
-        for name in (*ABOUT_ROWS, "_certificate"):
+        for name in (*ABOUT_ROWS, "_certificate", "_seen"):
             self.__dict__.pop(name, None)
         self.classes_, self._strategy, self._runs, self._kernel = classes, strategy, runs, None
         self.coef_ = np.array([run.w for run in runs])

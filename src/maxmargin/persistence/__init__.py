@@ -1,5 +1,6 @@
 """Models that can be kept: one safe file, and the formats of other programs."""
 
+from maxmargin.estimators.model_verification import verify_model
 from maxmargin.persistence.checkpoint import fit_with_checkpoints
 from maxmargin.persistence.coefficients import write_coefficients
 from maxmargin.persistence.errors import ModelFileError
@@ -21,6 +22,7 @@ __all__ = [
     "read_libsvm",
     "read_skops",
     "save",
+    "verify_model",
     "write_coefficients",
     "write_liblinear",
     "write_libsvm",

@@ -8,9 +8,9 @@ import json
 import os
 from typing import Any
 
+from maxmargin.estimators.agreement import sides_of_planes
 from maxmargin.persistence.atomic import write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
-from maxmargin.persistence.labels import sides_of_planes
 from maxmargin.persistence.text_model import check_is_ours
 
 

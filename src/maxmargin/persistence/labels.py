@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.fields import Fields, shown
-from maxmargin.problems.multiclass import Strategy, plain
 
 NUMBERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
 TYPES = (*NUMBERS, "bool", "str", "object")  # object: strings, as data frames hold them
@@ -47,13 +46,3 @@ def read_labels(fields: Fields) -> NDArray[Any]:
     if kind == "float32" and classes.tolist() != values:
         raise Refusal("a label does not fit into float32")
     return classes
-
-
-def sides_of_planes(classes: NDArray[Any], strategy: Strategy) -> list[tuple[Any, Any]]:
-    """The labels on the positive and on the negative side of each plane; None: all others."""
-    labels = [plain(label) for label in classes]
-    if len(labels) == 2:
-        return [(labels[1], labels[0])]
-    if strategy is Strategy.ONE_VERSUS_REST:
-        return [(label, None) for label in labels]
-    return list(itertools.combinations(labels, 2))

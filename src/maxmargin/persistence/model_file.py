@@ -1,19 +1,22 @@
 """Saving and loading models: one file, closed schema, nothing executed.
 
-A document of version 2 has these fields, and no others:
+A document of version 3 has these fields, and no others:
 
-    format, version        "maxmargin model", 2
+    format, version        "maxmargin model", 3
     written_by             the version of maxmargin
     estimator              its name, one of a fixed table
     parameters             all of them (`parameters`)
     labels                 the classes and their type (`labels`)
-    fitted                 what the fit has left, with its arrays (`fitted`)
+    fitted                 what the fit has left, with its arrays (`fitted`), and what it has seen (`record`)
     certificate            what is proven, or null (`certificates`)
     preprocessing          steps before the estimator (`preprocessing`)
     data                   the fingerprint of the table, or null (`fingerprint`)
 
 A later version reads every earlier one: it raises VERSION, and makes of a document of version n one of version n + 1
-before it is read. Version 2 has more kinds of steps than version 1, and is otherwise the same.
+before it is read. Version 2 has more kinds of steps than version 1, and is otherwise the same. Version 3 has the record
+of the fit (`seen` in `fitted`, `sample` in `data`), and hard margins of kernels in canonical form.
+
+A model that does not predict by the planes of its certificate is neither written nor read.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin._version import __version__
 from maxmargin.certificates.proof import spell_out
+from maxmargin.data.matrix import check_table
+from maxmargin.estimators.agreement import sides_of_planes
 from maxmargin.estimators.classifier import MarginClassifier, single
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.estimators.kernel import KernelSVM
@@ -35,6 +40,7 @@ from maxmargin.estimators.kernel_perceptron import KernelPerceptron
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.linear_cv import LinearSVMCV
 from maxmargin.estimators.perceptrons import MarginPerceptron, Perceptron
+from maxmargin.estimators.seen import sample_of
 from maxmargin.estimators.stochastic import StochasticSVM
 from maxmargin.estimators.winnow import Winnow
 from maxmargin.persistence import container
@@ -45,14 +51,23 @@ from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.fields import Fields, Shelf, is_text, is_whole, number_in
 from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.fitted import COMBINATIONS, READERS, WRITERS, Sizes, parts_of
-from maxmargin.persistence.labels import read_labels, sides_of_planes, write_labels
+from maxmargin.persistence.labels import read_labels, write_labels
 from maxmargin.persistence.parameters import read_parameters, write_parameters
 from maxmargin.persistence.preprocessing import read_steps, write_steps
+from maxmargin.persistence.record import (
+    bring_to_canonical_form,
+    digest_in,
+    read_seen,
+    refuse_another_plane,
+    refuse_another_table,
+    write_seen,
+)
 from maxmargin.problems.multiclass import Strategy
 from maxmargin.solve.clock import Status
 
 FORMAT = "maxmargin model"
-VERSION = 2
+VERSION = 3
+CANONICAL = 3  # the first version with hard margins of kernels in canonical form, and with the record of the fit
 ESTIMATORS: dict[str, type[MarginClassifier]] = {
     kind.__name__: kind
     for kind in (
@@ -89,7 +104,7 @@ def save(estimator: Any, path: str | os.PathLike[str], X: Any = None, y: Any = N
     `estimator` is one of this library's, or a Pipeline of known scikit-learn steps that ends in one. With X and y, the
     data of the fit, a fingerprint goes into the file, so that `model_info(path).fingerprint.matches(X, y)` tells later
     whether a table is that one. A record of updates (`trace_`) is not kept. What a file cannot hold, such as a kernel
-    that is a function, is a `ModelFileError`.
+    that is a function, is a `ModelFileError`; so is a model whose planes are not those of its certificate.
 
     >>> import tempfile, os
     >>> from maxmargin import LinearSVM
@@ -158,10 +173,11 @@ def fingerprint_of(model: Any, estimator: Any, X: Any, y: Any) -> dict[str, Any]
     """The fingerprint of the data, as the estimator saw them, behind the steps before it."""
     if y is None:
         raise Refusal("a fingerprint is of X and y: give both or neither")
-    made = Fingerprint.of(model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X, y)
+    prepared = model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+    made = Fingerprint.of(prepared, y)
     if made.n_columns != estimator.n_features_in_:
         raise Refusal(f"X has {made.n_columns} columns, and the model was fitted to {estimator.n_features_in_}")
-    return made.to_dict()
+    return {**made.to_dict(), "sample": sample_of(check_table(LinearSVM(), prepared).X)}
 
 
 def write_fitted(estimator: Any, arrays: Arrays) -> dict[str, Any]:
@@ -181,6 +197,7 @@ def write_fitted(estimator: Any, arrays: Arrays) -> dict[str, Any]:
     }
     for part in parts:
         WRITERS[part](estimator, fields, arrays)
+    fields["seen"] = write_seen(estimator, parts, arrays)
     return fields
 
 
@@ -200,16 +217,39 @@ def read_model(document: dict[str, Any], arrays: Arrays) -> ModelInfo:
                 f"it is of version {version} of the format, and this maxmargin ({__version__}) knows up to "
                 f"{VERSION}: install a newer one"
             )
+        fields.left.update(as_of_now(fields.left, version))
         written_by = fields.text("written_by", 40)
         kind = fields.one_of("estimator", ESTIMATORS)
         estimator: Any = ESTIMATORS[kind](**read_parameters(kind, fields.fields("parameters")))
         estimator.classes_ = read_labels(fields.fields("labels"))
         read_fitted(estimator, fields.fields("fitted"), fields.take("certificate"), shelf)
         model = read_steps(fields.list("preprocessing"), shelf, estimator)
-        data = fields.take("data")
-        fingerprint = None if data is None else Fingerprint.from_fields(Fields(data, "'data' of the document"))
+        fingerprint = read_data(estimator, fields.take("data"), version)
     shelf.close()
+    if version < CANONICAL and isinstance(estimator, KernelSVM):
+        bring_to_canonical_form(estimator)
+    refuse_another_plane(estimator)
     return ModelInfo(model, kind, version, written_by, fingerprint)
+
+
+def as_of_now(document: dict[str, Any], version: int) -> dict[str, Any]:
+    """What a document of an earlier version lacks: the record of the fit."""
+    changed = {}
+    for field, lacking in (("fitted", "seen"), ("data", "sample")):
+        if version < CANONICAL and isinstance(document.get(field), dict):
+            changed[field] = {**document[field], lacking: None}
+    return changed
+
+
+def read_data(estimator: Any, data: Any, version: int) -> Fingerprint | None:
+    """The fingerprint of the data, if the table is the one that the fit has seen."""
+    if data is None:
+        return None
+    fields = Fields(data, "'data' of the document")
+    sample = digest_in(fields, "sample", optional=version < CANONICAL)
+    fingerprint = Fingerprint.from_fields(fields)
+    refuse_another_table(estimator, sample)
+    return fingerprint
 
 
 def read_fitted(estimator: Any, fields: Fields, certificate: Any, shelf: Shelf) -> None:
@@ -232,6 +272,7 @@ def read_fitted(estimator: Any, fields: Fields, certificate: Any, shelf: Shelf) 
         read_counts(estimator, fields, sizes.planes)
         for part in parts:
             READERS[part](estimator, fields, shelf, sizes)
+        read_seen(estimator, fields.take("seen"), parts, shelf)
 
 
 def read_column_names(estimator: Any, names: Any, n_columns: int) -> None:

@@ -13,9 +13,11 @@ import zipfile
 from typing import Any
 
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 from maxmargin.persistence.atomic import write_atomically
-from maxmargin.persistence.errors import ModelFileError
+from maxmargin.persistence.errors import ModelFileError, Refusal
+from maxmargin.persistence.record import refuse_another_plane
 
 LARGEST = 2**33  # bytes, unpacked
 SHOWN = 8  # names in a message
@@ -56,6 +58,10 @@ def write_skops(model: Any, path: str | os.PathLike[str]) -> None:
     at those names; `read_skops` trusts those of this library.
     """
     skops = package()
+    try:
+        refuse_another_plane(last_step(model))
+    except Refusal as refusal:
+        raise ModelFileError(os.fspath(path), f"this model cannot be written: {refusal}") from None
     data = skops.dumps(model)
     unknown = sorted(set(skops.get_untrusted_types(data=data)) - set(TRUSTED))
     if unknown:
@@ -77,6 +83,7 @@ def read_skops(path: str | os.PathLike[str]) -> Any:
             problem = f"it holds {named(unknown)}, of which nobody has said that they can be trusted: it was not loaded"
             raise ModelFileError(file, problem)
         model = skops.load(file, trusted=list(TRUSTED))
+        refuse_another_plane(last_step(model))
     except (ModelFileError, OSError):
         raise
     except Exception as error:  # a damaged file can make its reader raise anything
@@ -85,6 +92,11 @@ def read_skops(path: str | os.PathLike[str]) -> Any:
     if not isinstance(model, BaseEstimator):
         raise ModelFileError(file, f"it holds a {type(model).__name__}, and not an estimator")
     return model
+
+
+def last_step(model: Any) -> Any:
+    """The estimator of ours, or whatever it is."""
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
 def named(types: list[str]) -> str:

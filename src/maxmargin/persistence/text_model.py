@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.estimators.classifier import MarginClassifier
 from maxmargin.persistence.atomic import read_whole, write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
+from maxmargin.persistence.record import refuse_another_plane
 from maxmargin.problems.multiclass import plain
 
 LARGEST_LABEL = 2**31
@@ -101,6 +102,7 @@ def check_is_ours(estimator: Any) -> None:
             "and prepare the data as its other steps do"
         )
     check_is_fitted(estimator, "classes_")
+    refuse_another_plane(estimator)
 
 
 def whole_labels(classes: NDArray[Any], program: str) -> list[int]:
