@@ -25,6 +25,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from maxmargin.data.breath import breathe
 from maxmargin.data.matrix import Matrix, Vector, is_sparse, largest_magnitude, row_squares
 from maxmargin.data.threads import Threads, block_edges, one_thread_for_blas
 
@@ -174,8 +175,7 @@ class Kernel:
         if self.name is KernelName.PRECOMPUTED:  # the columns in their places: zeros cost less than to pick columns
             coefficients, weights = (spread_out(c, B.places, A.X.shape[1]) for c in (coefficients, weights))
         out = np.zeros((n, coefficients.shape[1]))
-        height, width = self.block
-        edges = block_edges(n, n * len(coefficients))
+        (height, width), edges = self.block, block_edges(n, n * len(coefficients))
         both = A is B and sizes is None and self.name in (KernelName.RBF, KernelName.POLY)
         mirrored = [np.zeros_like(out) for _ in edges] if both else []  # for each thread: its own
 
@@ -187,6 +187,7 @@ class Kernel:
                 for rows, part in parts:
                     if both and columns.start < rows.start:
                         break  # these pairs, and those of the rows below, have had their turn the other way round
+                    breathe()
                     values = self.from_factors(part, right)
                     out[rows] += values @ coefficients[columns]
                     if sizes is not None:
