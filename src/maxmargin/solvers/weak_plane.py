@@ -6,7 +6,7 @@ If the rows F carry a witness, sum l_i z_i = 0 with l > 0, then every such v has
 F, and the question is asked again of what is left of the rows, for those of which something is left:
 
     start     F = the rows of the witness, and all rows that are equal to one of the other class
-    repeat    Q = an orthonormal basis of F;  z_i <- z_i - Q Q'z_i, for the directions that are new in Q
+    repeat    Q = an orthonormal basis of F, by the directions that its new rows add;  z_i <- z_i - Q Q'z_i
               all rows vanish: no such plane
               the nearest point of their hull to the origin:  not 0: it is v;  0: its witness rows join F
 
@@ -17,8 +17,6 @@ projections, and a hull problem in each turn. Reference: facial reduction [borwe
 """
 
 from __future__ import annotations
-
-import itertools
 
 import numpy as np
 import scipy.linalg
@@ -57,27 +55,29 @@ def weak_plane(problem: Separation, witness: Solution) -> tuple[Vector, float] |
     Z /= sizes
     lengths = np.linalg.norm(Z, axis=1)
     Q = np.zeros((Z.shape[1], 0))
-    face = np.union1d(face, contradictions(problem.X, problem.signs)[0])
-    for turn in itertools.count():
-        new = directions(Z[face], Q, VANISHING * lengths[face])
-        if new.shape[1] == 0 and turn > 0:  # rounding hides what the face rules out
+    found = np.union1d(face, contradictions(problem.X, problem.signs)[0])
+    is_first = True
+    while True:
+        new = directions(Z[found], VANISHING * lengths[found])
+        if new.shape[1] == 0 and not is_first:  # rounding hides what the face rules out
             return None
+        is_first = False
         Q = np.column_stack([Q, new])
+        Z, lengths = np.delete(Z, found, axis=0), np.delete(lengths, found)
         project_out(Z, new)
-        left = np.flatnonzero(np.linalg.norm(Z, axis=1) > VANISHING * lengths)
-        left = np.setdiff1d(left, face, assume_unique=True)
-        if len(left) == 0:
+        left = np.linalg.norm(Z, axis=1) > VANISHING * lengths
+        Z, lengths = Z[left], lengths[left]
+        if len(Z) == 0:
             return None
-        rows = np.ascontiguousarray(Z[left])
-        *_, answer = nearest_hulls(Separation(rows, np.ones(len(left)), Norm.L2, False))
+        *_, answer = nearest_hulls(Separation(Z, np.ones(len(Z)), Norm.L2, False))
         if not answer.details["meets"]:
             v = (answer.w - Q @ (Q.T @ answer.w)) / sizes
             return v[:d], float(v[d] - v[:d] @ centre) if problem.fit_intercept else 0.0
-        face = np.union1d(face, left[carriers(np.linalg.norm(rows, axis=1), answer.a)])
+        found = carriers(np.linalg.norm(Z, axis=1), answer.a)
 
 
-def directions(rows: Table, Q: Table, negligible: Vector) -> Table:
-    """An orthonormal basis of what is left of these rows beside Q; rows of which less than that is left do not count.
+def directions(rows: Table, negligible: Vector) -> Table:
+    """An orthonormal basis of these rows; rows of which less than that is left beside the others do not count.
 
     Some rows at a time, each orthogonalised twice against all that came before.
     """
@@ -86,9 +86,9 @@ def directions(rows: Table, Q: Table, negligible: Vector) -> Table:
         breathe()
         few, least = rows[start : start + AT_ONCE].T, negligible[start : start + AT_ONCE]
         for _ in range(2):
-            few = few - Q @ (Q.T @ few)
             few = few - found @ (found.T @ few)
-        few, least = few[:, np.linalg.norm(few, axis=0) > least], least[np.linalg.norm(few, axis=0) > least]
+        counts = np.linalg.norm(few, axis=0) > least
+        few, least = few[:, counts], least[counts]
         if few.shape[1] == 0:
             continue
         basis, R, order = scipy.linalg.qr(few, mode="economic", pivoting=True)
