@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.kernel_margin import KernelCertificate, kernel_certificate, no_plane_certificate
+from maxmargin.data.breath import OutOfTime, breathe
 from maxmargin.data.matrix import Matrix
 from maxmargin.data.threads import Threads, one_thread_for_blas
 from maxmargin.estimators.classifier import Table, positive
@@ -34,13 +35,16 @@ MEGABYTE = 2.0**20
 class KernelWork:
     """What the two-class problems of a fit share: the rows as the kernel wants them, and a cache of its values.
 
-    The solver's own form of the rows is made when it begins, where the clock is heard.
+    All of it is made when it is first needed, where the clock is heard.
     """
 
     def __init__(self, kernel: Kernel, table: Table, threads: Threads, n_bytes: float) -> None:
-        self.kernel, self.threads, self.n_bytes = kernel, threads, n_bytes
-        self.points = compared(kernel, kernel.points(table.X))
+        self.kernel, self.threads, self.n_bytes, self.X = kernel, threads, n_bytes, table.X
         self.whole: RowCache | None = None
+
+    @functools.cached_property
+    def points(self) -> Points:
+        return compared(self.kernel, self.kernel.points(self.X))
 
     @functools.cached_property
     def shared(self) -> SharedRows:
@@ -64,11 +68,17 @@ class KernelWork:
         """Batch SMO."""
         from maxmargin.solvers.batch_smo import batch_smo
 
+        breathe()
         cache = self.cache_of(two)
         yield from batch_smo(problem, cache, self.shared.scale, memory=self.memory, **options)
 
-    def points_of(self, two: TwoClasses) -> Points:
-        return self.points if self.is_whole(two) else rows_of(self.points, two.rows)
+    def points_of(self, two: TwoClasses, clock: Clock) -> Points:
+        """The rows of a problem; where the time is over before they are made, as they are, and nobody asks for them."""
+        try:
+            with clock.searching():
+                return self.points if self.is_whole(two) else rows_of(self.points, two.rows)
+        except OutOfTime:
+            return Points(two.X, np.zeros(0), two.rows)
 
     def cache_of(self, two: TwoClasses) -> RowCache:
         """One against the rest: the same cache for all problems. One against one: its rows of the same table."""
@@ -79,7 +89,7 @@ class KernelWork:
         return self.whole
 
     def is_whole(self, two: TwoClasses) -> bool:
-        return len(two.rows) == len(self.points.places)
+        return len(two.rows) == int(self.X.shape[0])
 
 
 class KernelSVM(KernelPlanes):
@@ -204,7 +214,7 @@ class KernelSVM(KernelPlanes):
 
         is_hard = math.inf == self.C
         costs = np.full(len(two.rows), math.inf) if is_hard else prices(float(self.C), two)
-        problem = KernelMargin(two.X, two.signs, costs, Loss.HINGE, True, work.kernel, work.points_of(two))
+        problem = KernelMargin(two.X, two.signs, costs, Loss.HINGE, True, work.kernel, work.points_of(two, clock))
         judge = KernelJudge(problem, self.tol, work.threads)
         sweeps = functools.partial(work.rounds, problem, two, tol=self.tol)
         if is_hard:

@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit, touch
+from maxmargin.data.breath import breathe
 from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.rows import rows_of
 from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
@@ -159,6 +160,7 @@ def stochastic_subgradient(
     every run. No solution is settled. With a kernel it has no w: the `a` are all there is. details["loss"] is the mean
     of s_i max(0, 1 - y_i (w.x_i + b)) over the visits so far, each with the plane as it was before its step.
     """
+    breathe()
     n = problem.n_rows
     table, rule, memory = prepare(problem, run)
     if run.average and len(run.v_lag) + len(run.a_lag) == 0:
