@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,16 @@ class Verdict(StrEnum):
     NOT_SEPARABLE = "Not separable: a point lies in the hulls of both classes; the witness rows prove it."
     UNDECIDED = "Undecided at this precision: the best margin lies in the stated interval around zero."
     STOPPED = "Stopped before a separating plane was found; the bounds are true."
+
+
+class FurtherLook(StrEnum):
+    """Where no plane separates: what became of the search for one that separates weakly. Reported, not proven."""
+
+    NOT_ASKED = "not asked"
+    FOUND = "found"
+    NONE_FOUND = "no plane was found that leaves no row on its wrong side and some row off itself"
+    TOO_LARGE = "a plane that leaves no row on its wrong side was not looked for: the table is too large for that"
+    NO_TIME = "a plane that leaves no row on its wrong side was not found before the time was over"
 
 
 def relative_gap(lower: float, upper: float) -> float:
@@ -54,6 +64,8 @@ class Certificate(Proof):
     tol                          the relative gap that was asked for
     kkt                          how well the conditions of optimality hold; None where no plane separates
     theorems                     the algorithm's guarantees beside what happened
+    rows_off_plane               of a weakly separable problem: how many rows are not on the plane; None: not counted
+    further_look                 of an inseparable one: what became of the search for a weakly separating plane
     """
 
     verdicts: ClassVar[type[StrEnum]] = Verdict
@@ -78,6 +90,20 @@ class Certificate(Proof):
     tol: float
     kkt: KKT | None = None
     theorems: tuple[TheoremBound, ...] = ()
+    rows_off_plane: int | None = None
+    further_look: FurtherLook = FurtherLook.NOT_ASKED
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        look = FurtherLook(state.get("further_look", FurtherLook.NOT_ASKED))
+        super().__setstate__({"rows_off_plane": None, **state, "further_look": look})
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Self:
+        """What `to_dict` wrote, now or before there was a further look."""
+        look, off = fields.get("further_look", "NOT_ASKED"), fields.get("rows_off_plane")
+        if look not in FurtherLook.__members__ or not (off is None or (type(off) is int and off >= 0)):
+            raise ValueError(f"not a certificate: further_look {look!r}, rows_off_plane {off!r}")
+        return super().from_dict({**fields, "further_look": FurtherLook[look], "rows_off_plane": off})
 
     @property
     def relative_gap(self) -> float:

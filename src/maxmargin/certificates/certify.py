@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates import exact
-from maxmargin.certificates.certificate import Certificate, Verdict, relative_gap
+from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict, relative_gap
 from maxmargin.certificates.measure import (
     HullDistance,
     PlaneMargin,
@@ -35,7 +35,8 @@ ON_THE_PLANE = 1e-9  # of the farthest row: nearer rows are taken to lie on a we
 class Claim:
     """A plane and row weights for one two-class problem, still to be judged.
 
-    `hulls_meet` asks for the exact proof that the weighted rows span a common point of the hulls.
+    `hulls_meet` asks for the exact proof that the weighted rows span a common point of the hulls; `weakly`, whether the
+    plane separates weakly then.
     """
 
     w: Vector
@@ -44,6 +45,7 @@ class Claim:
     weights: Vector
     hulls_meet: bool = False
     stopped: bool = False
+    weakly: bool = True
 
 
 def certify(
@@ -65,6 +67,7 @@ def certify(
     hulls = hull_distance(take(X, rows), signs[rows], weights, norm, fit_intercept)
     lower, upper = plane.lower, hulls.upper
     verdict = Verdict.STOPPED if claim.stopped else Verdict.UNDECIDED
+    off = 0
     if lower > 0.0:
         verdict = Verdict.OPTIMAL if relative_gap(lower, upper) <= tol else Verdict.SEPARABLE
     elif claim.hulls_meet:
@@ -75,8 +78,8 @@ def certify(
             weights = np.array([max(weight / total, math.ulp(0.0)) for weight in meeting.weights])
             rows, weights = rows[carrying], weights[carrying]
             verdict, upper = Verdict.NOT_SEPARABLE, 0.0
-            if weakly_separates(X, signs, plane, claim, fit_intercept):
-                verdict = Verdict.WEAKLY_SEPARABLE
+            off = weakly_separated(X, signs, plane, claim, fit_intercept) if claim.weakly else 0
+            verdict = Verdict.WEAKLY_SEPARABLE if off else verdict
     return Certificate(
         verdict=verdict,
         norm=norm,
@@ -96,6 +99,8 @@ def certify(
         tol=float(tol),
         kkt=conditions(X, signs, claim, plane, hulls, norm, fit_intercept) if lower > 0.0 else None,
         theorems=theorems,
+        rows_off_plane=off or None,
+        further_look=FurtherLook.FOUND if off else FurtherLook.NOT_ASKED,
     )
 
 
@@ -114,14 +119,15 @@ def rows_on(plane: PlaneMargin) -> NDArray[np.intp]:
     return np.flatnonzero(np.abs(plane.distances) <= ON_THE_PLANE * farthest)
 
 
-def weakly_separates(X: Matrix, signs: Vector, plane: PlaneMargin, claim: Claim, fit_intercept: bool) -> bool:
-    """Exactly: no row on the wrong side, some row off the plane (after an exact projection onto its rows)."""
+def weakly_separated(X: Matrix, signs: Vector, plane: PlaneMargin, claim: Claim, fit_intercept: bool) -> int:
+    """Exactly, after an exact projection onto the rows that are on the plane: how many rows are off it; 0 where one is
+    on the wrong side."""
     if not plane.value > -math.inf:
-        return False
+        return 0
     farthest = float(np.max(np.abs(plane.distances)))
     if not (farthest > 0.0 and plane.value >= -ON_THE_PLANE * farthest):
-        return False
-    return bool(exact.exact_weak_plane(X, signs, rows_on(plane), claim.w, claim.b if fit_intercept else None))
+        return 0
+    return exact.exact_weak_plane(X, signs, rows_on(plane), claim.w, claim.b if fit_intercept else None).off
 
 
 def conditions(

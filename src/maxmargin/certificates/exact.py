@@ -23,9 +23,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
+from maxmargin.certificates.exact_face import plane_through
 from maxmargin.certificates.exact_linear_algebra import (
     EXACT_BLOCK,
     Dyadic,
@@ -43,6 +43,7 @@ from maxmargin.certificates.exact_linear_algebra import (
     present_columns,
     weighted_sum,
 )
+from maxmargin.data.breath import breathe
 from maxmargin.problems.separation import Norm
 
 Vector = NDArray[Any]
@@ -60,6 +61,7 @@ class Verdict:
     holds: bool
     reason: str
     row: int | None = None
+    off: int = 0  # of a weak plane: how many rows are strictly on their side
 
     def __bool__(self) -> bool:
         return self.holds
@@ -258,43 +260,15 @@ def exact_weak_plane(X: Rows, signs: Vector, face_rows: Vector, w: Vector, b: fl
         plane, drift = plane_through(X[face_rows], claimed, with_bias=b is not None)
     except FloatingPointError:
         return Verdict(False, "A row on the plane is not finite.")
-    doubtful = list(doubtful_rows(X, signs, w, b, level=0.0, drift=drift))
-    row = first_row_below(X, signs, plane, doubtful, lambda exponent: 0)
-    if row is not None:
-        return Verdict(False, f"Row {row} is beyond the plane.", row)
-    some_row_is_clear = sum(map(len, doubtful)) < len(signs)
-    if not some_row_is_clear and first_row_below(X, -signs, plane, doubtful, lambda exponent: 0) is None:
+    off = len(signs)
+    for rows, margins, _ in exact_margins(X, signs, plane, doubtful_rows(X, signs, w, b, level=0.0, drift=drift)):
+        if len(margins) < len(rows) or (margins < 0).any():
+            row = int(rows[np.argmax(margins < 0) if (margins < 0).any() else len(margins)])
+            return Verdict(False, f"Row {row} is beyond the plane.", row)
+        off -= int(np.count_nonzero(margins == 0))
+    if off == 0:
         return Verdict(False, "Every row is on the plane.")
-    return Verdict(True, "No row is beyond the plane, and some row is strictly on its side.")
-
-
-def plane_through(face: Rows, plane: Dyadic, with_bias: bool) -> tuple[Dyadic, Floats]:
-    """A plane exactly through the face rows, up to a factor > 0, and the most that each coefficient moved."""
-    dense, columns = present_columns(face)
-    mantissas, exponents = dyadic(dense)
-    sizes = abs(dense.astype(np.float64))
-    largest = sizes.max(axis=0, initial=0.0)
-    scaled = dense / np.where(largest > 0, largest, 1.0)
-    if with_bias:
-        ones = np.ones((len(dense), 1), dtype=np.int64)
-        mantissas, scaled = np.hstack([mantissas, ones.astype(object)]), np.hstack([scaled, ones])
-        columns, exponents = np.append(columns, len(plane.exponents) - 1), np.append(exponents, 0)
-    # The unknowns are v_j 2**exponents_j.  Pivoted QR puts first the columns whose block is best conditioned.
-    values, unit = common_integers(Dyadic(plane.mantissas[columns], plane.exponents[columns] + exponents))
-    order: NDArray[Any] = np.arange(len(columns))
-    if scaled.size:
-        order = scipy.linalg.qr(scaled, mode="r", pivoting=True)[-1]
-    solved = np.empty(len(columns), dtype=object)
-    solved[order], denominator = null_point(mantissas[:, order], values[order])
-
-    moved = np.zeros(len(plane.exponents))
-    for j in np.flatnonzero(solved != denominator * values):
-        distance = Fraction(abs(solved[j] - denominator * values[j]), denominator)
-        moved[columns[j]] = float_above(distance * power_of_two(unit - int(exponents[j])))
-    through = Dyadic(plane.mantissas * denominator, plane.exponents.copy())
-    through.mantissas[columns] = solved
-    through.exponents[columns] = unit - exponents
-    return through, moved
+    return Verdict(True, "No row is beyond the plane, and some row is strictly on its side.", off=off)
 
 
 def read_plane(w: Vector, b: float | None) -> Dyadic | None:
@@ -341,10 +315,22 @@ def first_row_below(
 
     A row that is not finite has no margin, and counts as below.
     """
+    for rows, margins, unit in exact_margins(X, signs, plane, candidates):
+        below = np.flatnonzero(margins < least(unit))
+        if len(below) or len(margins) < len(rows):
+            return int(rows[below[0] if len(below) else len(margins)])
+    return None
+
+
+def exact_margins(
+    X: Rows, signs: Vector, plane: Dyadic, candidates: Iterable[Indices]
+) -> Iterator[tuple[Indices, Integers, int]]:
+    """Candidates, their y_i (v.x_i + c) over 2**e as far as the rows are finite, and e."""
     check_signs(signs)
     at_a_time = max(1, EXACT_BLOCK // max(1, X.shape[1]))
     for block in candidates:
         for start in range(0, len(block), at_a_time):
+            breathe()
             rows = block[start : start + at_a_time]
             dense, columns = present_columns(X[rows])
             finite = np.isfinite(dense).all(axis=1)
@@ -354,11 +340,7 @@ def first_row_below(
             present = np.append((mantissas != 0).any(axis=0), True)
             coefficients = np.where(present, plane.mantissas[used], 0)
             normal, unit = common_integers(Dyadic(coefficients, plane.exponents[used] + np.append(exponents, 0)))
-            margins = (mantissas @ normal[:-1] + normal[-1]) * exact_signs(signs[rows[:whole]])
-            below = np.flatnonzero(margins < least(unit))
-            if len(below) or whole < len(rows):
-                return int(rows[below[0] if len(below) else whole])
-    return None
+            yield rows, (mantissas @ normal[:-1] + normal[-1]) * exact_signs(signs[rows[:whole]]), unit
 
 
 # ------------------------------------------------------------------------------------ two points of the hulls

@@ -190,11 +190,24 @@ class KernelSeparationCertificate(Proof):
 
 
 def kernel_separation(
-    two: TwoClasses, kernel: Kernel, points: Points, a: Vector, *, fit_intercept: bool, settled: bool, mistakes: int
+    two: TwoClasses,
+    kernel: Kernel,
+    points: Points,
+    a: Vector,
+    *,
+    fit_intercept: bool,
+    settled: bool,
+    mistakes: int,
+    measured: bool = True,
 ) -> KernelSeparationCertificate:
-    """What the mistakes a of the rows prove; `settled`: the algorithm believes that its plane separates."""
-    plane = measure(kernel, points, two.signs, a, fit_intercept)
-    lower, upper = plane.lower(OUTWARDS), plane.upper(OUTWARDS)
+    """What the mistakes a of the rows prove; `settled`: the algorithm believes that its plane separates.
+
+    Not measured: there was no time, and nothing is claimed of the best margin.
+    """
+    lower, upper = -math.inf, math.inf
+    if measured:
+        plane = measure(kernel, points, two.signs, a, fit_intercept)
+        lower, upper = plane.lower(OUTWARDS), plane.upper(OUTWARDS)
     novikov = radius_squared(kernel, points, fit_intercept) / lower / lower if lower > 0.0 else math.inf
     support = np.flatnonzero(a)
     return KernelSeparationCertificate(

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from maxmargin.certificates.certificate import Certificate, Verdict
+from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
 from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
 from maxmargin.certificates.proof import KKT, TheoremBound
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
@@ -104,8 +104,18 @@ def rows(certificate: Certificate) -> list[str]:
     lines = heaviest_rows(certificate)
     if lines and certificate.verdict in (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE):
         shown = lines[0].rsplit(": ", 1)[1]
-        return [f"  witness: {certificate.n_support} rows whose hulls meet: {shown}"]
+        return [f"  witness: {certificate.n_support} rows whose hulls meet: {shown}", *further_look(certificate)]
     return lines
+
+
+def further_look(certificate: Certificate) -> list[str]:
+    """How many rows a weakly separating plane keeps off itself; or why there is none to speak of, which is no proof."""
+    look, off = certificate.further_look, certificate.rows_off_plane
+    if off is not None:
+        return [f"  off the plane, on their own side: {off:,} of {certificate.n_rows:,} rows; all others lie on it"]
+    if look in (FurtherLook.NOT_ASKED, FurtherLook.FOUND):
+        return []
+    return [f"  as the algorithm reported: {look.value}"]
 
 
 def heaviest_rows(certificate: Certificate | SoftMarginCertificate | KernelCertificate) -> list[str]:

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from maxmargin.certificates import exact
-from maxmargin.certificates.certificate import Certificate, Verdict
-from maxmargin.certificates.certify import Claim, conditions, slackness, weakly_separates
+from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
+from maxmargin.certificates.certify import Claim, conditions, slackness, weakly_separated
 from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_distance, objective, plane_margin
 from maxmargin.data.matrix import Matrix, Vector, is_sparse, refuse_what_is_not_finite
 from maxmargin.problems.multiclass import plain
@@ -262,8 +262,13 @@ def verdict_refused(
         elif not hulls.value <= 4.0 * rounding_of_hulls(hulls):
             yield f"the witness rows prove it, but their weights leave the hull points {hulls.value:.3g} apart"
     claim = Claim(c.w, c.b, rows, c.weights)
-    if c.verdict is Verdict.WEAKLY_SEPARABLE and not weakly_separates(X, signs, plane, claim, c.fit_intercept):
+    off = weakly_separated(X, signs, plane, claim, c.fit_intercept) if c.verdict is Verdict.WEAKLY_SEPARABLE else None
+    if off == 0:
         yield "the plane has rows on its wrong side, or all rows on itself"
+    elif c.rows_off_plane is not None and c.rows_off_plane != off:
+        yield f"{off or 'no'} rows are counted off a weakly separating plane, not {c.rows_off_plane}"
+    if c.further_look is FurtherLook.FOUND and off is None:
+        yield "a weakly separating plane is said to be found with a verdict that denies it"
 
 
 def exactly_refused(c: Certificate, X: Matrix, signs: Vector, rows: Rows, kept: Rows) -> Iterator[str]:

@@ -11,11 +11,14 @@ import contextlib
 import itertools
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextvars import copy_context
+from functools import cache, partial
 from types import TracebackType
 
 from threadpoolctl import ThreadpoolController
+
+from maxmargin.data.breath import breathe
 
 MOST_BLOCKS = 8
 WORTH_A_BLOCK = 100_000  # numbers to read: a smaller block is done before a thread has woken up
@@ -35,18 +38,27 @@ class Threads:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self.pool is not None:
-            self.pool.shutdown()
+            self.pool.shutdown(cancel_futures=True)
 
-    def run(self, run_block: Callable[[int, int, int], None], edges: list[int]) -> None:
-        """run_block(block, start, stop) for every block."""
+    def run(self, run_block: Callable[[int, int, int], None], edges: list[int], at_once: int | None = None) -> None:
+        """run_block(block, start, stop) for every block; with `at_once`, for at most so many of its rows at a time,
+        one after the other. There is a breath before each: where one ends the work, nothing runs on."""
+
+        def run(block: int, start: int, stop: int) -> None:
+            for first in range(start, stop, at_once or max(1, stop - start)):
+                breathe()
+                run_block(block, first, min(stop, first + at_once) if at_once else stop)
+
         calls = [(block, start, stop) for block, (start, stop) in enumerate(itertools.pairwise(edges))]
         if len(calls) == 1 or self.number == 1:
             for call in calls:
-                run_block(*call)
+                run(*call)
             return
         if self.pool is None:
             self.pool = ThreadPoolExecutor(self.number)
-        for done in [self.pool.submit(run_block, *call) for call in calls]:
+        futures = [self.pool.submit(partial(copy_context().run, run, *call)) for call in calls]
+        wait(futures)
+        for done in futures:
             done.result()
 
     @staticmethod

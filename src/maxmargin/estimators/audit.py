@@ -10,6 +10,7 @@ the best one. Nothing of the model is trusted: its planes are measured like any 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from maxmargin.certificates.kernel_duality import Direction, combined, soft_prim
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.data.breath import OutOfTime, breathe
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.threads import Threads, one_thread_for_blas
 from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart
@@ -80,7 +82,7 @@ def audit(
         table = table._replace(largest=max(table.largest, abs(fitted.bias_column)))
         planes = np.hstack([fitted.planes, (fitted.biases / fitted.bias_column)[:, None]])
         fitted = dataclasses.replace(fitted, planes=planes, biases=np.zeros(len(planes)))
-    clock = Clock(max_time, verbose)
+    clock = Clock(max_time, verbose, table.begun)
     questions = two_class_problems(table.X, table.labels, fitted.strategy, table.weights, table.largest)
     weighted = [with_class_weights(fitted, table, two) for two in questions]
     with clock.hears_ctrl_c():
@@ -183,12 +185,18 @@ def kernel_part(
     """A plane in the space of a kernel against the optimum of KernelSVM."""
     assert fitted.kernel is not None
     assert fitted.support is not None
-    certificate = svm._answer(two, clock, work, class_weight).certificate
-    assert isinstance(certificate, KernelCertificate)
-    points, costs = work.points_of(two), prices(fitted.C, two)
+    points, costs = work.points_of(two, clock), prices(fitted.C, two)
     problem = KernelMargin(two.X, two.signs, costs, Loss.HINGE, True, fitted.kernel, points)
     coefficients, own_bias = plane
-    w = direction_of(problem, fitted.support, coefficients, work.threads)
+    w = None
+    with clock.judging(), contextlib.suppress(OutOfTime):  # then nothing is known of this plane but what bounds all
+        breathe()
+        w = direction_of(problem, fitted.support, coefficients, work.threads)
+    certificate = svm._answer(two, clock, work, class_weight).certificate
+    assert isinstance(certificate, KernelCertificate)
+    if w is None:
+        unknown = PrimalValue(math.inf, math.inf, np.zeros(len(two.signs)), math.inf)
+        return against(two, unknown, unknown, certificate)
 
     def objective(b: float) -> PrimalValue:
         missing = 1.0 - two.signs * (w.values + b)

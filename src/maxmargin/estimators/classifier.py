@@ -24,16 +24,17 @@ from maxmargin.data.matrix import Matrix, Vector, check_table
 from maxmargin.estimators.convergence import End, Ending, tell
 from maxmargin.estimators.seen import seen_by
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems, votes
-from maxmargin.solve.clock import Answer, Clock, Status
+from maxmargin.solve.clock import Answer, Clock, Status, now
 
 
 class Table(NamedTuple):
-    """Checked input: rows, labels, the rows' weights if they have any, and max |x_ij|."""
+    """Checked input: rows, labels, the rows' weights if they have any, max |x_ij|, and when its reading began."""
 
     X: Matrix
     labels: Labels
     weights: Vector | None
     largest: float
+    begun: float | None = None
 
 
 class MarginClassifier(ClassifierMixin, BaseEstimator):
@@ -59,9 +60,10 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         choice("multi_class", self.multi_class, Strategy)
         if self.max_time is not None and not positive(self.max_time):
             raise ValueError(f"max_time must be a positive number of seconds or None, not {self.max_time!r}")
+        begun = now()
         X, y, largest = check_table(self, X, y)
         weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
-        return Table(X, encode_labels(y, weights), weights, largest)
+        return Table(X, encode_labels(y, weights), weights, largest, begun)
 
     def _refuse_booleans(self) -> None:
         """Python takes True for 1, so that `max_iter=True` would be one sweep: a sentence instead."""
@@ -71,7 +73,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
 
     def _solve(self, table: Table, answer: Callable[[TwoClasses, Clock], Answer]) -> Self:
         """Answer each two-class problem within one time limit."""
-        strategy, clock = Strategy(self.multi_class), Clock(self.max_time, self.verbose)
+        strategy, clock = Strategy(self.multi_class), Clock(self.max_time, self.verbose, table.begun)
         problems = two_class_problems(table.X, table.labels, strategy, table.weights, table.largest)
         with clock.hears_ctrl_c():
             answers = []
@@ -80,6 +82,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
                 answers.append(answer(two, clock))
             self._store(table.X, table.labels.classes, strategy, answers)
             self._seen = seen_by(self, table.X, table.labels.codes)
+        clock.report_end(answers)
         if clock.interrupted:  # fitted as far as it got, with its true gap; but a search or pipeline must stop
             raise KeyboardInterrupt
         if not clock.stopped:  # by somebody who knows that it is unfinished

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Self
 
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.measure import length
-from maxmargin.data.matrix import Matrix, Vector, row_squares
+from maxmargin.data.breath import OutOfTime
+from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.estimators.classifier import MarginClassifier, choice, positive
 from maxmargin.problems.multiclass import Strategy, TwoClasses
 from maxmargin.problems.separation import Norm, Separation, Solution
@@ -65,6 +67,7 @@ class HardMarginSVM(MarginClassifier):
     on_inseparable : {"raise", "return"}, default="raise"
         "return" keeps the verdict and the witness in `certificate_`, and fits the plane of (weighted) least squares
         to the labels -1 and +1, with a penalty on w of 1e-6 of the rows' sum of squares: stated and deterministic.
+        If `max_time` ends that, it is the plane half way between the means of the two classes.
     max_time : float, default=None
         Seconds. What has been found by then is kept, with its true gap, which a `ConvergenceWarning` tells.
     verbose : int, default=0
@@ -138,10 +141,10 @@ class HardMarginSVM(MarginClassifier):
         stopped = status in (Status.TIME, Status.INTERRUPTED)
 
         def certified(solution: Solution) -> Certificate:
-            plane = None
+            judged = functools.partial(judge, two, norm, self.fit_intercept, solution, scale, tol=self.tol, clock=clock)
             if solution.details.get("meets") and OnInseparable(self.on_inseparable) is OnInseparable.RETURN:
-                plane = self._plane_where_none_separates(problem, solution, two.weights)
-            return judge(two, norm, self.fit_intercept, solution, scale, tol=self.tol, stopped=stopped, plane=plane)
+                return self._where_none_separates(problem, solution, two.weights, clock, judged)
+            return judged(stopped=stopped)
 
         certificate = certified(solution)
         if certificate.verdict is Verdict.UNDECIDED:
@@ -154,11 +157,23 @@ class HardMarginSVM(MarginClassifier):
             status = Status.STALLED  # the algorithm is at its end, and the gap is not what was asked for
         return Answer(two, solution, certificate, status)
 
-    def _plane_where_none_separates(
-        self, problem: Separation, witness: Solution, weights: Vector | None
-    ) -> tuple[Vector, float] | None:
-        """The plane to show all the same."""
-        return least_squares_plane(problem, weights)
+    def _where_none_separates(
+        self,
+        problem: Separation,
+        witness: Solution,
+        weights: Vector | None,
+        clock: Clock,
+        judged: Callable[..., Certificate],
+    ) -> Certificate:
+        """The certificate with the plane that is shown all the same."""
+        from maxmargin.solvers.least_squares import least_squares_plane, plane_between_means
+
+        try:
+            with clock.searching():
+                plane = least_squares_plane(problem, weights)
+        except OutOfTime:
+            plane = plane_between_means(problem, weights)
+        return judged(plane=plane)
 
     def _shown_plane(self, certificate: Certificate) -> tuple[NDArray[np.float64], float]:
         return canonical_plane(certificate)
@@ -200,14 +215,3 @@ def canonical_dual(answer: Answer) -> Vector:
         a = weights / certificate.margin_upper / (2.0 if certificate.fit_intercept else 1.0)
         a = a if certificate.norm == "l1" else a / certificate.margin_upper
     return a * signs if np.all(np.isfinite(a)) else weights * signs  # beyond float64: the weights as they are
-
-
-def least_squares_plane(problem: Separation, weights: Vector | None) -> tuple[Vector, float]:
-    """The plane whose values come nearest to the signs in (weighted) least squares."""
-    from sklearn.linear_model import Ridge
-
-    X, squares = problem.X.astype(np.float64, copy=False), row_squares(problem.X)
-    penalty = 1e-6 * float(squares.sum() if weights is None else squares @ weights)
-    ridge = Ridge(alpha=penalty or 1.0, fit_intercept=problem.fit_intercept, tol=1e-8)
-    ridge.fit(X, problem.signs, sample_weight=weights)
-    return np.asarray(ridge.coef_, dtype=np.float64).ravel(), float(ridge.intercept_)

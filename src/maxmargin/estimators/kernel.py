@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.kernel_margin import KernelCertificate, kernel_certificate, no_plane_certificate
+from maxmargin.data.breath import OutOfTime, breathe
 from maxmargin.data.matrix import Matrix
 from maxmargin.data.threads import Threads, one_thread_for_blas
 from maxmargin.estimators.classifier import Table, positive, whole_number
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.hard_margin import NotSeparableError
 from maxmargin.estimators.kernel_planes import KernelPlanes
-from maxmargin.problems.kernel_margin import KernelMargin
+from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
 from maxmargin.problems.kernels import Kernel, Points, compared, rows_of
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
 from maxmargin.problems.soft_margin import Loss
@@ -24,38 +26,70 @@ from maxmargin.solve.clock import Answer, Clock
 from maxmargin.solve.soft_margin import prove
 
 if TYPE_CHECKING:
+    from maxmargin.solvers.kernel_rows import KernelRows, SharedRows, Values
     from maxmargin.solvers.row_cache import RowCache
 
 MEGABYTE = 2.0**20
 
 
 class KernelWork:
-    """What the two-class problems of a fit share: the rows as the kernel wants them, and a cache of its values."""
+    """What the two-class problems of a fit share: the rows as the kernel wants them, and a cache of its values.
+
+    All of it is made when it is first needed, where the clock is heard.
+    """
 
     def __init__(self, kernel: Kernel, table: Table, threads: Threads, n_bytes: float) -> None:
-        from maxmargin.solvers.kernel_rows import shared_rows
-        from maxmargin.solvers.row_cache import RowCache, room_for
-
-        self.kernel, self.threads = kernel, threads
-        self.points = compared(kernel, kernel.points(table.X))
-        self.rows, self.scale = shared_rows(kernel, self.points, threads)
-        self.memory = room_for(self.rows, n_bytes)
-        self.make_cache = functools.partial(RowCache, memory=room_for(self.rows, n_bytes))
+        self.kernel, self.threads, self.n_bytes, self.X = kernel, threads, n_bytes, table.X
         self.whole: RowCache | None = None
 
-    def points_of(self, two: TwoClasses) -> Points:
-        return self.points if self.is_whole(two) else rows_of(self.points, two.rows)
+    @functools.cached_property
+    def points(self) -> Points:
+        return compared(self.kernel, self.kernel.points(self.X))
+
+    @functools.cached_property
+    def shared(self) -> SharedRows:
+        from maxmargin.solvers.kernel_rows import shared_rows
+
+        return shared_rows(self.kernel, self.points, self.threads)
+
+    @functools.cached_property
+    def memory(self) -> Values:
+        from maxmargin.solvers.row_cache import room_for
+
+        return room_for(self.shared.rows, self.n_bytes)
+
+    @functools.cached_property
+    def make_cache(self) -> Callable[[KernelRows], RowCache]:
+        from maxmargin.solvers.row_cache import RowCache, room_for
+
+        return functools.partial(RowCache, memory=room_for(self.shared.rows, self.n_bytes))
+
+    def rounds(self, problem: KernelMargin, two: TwoClasses, **options: Any) -> KernelSolver:
+        """Batch SMO."""
+        from maxmargin.solvers.batch_smo import batch_smo
+
+        breathe()
+        cache = self.cache_of(two)
+        yield from batch_smo(problem, cache, self.shared.scale, memory=self.memory, **options)
+
+    def points_of(self, two: TwoClasses, clock: Clock) -> Points:
+        """The rows of a problem; where the time is over before they are made, as they are, and nobody asks for them."""
+        try:
+            with clock.searching():
+                return self.points if self.is_whole(two) else rows_of(self.points, two.rows)
+        except OutOfTime:
+            return Points(two.X, np.zeros(0), two.rows)
 
     def cache_of(self, two: TwoClasses) -> RowCache:
         """One against the rest: the same cache for all problems. One against one: its rows of the same table."""
         if not self.is_whole(two):
-            return self.make_cache(self.rows.restricted(two.rows))
+            return self.make_cache(self.shared.rows.restricted(two.rows))
         if self.whole is None:
-            self.whole = self.make_cache(self.rows)
+            self.whole = self.make_cache(self.shared.rows)
         return self.whole
 
     def is_whole(self, two: TwoClasses) -> bool:
-        return len(two.rows) == len(self.points.places)
+        return len(two.rows) == int(self.X.shape[0])
 
 
 class KernelSVM(KernelPlanes):
@@ -178,13 +212,12 @@ class KernelSVM(KernelPlanes):
 
     def _answer(self, two: TwoClasses, clock: Clock, work: KernelWork, class_weight: ClassWeight) -> Answer:
         from maxmargin.solve.kernel_margin import KernelJudge, approximate, hard_margin
-        from maxmargin.solvers.batch_smo import batch_smo
 
         is_hard = math.inf == self.C
         costs = np.full(len(two.rows), math.inf) if is_hard else prices(float(self.C), two)
-        problem = KernelMargin(two.X, two.signs, costs, Loss.HINGE, True, work.kernel, work.points_of(two))
+        problem = KernelMargin(two.X, two.signs, costs, Loss.HINGE, True, work.kernel, work.points_of(two, clock))
         judge = KernelJudge(problem, self.tol, work.threads)
-        sweeps = functools.partial(batch_smo, problem, work.cache_of(two), work.scale, tol=self.tol, memory=work.memory)
+        sweeps = functools.partial(work.rounds, problem, two, tol=self.tol)
         if is_hard:
             solution, status = hard_margin(problem, judge, clock, sweeps)
         elif self.approximation is not None:

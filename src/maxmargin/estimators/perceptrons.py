@@ -110,6 +110,7 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
             tol=0.0,
             stopped=not solution.settled,
             plane=(w, b),
+            clock=clock,
             theorems=self._theorems(two, *in_units_of_the_user(w, b, scale), solution) if solution.settled else (),
         )
         return Answer(two, solution, certificate, status)

@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from typing import Any
 
-from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
 from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.data.breath import OutOfTime
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.problems.separation import Separation, Solution
+from maxmargin.solve.clock import Clock
 
 
 class _Separability(HardMarginSVM):
     """The hard margin that, where no plane separates strictly, looks for one that separates weakly."""
 
-    def _plane_where_none_separates(
-        self, problem: Separation, witness: Solution, weights: Vector | None
-    ) -> tuple[Vector, float] | None:
-        from maxmargin.solvers.weak_plane import weak_plane
+    def _where_none_separates(
+        self,
+        problem: Separation,
+        witness: Solution,
+        weights: Vector | None,
+        clock: Clock,
+        judged: Callable[..., Certificate],
+    ) -> Certificate:
+        """With the weakly separating plane, if one is found; or why not. The proof that none separates comes first."""
+        from maxmargin.solvers.weak_plane import is_too_large, weak_plane
 
-        return weak_plane(problem, witness)
+        certificate = judged()
+        if certificate.is_separable is not False:
+            return certificate
+        look = FurtherLook.TOO_LARGE
+        if not is_too_large(problem):
+            try:
+                with clock.searching():
+                    plane = weak_plane(problem, witness)
+                    weak = certificate if plane is None else judged(plane=plane, weakly=True)
+                if weak.verdict is Verdict.WEAKLY_SEPARABLE:
+                    return weak
+                look = FurtherLook.NONE_FOUND
+            except OutOfTime:
+                look = FurtherLook.NO_TIME
+        return dataclasses.replace(certificate, further_look=look)
 
 
 def separability(
@@ -37,8 +61,10 @@ def separability(
     The verdict is one of
 
     - separable, with the best margin between two proven bounds;
-    - weakly separable: a plane has no row on its wrong side, but no plane keeps all rows off itself;
     - not separable, with a witness: at most d + 2 rows whose hulls meet (`.rows`, `.weights`);
+    - weakly separable, which is not separable, with the same witness, and more: a plane has no row on its wrong side,
+      and `.rows_off_plane` rows off itself. Nobody else looks for it. Where it was not looked for, because the table
+      has more than 50,000,000 numbers, or not found in time, the report of "not separable" says so (`.further_look`);
     - undecided at this precision, with the interval in which the best margin lies;
     - stopped, where `max_time` ended the search first.
 

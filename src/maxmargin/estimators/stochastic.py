@@ -25,11 +25,12 @@ from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weigh
 from maxmargin.estimators.kernel_planes import KernelPlanes
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernel_margin import KernelMargin
-from maxmargin.problems.kernels import Kernel, KernelName, rows_of
+from maxmargin.problems.kernels import Kernel, KernelName
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain, two_class_problems
 from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import Loss, SoftMargin
 from maxmargin.solve.clock import Answer, Clock
+from maxmargin.solve.kernel_points import points_in_time, values_in_time
 from maxmargin.solve.soft_margin import soft_certificate
 from maxmargin.solve.stochastic import JudgeOfTheLast, follow, measured_against_the_best
 
@@ -197,8 +198,8 @@ class StochasticSVM(KernelPlanes):
     ) -> Answer:
         from maxmargin.solvers.stochastic_subgradient import stochastic_subgradient
 
-        problem = self._problem(two, kernel)
-        run, notebook = self._run(problem, problem.n_rows, earlier), clock.watch.notebook
+        problem = self._problem(two, kernel, clock)
+        run, notebook = self._run(problem, problem.n_rows, earlier, clock), clock.watch.notebook
         last = run.sweeps + int(self.max_iter)
         if run.average and len(run.v_lag) + len(run.a_lag) == 0:
             run.begin_mean()
@@ -237,23 +238,22 @@ class StochasticSVM(KernelPlanes):
             broken=[condition for condition, is_broken in conditions.items() if is_broken],
         )
 
-    def _problem(self, two: TwoClasses, kernel: Kernel | None) -> SoftMargin:
+    def _problem(self, two: TwoClasses, kernel: Kernel | None, clock: Clock | None = None) -> SoftMargin:
         costs, bias = prices(float(self.C), two), bool(self.fit_intercept)
-        if kernel is None:
+        if kernel is None or clock is None:
             return SoftMargin(two.X, two.signs, costs, Loss.HINGE, bias)
-        return KernelMargin(two.X, two.signs, costs, Loss.HINGE, bias, kernel, kernel.points(two.X, two.rows))
+        points = points_in_time(kernel, two, clock)
+        return KernelMargin(two.X, two.signs, costs, Loss.HINGE, bias, kernel, points)
 
-    def _run(self, problem: SoftMargin, n_rows: int, earlier: Descent | None) -> Descent:
-        """A new run, or the earlier one as far as it fits these rows."""
+    def _run(self, problem: SoftMargin, n_rows: int, earlier: Descent | None, clock: Clock | None = None) -> Descent:
+        """A new run, or the earlier one as far as it fits these rows; where the clock ends that, it does not begin."""
         n, d = problem.X.shape
         has_kernel = isinstance(problem, KernelMargin)
         run = Descent(
             float(self.C), n_rows, has_kernel, bool(self.average), np.zeros(n if has_kernel else d), np.zeros(n)
         ).taken_up(earlier)
         if isinstance(problem, KernelMargin) and np.any(run.a):  # on the rows as they are now
-            own = np.flatnonzero(run.a)
-            coefficients = (run.a * problem.signs)[own, None]
-            run.v = problem.kernel.combine(problem.points, rows_of(problem.points, own), coefficients)[:, 0]
+            run.v = values_in_time(problem, run.a, clock)
         if self.project:
             run.radius = math.sqrt(float(problem.costs.sum()) * (n_rows / max(1, n)))
         return run
@@ -391,4 +391,6 @@ class StochasticSVM(KernelPlanes):
             problem = self._problem(two, None)
             judge = measured_against_the_best(two, problem, (w, float(b)), self.tol, clock)
             certificates.append(soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)[0])
+        if clock.interrupted:
+            raise KeyboardInterrupt
         return certificates[0] if len(certificates) == 1 else MulticlassCertificate(tuple(certificates))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.certificate import Certificate, FurtherLook
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.kernel_separation import KernelSeparationCertificate
 from maxmargin.certificates.multiclass import MulticlassCertificate, Part
@@ -125,6 +125,20 @@ def read_class_weight(fields: Fields) -> tuple[tuple[Any, float], ...]:
     return tuple((pair[0], number_in(pair[1], f"'class_weight' of {fields.place}")) for pair in pairs)
 
 
+def read_rows_off_plane(fields: Fields) -> int | None:
+    """Older files did not count them."""
+    if fields.left.get("rows_off_plane") is None:
+        fields.left.pop("rows_off_plane", None)
+        return None
+    return fields.whole("rows_off_plane")
+
+
+def read_further_look(fields: Fields) -> FurtherLook:
+    if "further_look" not in fields.left:
+        return FurtherLook.NOT_ASKED
+    return FurtherLook[fields.one_of("further_look", list(FurtherLook.__members__))]
+
+
 READERS: dict[str, Callable[[Fields], Any]] = {
     "norm": lambda fields: fields.one_of("norm", [norm.value for norm in Norm]),
     "loss": lambda fields: fields.one_of("loss", [loss.value for loss in Loss]),
@@ -138,4 +152,6 @@ READERS: dict[str, Callable[[Fields], Any]] = {
     "kkt": read_conditions,
     "theorems": read_theorems,
     "class_weight": read_class_weight,
+    "rows_off_plane": read_rows_off_plane,
+    "further_look": read_further_look,
 }

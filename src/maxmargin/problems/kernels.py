@@ -25,13 +25,16 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from maxmargin.data.breath import breathe
 from maxmargin.data.matrix import Matrix, Vector, is_sparse, largest_magnitude, row_squares
 from maxmargin.data.threads import Threads, block_edges, one_thread_for_blas
+from maxmargin.problems.kernel_scale import scale_of
 
 UNIT_ROUNDOFF = 2.0**-53
 LEAST = math.ulp(0.0)
 EXP_ERROR = 4.0  # units in the last place that NumPy's exp may be off
 FAINT = 2.0**-1000  # added to weights: u times it is more than what a weight below the normal range can have lost
+ROWS = 1024  # of a table that are moved at a time
 BLOCK, FUNCTION_BLOCK = (256, 256), (1024, 1024)  # of kernel values at a time: in the cache; few calls of a function
 DENSE_NUMBERS = 2**22  # so many numbers of sparse rows may be written out
 DENSE_BLOCK = 2**19  # so many numbers of a block of sparse rows that meets few others
@@ -84,7 +87,11 @@ class Kernel:
         if self.name is KernelName.FUNCTION:
             return Points(X, np.zeros(0), places)
         if self.shift is not None:
-            X = X - self.shift
+            moved = np.empty(X.shape)
+            for rows in spans(0, len(X), ROWS):
+                breathe()
+                np.subtract(X[rows], self.shift, out=moved[rows])
+            X = moved
         return Points(X, row_squares(X), places)
 
     def values(self, A: Points, B: Points) -> NDArray[np.float64]:
@@ -174,8 +181,7 @@ class Kernel:
         if self.name is KernelName.PRECOMPUTED:  # the columns in their places: zeros cost less than to pick columns
             coefficients, weights = (spread_out(c, B.places, A.X.shape[1]) for c in (coefficients, weights))
         out = np.zeros((n, coefficients.shape[1]))
-        height, width = self.block
-        edges = block_edges(n, n * len(coefficients))
+        (height, width), edges = self.block, block_edges(n, n * len(coefficients))
         both = A is B and sizes is None and self.name in (KernelName.RBF, KernelName.POLY)
         mirrored = [np.zeros_like(out) for _ in edges] if both else []  # for each thread: its own
 
@@ -187,6 +193,7 @@ class Kernel:
                 for rows, part in parts:
                     if both and columns.start < rows.start:
                         break  # these pairs, and those of the rows below, have had their turn the other way round
+                    breathe()
                     values = self.from_factors(part, right)
                     out[rows] += values @ coefficients[columns]
                     if sizes is not None:
@@ -265,31 +272,6 @@ class KernelChoice:
             return Kernel(name, gamma, float(self.coef0), int(self.degree))
         shift = None if is_sparse(X) else X.mean(axis=0, dtype=np.float64)
         return Kernel(name, gamma, shift=shift)
-
-
-def scale_of(X: Matrix, gamma: Any) -> float:
-    """gamma as a number."""
-    if gamma == "auto":
-        return 1.0 / int(X.shape[1])
-    if gamma != "scale":
-        return float(gamma)
-    variance = variance_of(X)
-    if not variance < math.inf:
-        raise ValueError(
-            "gamma='scale' is 1 / (columns * variance of X), and the squares of these numbers are beyond float64; "
-            "scale the columns first, for example with sklearn.preprocessing.StandardScaler, or give gamma as a number"
-        )
-    return 1.0 / (int(X.shape[1]) * variance) if variance > 0.0 else 1.0
-
-
-def variance_of(X: Matrix) -> float:
-    """The variance of all numbers of the table; not finite where float64 cannot hold it."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not is_sparse(X):
-            return float(X.var(dtype=np.float64))
-        size = int(X.shape[0]) * int(X.shape[1])
-        mean = float(X.sum(dtype=np.float64)) / size
-        return float(np.sum(row_squares(X))) / size - float(np.square(mean))
 
 
 def refuse_a_skew_table(table: Matrix, places: NDArray[np.intp]) -> None:
@@ -380,12 +362,20 @@ def power(base: NDArray[np.float64], degree: int) -> NDArray[np.float64]:
 
 
 def compared(kernel: Kernel, points: Points) -> Points:
-    """The points as rbf needs them to compare them with each other: without columns in which all are equal."""
-    if kernel.name is not KernelName.RBF or is_sparse(points.X) or not len(points.X):
+    """The points as rbf needs them to compare them with each other: without columns in which all are equal.
+
+    They are this kernel's own copy of the rows, and the columns that stay move up in it.
+    """
+    if kernel.shift is None or not len(points.X):
         return points
     varies = np.flatnonzero(points.X.min(axis=0) != points.X.max(axis=0))  # NaN, where numbers overflowed, stays
-    X = points.X if len(varies) == points.X.shape[1] else np.take(points.X, varies, axis=1)
-    return points if X is points.X else Points(X, row_squares(X), points.places)
+    if len(varies) == points.X.shape[1]:
+        return points
+    for rows in spans(0, len(points.X), ROWS):
+        breathe()
+        points.X[rows, : len(varies)] = points.X[rows][:, varies]
+    X = points.X[:, : len(varies)]
+    return Points(X, row_squares(X), points.places)
 
 
 def rows_of(points: Points, rows: slice | NDArray[np.intp]) -> Points:

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ import numpy as np
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.data.breath import OutOfTime, breathing
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.notebook import NotebookError
@@ -37,6 +39,9 @@ class Status(StrEnum):
     STOPPED = "stopped by a callback"
 
 
+BY_THE_CLOCK = (Status.TIME, Status.INTERRUPTED, Status.STOPPED)  # or by whoever watches it: it could have gone on
+
+
 def status_named(name: str) -> Status:
     """The status that an earlier process wrote down."""
     if name not in Status.__members__:
@@ -44,24 +49,52 @@ def status_named(name: str) -> Status:
     return Status[name]
 
 
-class Clock:
-    """The time limit of one fit, over all its two-class problems, and its progress on stderr."""
+GRACE = 0.3  # seconds after the limit, or after Ctrl-C, for the judgement of what was found
 
-    def __init__(self, max_time: float | None, verbose: int) -> None:
+
+def now() -> float:
+    """What every clock of a fit is read from."""
+    return time.perf_counter()
+
+
+class Clock:
+    """The time limit of one fit, over all its two-class problems, and its progress on stderr.
+
+    It is read between the steps of a solver, which show a solution, and at the breaths inside of them. What was found
+    is judged at the end: a search ends `reserve` seconds early, so that the limit covers its last judgement, and that
+    may take a little longer, or is given up.
+    """
+
+    def __init__(self, max_time: float | None, verbose: int, begun: float | None = None) -> None:
         from maxmargin._numba import seconds_compiling
 
         self.compiled_by_now, self.compiled_before = seconds_compiling, seconds_compiling()
-        self.started = self.reported = time.perf_counter()
+        self.started = self.reported = now() if begun is None else begun
         self.deadline = np.inf if max_time is None else self.started + max_time
+        self.reserve = 0.0
         self.verbose = verbose
         self.interrupted = False
         self.stopped = False
+        self.stage = "preparing"
         self.watch = current_watch()
         self.listener: Listener | None = None  # the estimator's own: it hears of every breath as well
 
     @property
     def is_over(self) -> bool:
-        return self.interrupted or self.stopped or time.perf_counter() >= self.deadline
+        return self.interrupted or self.stopped or now() >= self.deadline - self.reserve
+
+    @property
+    def is_limited(self) -> bool:
+        return bool(self.deadline < np.inf)
+
+    @property
+    def left_to_judge(self) -> float:
+        """Seconds."""
+        return self.deadline + GRACE - now()
+
+    @property
+    def elapsed(self) -> float:
+        return now() - self.started
 
     @property
     def reason(self) -> Status:
@@ -83,7 +116,7 @@ class Clock:
         def hear(number: int, frame: Any) -> None:
             if self.interrupted:
                 signal.default_int_handler(number, frame)
-            self.interrupted = True
+            self.interrupt()
 
         signal.signal(signal.SIGINT, hear)
         try:
@@ -91,18 +124,60 @@ class Clock:
         finally:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
+    def interrupt(self) -> None:
+        """The user wants it to end: what is still to be judged has no more than its grace."""
+        self.interrupted = True
+        self.deadline = min(self.deadline, now())
+
+    @contextmanager
+    def searching(self) -> Iterator[None]:
+        """Within it, a breath ends the work when the search is over."""
+        with breathing(self.hear_breath):
+            yield
+
+    def hear_breath(self) -> None:
+        if self.is_over:
+            raise OutOfTime
+        self.report()
+
+    @contextmanager
+    def judging(self) -> Iterator[None]:
+        """Within it, a breath ends the work when the judgement of what was found has had its time as well."""
+        with breathing(self.hear_last_breath):
+            yield
+
+    def hear_last_breath(self) -> None:
+        if now() >= self.deadline + GRACE:
+            raise OutOfTime
+        self.report("judging")
+
+    def report(self, stage: str | None = None) -> None:
+        """A sign of life, once a second: what is being done where no solution can be shown."""
+        if self.verbose and now() - self.reported >= 1.0:
+            self.say(stage or self.stage)
+
+    def report_end(self, answers: list[Answer]) -> None:
+        """The last line of a verbose fit: how it ended."""
+        if not self.verbose:
+            return
+        ends = Counter(answer.status for answer in answers)
+        several = len(answers) > 1
+        said = "; ".join(f"{count} x {status.value}" if several else status.value for status, count in ends.items())
+        self.say(f"ended, {said}")
+
+    def say(self, words: str) -> None:
+        self.reported = now()
+        compiling = self.compiled_by_now() - self.compiled_before
+        apart = f"  (compiled once in {compiling:.1f} s)" if compiling >= 0.05 else ""
+        print(f"maxmargin {self.elapsed - compiling:7.1f} s  {words}{apart}", file=sys.stderr, flush=True)
+
     def show(self, solution: Solution, problem: SignedRows) -> None:
-        now = time.perf_counter()
+        self.stage = "working"
         if self.watch.hears(solution, problem) or (self.listener is not None and self.listener(solution, problem)):
             self.stopped = True
-        if self.verbose and (now - self.reported >= 1.0 or self.verbose > 1):
-            self.reported = now
+        if self.verbose and (now() - self.reported >= 1.0 or self.verbose > 1):
             gap = f"  gap about {solution.details['gap']:.1e}" if "gap" in solution.details else ""
-            compiling = self.compiled_by_now() - self.compiled_before
-            apart = f"  (compiled once in {compiling:.1f} s)" if compiling >= 0.05 else ""
-            seconds = now - self.started - compiling
-            line = f"maxmargin {seconds:7.1f} s  {solution.sweeps} sweeps  {solution.updates} updates{gap}{apart}"
-            print(line, file=sys.stderr, flush=True)
+            self.say(f"{solution.sweeps} sweeps  {solution.updates} updates{gap}")
 
 
 @dataclass(frozen=True, eq=False)

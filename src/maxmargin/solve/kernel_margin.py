@@ -16,13 +16,15 @@ import numpy as np
 from maxmargin.certificates.exact_kernel import witness
 from maxmargin.certificates.kernel_duality import KernelMeasure, both_sides, direction, least_gap, measure
 from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
+from maxmargin.data.breath import OutOfTime
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
+from maxmargin.problems.kernels import rows_of
 from maxmargin.problems.notebook import State
 from maxmargin.problems.separation import Norm, Separation, Solution
 from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin
-from maxmargin.solve.clock import Clock, Status
+from maxmargin.solve.clock import Clock, Status, now
 from maxmargin.solve.separation import drive
 from maxmargin.solve.soft_margin import Judge, prove
 from maxmargin.solvers.low_rank import low_rank
@@ -31,6 +33,9 @@ from maxmargin.solvers.widest_street import widest_street
 
 FINER = 0.1  # of the tolerance: to what the problem of low rank is solved
 HARD_RANK = 2000  # the most columns that stand for the kernel when its hard margin is sought
+SOME_ROWS = 256  # whose kernel is timed
+WORTH_TIMING = 1_000_000  # kernel values: fewer take no time that matters
+MARGIN = 1.2  # times what a judgement is thought to take is reserved for it
 
 
 class KernelJudge:
@@ -47,6 +52,7 @@ class KernelJudge:
         self.most = math.inf if any_plane else self.measured.upper
         self.witness: Vector | None = None
         self.was_brief = False  # the last proposal was refused for its rows with weight alone
+        self.pace: float | None = None  # seconds for a kernel value, once it is known
 
     @property
     def gap(self) -> float:
@@ -59,17 +65,28 @@ class KernelJudge:
         their values are NaN, and so is the bias. But not twice in a row: a solver needs exact values of all rows to get
         out of its errors.
         """
-        a = np.clip(solution.a, 0.0, self.problem.costs)
+        begun, a = now(), np.clip(solution.a, 0.0, self.problem.costs)
         w = direction(self.problem, a, self.threads)
         if not (thorough or self.was_brief) and (gap := least_gap(self.problem, w)) > self.tol:
             self.was_brief = True
             return Judgement(math.inf, 0.0, gap, w.values, math.nan)
         self.was_brief = False
         measured = both_sides(self.problem, w, None, self.threads)
+        if (values := self.problem.n_rows * np.count_nonzero(a)) >= WORTH_TIMING:
+            self.pace = (now() - begun) / values
         gap = soft_gap(measured.upper, measured.lower)
         if (measured.upper <= self.most or gap <= self.tol) and not self.gap < gap:
             self.a, self.measured = a, measured
         return Judgement(measured.upper, measured.lower, gap, measured.values, measured.b)
+
+    def seconds_for(self, solution: Solution) -> float:
+        """What a judgement of these weights takes: a kernel value for each row and each row that carries weight."""
+        values = self.problem.n_rows * np.count_nonzero(solution.a)
+        if values < WORTH_TIMING:
+            return 0.0
+        if self.pace is None:
+            self.pace = pace_of(self.problem) / self.threads.number
+        return MARGIN * self.pace * values
 
     def best_weights(self) -> Vector:
         """The feasible weights that were measured."""
@@ -92,6 +109,16 @@ class KernelJudge:
         """Pairs of variables end at the ends of their boxes by themselves."""
 
 
+def pace_of(problem: KernelMargin) -> float:
+    """Seconds for a kernel value on one core, from two small tables of them: the first one wakes up the memory."""
+    few = rows_of(problem.points, slice(0, SOME_ROWS))
+    for _ in range(2):
+        begun = now()
+        problem.kernel.combine(few, rows_of(few, slice(0, SOME_ROWS)), np.ones((len(few.places), 1)))
+        seconds = now() - begun
+    return seconds / len(few.places) ** 2
+
+
 def hard_margin(
     problem: KernelMargin, judge: KernelJudge, clock: Clock, rounds: Callable[..., KernelSolver]
 ) -> tuple[Solution, Status]:
@@ -100,26 +127,52 @@ def hard_margin(
     Where these find two points of the hulls that meet, the judge looks for a proof that they do. Where G cannot stand
     for all of K, `rounds(start=...)` goes on from there.
     """
-    G = low_rank(problem, HARD_RANK).columns
+    try:
+        with clock.searching():
+            G = low_rank(problem, HARD_RANK).columns
+    except OutOfTime:
+        return nothing(problem), clock.reason
     separation = Separation(G, problem.signs, Norm.L2, True)
     solution, status = drive(separation, functools.partial(widest_street, tol=FINER * judge.tol), clock)
-    judge.hear(solution)
+    if not heard(judge, solution, clock):
+        return solution, clock.reason
     if not judge.gap <= judge.tol and status is Status.SETTLED:
         judge.witness = witness(problem) if solution.details.get("meets") else None
         if judge.witness is not None:
             return solution, Status.WITNESS
         solution, status = prove(rounds(start=judge.best_weights()), judge, clock, None)
     if judge.measured.primal < np.inf:
-        judge.hear(dataclasses.replace(solution, a=judge.canonical_weights()))
+        heard(judge, dataclasses.replace(solution, a=judge.canonical_weights()), clock)
     return solution, Status.PROVEN if judge.gap <= judge.tol else status
 
 
 def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clock) -> tuple[Solution, Status]:
     """The kernel G G' of that rank instead: a linear problem on the rows of G, whose dual variables the judge then
     measures with the true kernel."""
-    linear = SoftMargin(low_rank(problem, rank).columns, problem.signs, problem.costs, Loss.HINGE, True)
+    try:
+        with clock.searching():
+            G = low_rank(problem, rank).columns
+    except OutOfTime:
+        return nothing(problem), clock.reason
+    linear = SoftMargin(G, problem.signs, problem.costs, Loss.HINGE, True)
     inner = Judge(linear, FINER * judge.tol, None)
     solution, status = prove(soft_street(linear, tol=FINER * judge.tol), inner, clock, None)
     solution = dataclasses.replace(solution, a=feasible_weights(inner.dual, problem.signs, inner.a))
-    judge.hear(solution)
+    if not heard(judge, solution, clock):
+        return solution, clock.reason
     return solution, Status.PROVEN if judge.gap <= judge.tol else Status.SETTLED if status is Status.PROVEN else status
+
+
+def heard(judge: KernelJudge, solution: Solution, clock: Clock) -> bool:
+    """Have it judged; False where the time for that is over, too, and what was judged before stands."""
+    try:
+        with clock.judging():
+            judge.hear(solution)
+    except OutOfTime:
+        return False
+    return True
+
+
+def nothing(problem: KernelMargin) -> Solution:
+    """What is known before anything is."""
+    return Solution(np.zeros(0), 0.0, np.zeros(problem.n_rows), False, 0, 0, {})

@@ -7,7 +7,9 @@ says what it is worth.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
@@ -17,15 +19,18 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.certify import Claim, certify
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.data.breath import OutOfTime
 from maxmargin.data.matrix import Vector, in_safe_range, is_sparse
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.notebook import BLANK, Notebook
 from maxmargin.problems.separation import Norm, Separation, Solution
-from maxmargin.solve.clock import Clock, Status, status_named
+from maxmargin.solve.clock import BY_THE_CLOCK, Clock, Status, status_named
 
 AnyCertificate = TypeVar("AnyCertificate", Certificate, SoftMarginCertificate)
 Solver = Callable[[Separation], Iterator[Solution]]
 
+CERTAIN = 0.5  # a relative gap of the margin below which a plane exists
+PATIENCE = 160  # sweeps, of which the question whether the hulls meet is asked twice
 LEAST_EXPONENT = -1000  # of a column: 1 / 2^e must be a double, and smaller numbers than that have few digits anyway
 
 
@@ -35,32 +40,45 @@ def drive(
     clock: Clock,
     stop: Callable[[Solution], bool] = lambda solution: False,
     notebook: Notebook = BLANK,
+    seconds_for: Callable[[Solution], float] = lambda solution: 0.0,
 ) -> tuple[Solution, Status]:
-    """Take solutions until one is settled, `stop` says so, the time is over, or Ctrl-C."""
+    """Take solutions until one is settled, `stop` says so, the time is over, or Ctrl-C.
+
+    `seconds_for` says how long the certificate of a solution takes: the search ends so much before the limit.
+    """
     if (ended := notebook.end_of(problem.n_columns)) is not None:
         return ended[0], status_named(ended[1])
-    solution, status = driven(problem, solver, clock, stop)
-    if not clock.is_over:
+    solution, status = driven(problem, solver, clock, stop, seconds_for)
+    clock.reserve = 0.0
+    if status not in BY_THE_CLOCK and not clock.is_over:
         notebook.end(solution, status.name)
     return solution, status
 
 
 def driven(
-    problem: Separation, solver: Solver, clock: Clock, stop: Callable[[Solution], bool]
+    problem: Separation,
+    solver: Solver,
+    clock: Clock,
+    stop: Callable[[Solution], bool],
+    seconds_for: Callable[[Solution], float],
 ) -> tuple[Solution, Status]:
     n, d = problem.X.shape
     solution = Solution(np.zeros(d), 0.0, np.zeros(n), False, 0, 0, {})
     try:
-        for solution in solver(problem):
-            clock.show(solution, problem)
-            if solution.settled:
-                return solution, Status.SETTLED
-            if stop(solution):
-                return solution, Status.WITNESS
-            if clock.is_over:
-                return solution, clock.reason
+        with clock.searching():
+            for solution in solver(problem):
+                clock.show(solution, problem)
+                if solution.settled:
+                    return solution, Status.SETTLED
+                if stop(solution):
+                    return solution, Status.WITNESS
+                clock.reserve = seconds_for(solution)
+                if clock.is_over:
+                    return solution, clock.reason
+    except OutOfTime:
+        return solution, clock.reason
     except KeyboardInterrupt:
-        clock.interrupted = True
+        clock.interrupt()
         return solution, Status.INTERRUPTED
     return solution, Status.BUDGET
 
@@ -82,16 +100,22 @@ def judge(
     stopped: bool = False,
     plane: tuple[Vector, float] | None = None,
     theorems: tuple[TheoremBound, ...] = (),
+    weakly: bool = False,
+    clock: Clock | None = None,
 ) -> Certificate:
-    """The certificate of a solution; `plane` takes the place of its own where the user is shown another one."""
+    """The certificate of a solution; `plane` takes the place of its own where the user is shown another one.
+
+    `weakly` asks whether the plane separates weakly, where no plane separates. Where the clock leaves no time for the
+    exact proof that none does, that is not claimed.
+    """
     w, b = plane if plane is not None else (solution.w, solution.b)
     rows = np.flatnonzero(solution.a)
     w, b = in_units_of_the_user(w, b, scale)
-    claim = Claim(w, b, rows, solution.a[rows], bool(solution.details.get("meets")), stopped)
-    certificate = certify(
+    claim = Claim(w, b, rows, solution.a[rows], bool(solution.details.get("meets")), stopped, weakly)
+    certified = functools.partial(
+        certify,
         two.X,
         two.signs,
-        claim,
         norm=norm.value,
         fit_intercept=fit_intercept,
         tol=tol,
@@ -99,6 +123,13 @@ def judge(
         negative=two.negative,
         theorems=theorems,
     )
+    try:
+        with contextlib.nullcontext() if clock is None or weakly else clock.judging():
+            certificate = certified(claim)
+    except OutOfTime:
+        if weakly:
+            raise
+        certificate = certified(dataclasses.replace(claim, hulls_meet=False, stopped=True))
     return in_rows_of_the_user(certificate, two)
 
 
@@ -152,12 +183,18 @@ def decide(problem: Separation, solution: Solution, clock: Clock) -> Solution:
 
 
 def witness(problem: Separation, clock: Clock) -> Solution | None:
-    """The hull solver's proof that no plane exists, if it finds one quickly; None otherwise."""
-    from maxmargin.solvers.nearest_hulls import nearest_hulls
-    from maxmargin.solvers.widest_street import suits_hulls
+    """A proof that no plane exists, if one is found quickly; None otherwise.
 
-    if not suits_hulls(problem):
-        return None
+    Two equal rows of both classes; or else the nearest points of the hulls. Where rows and columns are many, coordinate
+    descent is given up when its gap shows that there is a plane, or after some sweeps.
+    """
+    from maxmargin.solvers.widest_street import widest_street
+
+    def is_answered(solution: Solution) -> bool:
+        gap = solution.details.get("gap")
+        return gap is not None and (gap < CERTAIN or solution.sweeps >= PATIENCE)
+
     # A problem of its own: a recorder tells this question from the run that it interrupts.
-    solution, _ = drive(dataclasses.replace(problem), nearest_hulls, clock)
+    question = dataclasses.replace(problem, norm=Norm.L2)
+    solution, _ = drive(question, widest_street, clock, is_answered)
     return solution if solution.details.get("meets") else None

@@ -7,6 +7,7 @@ no pass over the data is made twice. The certificate is made of the judge's numb
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any, NamedTuple, Protocol
 
@@ -20,12 +21,13 @@ from maxmargin.certificates.soft_margin import (
     soft_conditions,
     soft_gap,
 )
+from maxmargin.data.breath import OutOfTime
 from maxmargin.data.matrix import Vector, in_safe_range
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.notebook import BLANK, Notebook, State, solution_in, state_of
 from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, SoftMarginSolver, best_bias
-from maxmargin.solve.clock import Clock, Status, status_named
+from maxmargin.solve.clock import BY_THE_CLOCK, Clock, Status, status_named
 from maxmargin.solve.separation import in_rows_of_the_user
 
 BEYOND_ROUNDING = 1e-12  # so much beyond its edge, a row does not pay for what rounding might do to it
@@ -53,6 +55,7 @@ class AnyJudge(Protocol):
     @property
     def gap(self) -> float: ...
     def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement: ...
+    def seconds_for(self, solution: Solution) -> float: ...
     def tidy(self) -> None: ...
     def state(self) -> State: ...
     def take_up(self, kept: State) -> None: ...
@@ -135,6 +138,10 @@ class Judge:
                 self.look_at(plane, values_of(self.problem.X, plane))
         return self.a
 
+    def seconds_for(self, solution: Solution) -> float:
+        """What a judgement takes: a pass over the rows, which needs no time of its own."""
+        return 0.0
+
     @property
     def gap(self) -> float:
         return soft_gap(self.plane.primal.upper, self.dual.lower)
@@ -193,6 +200,7 @@ def prove(
     answer: Judgement | None = None
     status = Status.STALLED
     judged = True  # there is nothing yet
+    affordable = solution  # the last one that could be judged in the time that was left
     given_up: list[Solution] = []  # what an algorithm had when it handed over to the next, if that was something
 
     def state() -> State:
@@ -210,7 +218,7 @@ def prove(
         while True:
             last = solution
             try:
-                with np.errstate(all="ignore"):  # whatever overflows on the way, what is proposed is judged
+                with np.errstate(all="ignore"), clock.searching():  # whatever overflows, what is proposed is judged
                     solution = solver.send(answer)
             except StopIteration:  # of the solver: that of a listener or a kernel is an error of theirs
                 break
@@ -219,31 +227,39 @@ def prove(
                 given_up.append(last)
             judged, answer = False, None
             if solution.settled:
-                answer = judge.hear(solution, thorough=False)
+                with clock.judging():
+                    answer = judge.hear(solution, thorough=False)
                 judged = judge.gap <= answer.gap
                 solution.details["gap"] = answer.gap
                 if judge.gap <= judge.tol:
                     status = Status.PROVEN
                     break
             clock.show(solution, judge.problem)
+            clock.reserve = judge.seconds_for(solution) if clock.is_limited and not judged else 0.0
             if clock.is_over:
                 status = clock.reason
                 break
+            affordable = solution
             if max_iter is not None and solution.sweeps >= max_iter:
                 status = Status.BUDGET
                 break
+    except OutOfTime:
+        status = clock.reason
     except KeyboardInterrupt:
-        clock.interrupted = True
+        clock.interrupt()
         status = Status.INTERRUPTED
     finally:
         solver.close()
-    if not judged and judge.hear(solution).gap <= judge.tol:
-        status = Status.PROVEN
-    if status is not Status.PROVEN and any(judge.hear(other).gap <= judge.tol for other in given_up):
-        status = Status.PROVEN
+    clock.reserve = 0.0
+    with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands
+        last = affordable if judge.seconds_for(solution) > max(0.0, clock.left_to_judge) else solution
+        if not judged and judge.hear(last).gap <= judge.tol:
+            status = Status.PROVEN
+        if status is not Status.PROVEN and any(judge.hear(other).gap <= judge.tol for other in given_up):
+            status = Status.PROVEN
     if status is Status.PROVEN:
         judge.tidy()
-    if not clock.is_over:
+    if status not in BY_THE_CLOCK and not clock.is_over:
         notebook.end(solution, status.name)
     return solution, status
 

@@ -7,18 +7,20 @@ all: they only bound.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from maxmargin.certificates.duality import values_of
+from maxmargin.data.breath import OutOfTime
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.notebook import BLANK, Notebook, State, solution_in, state_of
 from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import Judgement, SoftMargin
-from maxmargin.solve.clock import Clock, Status
+from maxmargin.solve.clock import BY_THE_CLOCK, Clock, Status
 from maxmargin.solve.soft_margin import Judge, prove, soft_margin_of, taken_up
 
 if TYPE_CHECKING:
@@ -52,25 +54,35 @@ def follow(
     if (kept := notebook.page("looks", state, growing=("w",))) is not None:
         solution, next_look, seen = solution_in(kept), kept["next_look"], kept["seen"]
     try:
-        for solution in solver:
+        while True:
+            with clock.searching():
+                solution = next(solver)
             seen = False
             if solution.sweeps >= next_look:
-                solution.details["gap"] = judge.hear(solution).gap
+                with clock.judging():
+                    solution.details["gap"] = judge.hear(solution).gap
                 seen, next_look = True, UNTIL_NEXT_LOOK * solution.sweeps
                 if judge.gap <= judge.tol:
                     status = Status.PROVEN
                     break
             clock.show(solution, judge.problem)
+            clock.reserve = judge.seconds_for(solution) if clock.is_limited and not seen else 0.0
             if clock.is_over:
                 status = clock.reason
                 break
+    except StopIteration:
+        pass
+    except OutOfTime:
+        status = clock.reason
     except KeyboardInterrupt:
-        clock.interrupted = True
+        clock.interrupt()
         status = Status.INTERRUPTED
-    if not seen:
-        judge.hear(solution)
-        status = Status.PROVEN if judge.gap <= judge.tol else status
-    if not clock.is_over:
+    clock.reserve = 0.0
+    with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands
+        if not seen:
+            judge.hear(solution)
+            status = Status.PROVEN if judge.gap <= judge.tol else status
+    if status not in BY_THE_CLOCK and not clock.is_over:
         notebook.end(solution, status.name)
     return solution, status
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.lapack import dpstrf
 
+from maxmargin.data.breath import breathe
 from maxmargin.data.matrix import Matrix, Vector
 
 PATIENCE = 3  # whole-block steps without progress before single exchanges
@@ -44,6 +45,7 @@ def nearest_points(
     free = free.copy()
     fewest_wrong, patience = len(groups) + 1, PATIENCE
     for step in range(1, max_steps + 1):
+        breathe()
         rows = np.flatnonzero(free)
         if len(np.unique(groups[rows])) < n_groups:
             return None, step

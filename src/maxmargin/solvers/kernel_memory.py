@@ -23,13 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import overload, types
+from maxmargin.data.breath import breathe
 from maxmargin.data.rows import add, dot, touch_row
-from maxmargin.problems.kernels import Kernel, Points, rows_of
+from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of, spans, terms_per_row
 from maxmargin.problems.notebook import State
 from maxmargin.solvers.row_batches import RowBatches
 
 BYTES = 2**28  # of memory for rows of the kernel
-AT_ONCE = 128  # rows that are made together: one product of matrices
+AT_ONCE = 128  # rows that are made together
+PRODUCTS = 200_000_000  # of numbers, between two breaths
 
 
 class RememberedRows(NamedTuple):
@@ -50,6 +52,7 @@ class KernelMemory:
         self.owners = np.full(size, -1, dtype=np.int64)
         self.next = 0
         self.made = RowBatches(size)
+        self.n_made = 0
 
     def fetch(self, first: int, others: NDArray[np.intp]) -> None:
         """Make row `first`, and with it the first few of the others that are missing."""
@@ -65,9 +68,18 @@ class KernelMemory:
         self.next = int(own[-1] + 1) % len(self.owners)
         self.rows.stored[own] = self.made_together(wanted)
         self.made.note(own, wanted)
+        self.n_made += len(wanted)
 
     def made_together(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        return self.kernel.values(rows_of(self.points, rows), self.points)
+        """A product of matrices for some of the columns at a time, with a breath between."""
+        n, few = self.points.X.shape[0], rows_of(self.points, rows)
+        products = max(1, len(rows) * terms_per_row(self.points.X))
+        columns = n if self.kernel.name is KernelName.FUNCTION else max(AT_ONCE, PRODUCTS // products)
+        values = np.empty((len(rows), n))
+        for some in spans(0, n, columns):
+            breathe()
+            values[:, some] = self.kernel.values(few, rows_of(self.points, some))
+        return values
 
     def state(self) -> State:
         """Which rows are where, for a notebook, and in what company they were made."""

@@ -62,7 +62,7 @@ def kernel_perceptron(
     max_sweeps: int,
     notebook: Notebook = BLANK,
 ) -> Iterator[Solution]:
-    """A solution after each sweep (of a large table: more often); settled when a sweep had no mistake.
+    """A solution after each sweep, and before rows of the kernel are made; settled when a sweep had no mistake.
 
     Without a seed the rows are visited as they lie; with one, each sweep has a new order. `a` are the mistakes c_i.
     """
@@ -90,8 +90,7 @@ def kernel_perceptron(
             place, made = visit(memory.rows, signs, order, place, lift, values, counts, most)
             mistakes += made
             settled = place == n and mistakes == before
-            if made == most or place == n:
-                yield Solution(np.zeros(0), 0.0, counts, settled, mistakes, sweep, {})
+            yield Solution(np.zeros(0), 0.0, counts, settled, mistakes, sweep, {"rows_made": memory.n_made})
             if place == n:
                 break
             coming = order[place:]

@@ -26,6 +26,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit
+from maxmargin.data.breath import breathe
 from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of, spans
@@ -125,6 +126,7 @@ class KernelRows(ABC):
             few, sums = self.restricted(columns[start:stop]), np.zeros(width)
             tile = tiles.pop() if tiles else np.empty(HEIGHT * WIDEST, dtype=np.float32)
             for left, c in lefts:
+                breathe()
                 some = tile[: len(c) * width].reshape(len(c), width)
                 few.inner(left, 0, width, some, 0)
                 few.finish(some, 0, width)
@@ -290,6 +292,7 @@ class GivenValues(KernelRows):
     def spread(self, run: Callable[[int, int, int], None], n_columns: int) -> None:
         """Not side by side: a user's function need not be safe beside itself."""
         for block, (start, stop) in enumerate(itertools.pairwise(column_edges(n_columns))):
+            breathe()
             run(block, start, stop)
 
     def restricted(self, columns: Rows) -> GivenValues:
@@ -361,6 +364,7 @@ def thinned(X: Any, background: Vector) -> Any:
     """X - background without its zeros, some rows at a time: no second table of all numbers is written."""
     entries, columns, counts = [], [], [np.zeros(1, dtype=np.intp)]
     for some in spans(0, len(X), FEW_ROWS):
+        breathe()
         part = X[some] - background
         places = np.flatnonzero(part)
         entries.append(part.ravel()[places])
@@ -374,7 +378,9 @@ def written_out(X: Any, factor: float, halves: Values, kernel: Kernel) -> Values
     """(z, 1, |z|^2 / 2) of every row as a column; the last line only where the kernel needs it."""
     n, d = X.shape
     table = np.empty((d + (2 if kernel.name is KernelName.RBF else 1), n), dtype=np.float32)
-    np.multiply(X.T, factor, out=table[:d], casting="same_kind")
+    for some in spans(0, n, WIDEST):
+        breathe()
+        np.multiply(X[some].T, factor, out=table[:d, some], casting="same_kind")
     table[d] = 1.0
     if kernel.name is KernelName.RBF:
         table[d + 1] = halves

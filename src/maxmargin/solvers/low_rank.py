@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.data.breath import breathe
 from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import rows_of
 
@@ -32,6 +33,7 @@ class LowRank(NamedTuple):
 
 def low_rank(problem: KernelMargin, rank: int) -> LowRank:
     """The first `rank` columns, or fewer where the kernel has no more to tell."""
+    breathe()
     kernel, points, n = problem.kernel, problem.points, problem.n_rows
     rank = min(rank, n)
     left = np.array(kernel.diagonal(points))

@@ -23,6 +23,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit
+from maxmargin.data.breath import breathe
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.problems.soft_margin import SoftMargin
 
@@ -128,21 +129,35 @@ def all_equal_sparse(words: Any, indices: Any, indptr: Any, signs: Any, owner: A
     return True
 
 
-def find_copies(X: Matrix, signs: Vector) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """(first, owner) of the distinct rows, or None if almost all are distinct."""
+def words_of(X: Matrix) -> NDArray[Any]:
+    """The numbers as unsigned integers of the same bits."""
+    return np.asarray((X.data if is_sparse(X) else X).view(np.dtype(f"u{X.dtype.itemsize}")))
+
+
+def find_equal(X: Matrix, signs: Vector) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(first, owner) of the rows with distinct hashes; rows of different signs have different ones."""
     n = X.shape[0]
     hashes, owner, first = np.empty(n, np.uint64), np.empty(n, np.int64), np.empty(n, np.int64)
     slots = np.full(1 << int(2 * n - 1).bit_length(), -1, np.int64)
-    words = (X.data if is_sparse(X) else X).view(np.dtype(f"u{X.dtype.itemsize}"))
+    words = words_of(X)
+    breathe()
     with np.errstate(over="ignore"):  # uncompiled, NumPy would warn of what a hash is made of
         if is_sparse(X):
             hash_sparse(words, X.indices, X.indptr, signs, hashes)
         else:
             hash_dense(words, signs, hashes)
+        breathe()
         distinct = find_owners(hashes, slots, owner, first)
-    first = first[:distinct].copy()
-    if distinct > WORTH_MERGING * n:
+    return first[:distinct].copy(), owner
+
+
+def find_copies(X: Matrix, signs: Vector) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """(first, owner) of the distinct rows, or None if almost all are distinct."""
+    first, owner = find_equal(X, signs)
+    if len(first) > WORTH_MERGING * X.shape[0]:
         return None
+    words = words_of(X)
+    breathe()
     if is_sparse(X):
         equal = all_equal_sparse(words, X.indices, X.indptr, signs, owner, first)
     else:
@@ -215,6 +230,7 @@ def move_to_zero(X: NDArray[Any], chosen: NDArray[np.int64], modes: Vector) -> M
     """The chosen rows, less the modes, as CSR; a block at a time, because the dense difference is never whole."""
     parts = []
     for start in range(0, len(chosen), 4096):
+        breathe()
         block = X[chosen[start : start + 4096]].astype(np.float64)
         parts.append(sparse.csr_array(np.where(block == modes, 0.0, block - modes)))
     return sparse.csr_array(sparse.vstack(parts, format="csr"))

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.data.breath import breathe
 from maxmargin.data.matrix import Matrix, Vector, is_sparse, take
 from maxmargin.problems.separation import Separation, Solution
 from maxmargin.solvers import block_pivoting, wolfe
@@ -37,7 +38,8 @@ Rows = NDArray[np.intp]
 AT_ORIGIN = 1e-13  # |p| below this share of the longest row: the hulls meet, as far as float64 can tell
 SAMPLE_FROM = 20_000  # rows: a larger problem starts from a sample
 SAMPLE_SHARE = 16
-STEPS_PER_CALL = 500  # a compiled call cannot be interrupted: it comes back after so many steps
+STEPS_PER_LOOK = 500  # all rows are looked at when so many steps were made on the working set
+NUMBERS_PER_CALL = 50_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers
 
 
 class Street(NamedTuple):
@@ -171,12 +173,16 @@ def nearest_on(
     else:
         corral = wolfe.resume(Z, groups, capacity, np.arange(len(weights)), weights)
     longest = wolfe.lift_of(Z)
-    end = wolfe.End.PAUSED
+    end, next_look = wolfe.End.PAUSED, steps + STEPS_PER_LOOK
     while end is wolfe.End.PAUSED:
-        code, taken, p = wolfe.descend(
-            Z, groups, n_groups, longest, corral, 0.1 * tol, AT_ORIGIN * longest, STEPS_PER_CALL
-        )
+        breathe()
+        k = corral.size[0]
+        most = max(1, min(STEPS_PER_LOOK, NUMBERS_PER_CALL // (Z.size + k * (k + Z.shape[1]))))
+        code, taken, p = wolfe.descend(Z, groups, n_groups, longest, corral, 0.1 * tol, AT_ORIGIN * longest, most)
         end, steps = wolfe.End(code), steps + taken
+        if end is wolfe.End.PAUSED and steps < next_look:
+            continue
+        next_look = steps + STEPS_PER_LOOK
         k = corral.size[0]
         rows, spanning_weights = corral.rows[:k].copy(), corral.weights[:k].copy()
         if len(p) != problem.n_columns:

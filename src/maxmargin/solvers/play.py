@@ -33,6 +33,7 @@ TINY_SHIFT = 1e-13  # of 1'Ct1: keeps the bias determined when no row is near th
 GROWING = ("rows", "moves")
 COPIED = 0.1  # of the table: so few rows in play are copied, to be read in one run
 FEW_ROWS = 2000  # in play: not worth making fewer
+PRODUCTS = 200_000_000  # of numbers, between two breaths
 SMALL_SHARE = 0.02  # p or q of a row that may be dropped
 WORTH_DROPPING = 0.25  # of the rows in play
 MANY_WRONG = 0.005  # of the dropped rows
@@ -162,7 +163,8 @@ class Play:
         d, sums = self.d, np.zeros((len(self.edges) - 1, 2))
 
         def run(block: int, start: int, stop: int) -> None:
-            self.matrices[block] = 0.0
+            if start == self.edges[block]:
+                self.matrices[block] = 0.0
             central_path.step_and_weigh(
                 self.rows_now,
                 self.now,
@@ -176,7 +178,8 @@ class Play:
                 sums[block],
             )
 
-        self.threads.run(run, self.edges)
+        chunks = max(1, int(PRODUCTS / (CHUNK * (self.numbers + EXTRAS) ** 2)))
+        self.threads.run(run, self.edges, CHUNK * chunks)
         M = self.matrices[0] if len(self.matrices) == 1 else self.matrices.sum(axis=0)
         products, hinge = sums.sum(axis=0)
         k = d + 1

@@ -23,12 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit, overload, types
+from maxmargin.data.breath import breathe
 from maxmargin.data.matrix import Vector
 from maxmargin.data.rows import DenseRows
 
 CHUNK = 64  # rows in the buffer: they stay in the cache while the matrix passes by
 REGISTER = 8  # numbers in a vector register: a row of the triangle is filled up to whole registers
 PANEL = 32  # columns of a factor that are finished together
+PRODUCTS = 100_000_000  # of numbers, between two breaths
 SMALLEST_SHIFT, SHIFT_GROWTH, LARGEST_SHIFT = 1e-15, 30.0, 1.0
 
 
@@ -101,13 +103,13 @@ def add_sparse(rows: Any, chosen: Any, centre: Any, t: Any, extra: Any, buffer: 
 
 
 @njit(fastmath={"reassoc", "contract"})
-def factor(L: Any) -> bool:
-    """The lower triangle of A becomes L with L L' = A; False if A is not positive definite to working precision.
+def factor_panels(L: Any, begin: int, stop: int) -> bool:
+    """Columns begin, a multiple of PANEL, to stop of the factor, when those before them are done.
 
     PANEL columns at a time: what the columns before them take away comes in tiles of four rows times four columns.
     """
     n = L.shape[0]
-    for first in range(0, n, PANEL):
+    for first in range(begin, stop, PANEL):
         end = min(first + PANEL, n)
         for i in range(first, n, 4):
             for j in range(first, min(end, i + 4), 4):
@@ -182,6 +184,20 @@ def subtract_product(A: Any, x: Any, r: Any) -> None:
         r[i] -= total
 
 
+def factor(L: NDArray[np.float64]) -> bool:
+    """The lower triangle of A becomes L with L L' = A; False if A is not positive definite to working precision.
+
+    Some panels at a time, with a breath between.
+    """
+    n = len(L)
+    panels = max(1, PRODUCTS // (PANEL * n * n // 4 + 1))
+    for begin in range(0, n, panels * PANEL):
+        breathe()
+        if not factor_panels(L, begin, min(n, begin + panels * PANEL)):
+            return False
+    return True
+
+
 class Factor:
     """M^-1, from a Cholesky factor of M scaled to unit diagonal; where that fails, of M with a tiny shift.
 
@@ -197,7 +213,7 @@ class Factor:
         while not self.good and shift <= LARGEST_SHIFT:
             self.L = self.A.copy()
             self.L.flat[:: len(M) + 1] += shift
-            self.good = bool(factor(self.L))
+            self.good = factor(self.L)
             shift = max(SMALLEST_SHIFT, SHIFT_GROWTH * shift)
 
     def solve(self, right: Vector) -> Vector:

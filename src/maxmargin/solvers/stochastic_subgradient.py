@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit, touch
+from maxmargin.data.breath import breathe
 from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.rows import rows_of
 from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
@@ -45,6 +46,7 @@ from maxmargin.problems.soft_margin import SoftMargin
 from maxmargin.solvers.kernel_memory import KernelMemory, expect, inner, is_ready, move
 
 NUMBERS_PER_CALL = 20_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers
+PRODUCTS_PER_CALL = 2_000_000_000  # of numbers, in making rows of a kernel
 VISITS_PER_CALL = 4096  # at least, over several sweeps of a small table
 AHEAD = 2  # rows: the memory is asked for a row this long before it is visited, for its other numbers twice as long
 SMALLEST_SCALE = 1e-4  # below, too many digits would cancel in M v - u
@@ -158,12 +160,15 @@ def stochastic_subgradient(
     every run. No solution is settled. With a kernel it has no w: the `a` are all there is. details["loss"] is the mean
     of s_i max(0, 1 - y_i (w.x_i + b)) over the visits so far, each with the plane as it was before its step.
     """
+    breathe()
     n = problem.n_rows
     table, rule, memory = prepare(problem, run)
     if run.average and len(run.v_lag) + len(run.a_lag) == 0:
         run.begin_mean()
-    per_row = n if memory is not None else problem.X.nnz / max(1, n) if is_sparse(problem.X) else problem.n_columns
+    per_row = problem.X.nnz / max(1, n) if is_sparse(problem.X) else problem.n_columns
     visits_per_call = max(1, int(NUMBERS_PER_CALL / max(1, per_row)))
+    if memory is not None:  # a visit adds a row of the kernel, which may have to be made
+        visits_per_call = max(1, int(min(NUMBERS_PER_CALL, PRODUCTS_PER_CALL / max(1, per_row)) / n))
     last, before, loss = run.sweeps + max_sweeps, run.visits, 0.0
 
     def met() -> State:
@@ -205,17 +210,19 @@ def visit(table: Table, rule: Rule, run: Descent, memory: KernelMemory | None, o
     if rule.radius < math.inf:  # summed anew: what rounding did to it is gone
         square = np.sum(run.v * run.v) if memory is None else np.sum(run.a * table.signs * run.v)
         run.position = run.position._replace(square=max(0.0, float(square)))
-    while True:
-        done, violations, loss, run.position = descend(table, rule, plane, run.position, order, done, etas)
-        run.violations += int(violations)
-        met += float(loss)
-        if done == len(order):
-            break
-        assert memory is not None
-        coming = order[done:]
-        values = table.signs[coming] * (run.position.scale * run.v[coming] + run.position.b)
-        memory.fetch(int(order[done]), coming[values < 1.0])
-    run.visits += len(order)
+    try:
+        while True:
+            done, violations, loss, run.position = descend(table, rule, plane, run.position, order, done, etas)
+            run.violations += int(violations)
+            met += float(loss)
+            if done == len(order):
+                break
+            assert memory is not None
+            coming = order[done:]
+            values = table.signs[coming] * (run.position.scale * run.v[coming] + run.position.b)
+            memory.fetch(int(order[done]), coming[values < 1.0])
+    finally:  # where a breath ends the work, too, the run can go on from here
+        run.visits += done
     if not (np.all(np.isfinite(run.position.scale * run.v)) and math.isfinite(run.position.b)):
         raise ValueError(
             f"the steps are too long: after {run.visits} visits the weights are beyond what float64 can hold. Keep "

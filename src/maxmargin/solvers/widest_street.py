@@ -1,5 +1,6 @@
 """Which algorithm for which table: the rules behind `HardMarginSVM(solver="auto")`, and each one by its name.
 
+    any                                 are there equal rows of both classes?         contradictions
     norm "l1"                           the linear program                            l1_margin
     up to a few thousand rows or
     columns (either one)                nearest points of the hulls, working set      nearest_hulls
@@ -33,6 +34,12 @@ def widest_street(
 ) -> Iterator[Solution]:
     """The solutions of the named algorithm, or of the one that suits the table."""
     if solver == "auto":
+        from maxmargin.solvers.contradictions import contradiction
+
+        witness = contradiction(problem)
+        if witness is not None:
+            yield witness
+            return
         if problem.norm is Norm.L1:
             solver = "linear_program"
         else:
@@ -97,7 +104,7 @@ def meeting_of_heaviest(problem: Separation, solution: Solution, count: int) -> 
     if problem.fit_intercept and len(np.unique(problem.signs[heavy])) < 2:
         return None
     part = Separation(problem.X[heavy], problem.signs[heavy], problem.norm, problem.fit_intercept)
-    *_, street = nearest_hulls(part)
+    *_, street = nearest_hulls(part)  # a few rows: there are breaths in it
     if not street.details["meets"]:
         return None
     a = np.zeros(problem.n_rows)

@@ -264,7 +264,7 @@ def descend(
 ) -> Any:
     """Major steps until the relative gap is at most tol, |p| <= origin, or nothing more can be gained.
 
-    Returns (End, steps, p).
+    Paused after max_steps, but not before it has made one major step. Returns (End, steps, p).
     """
     m, d = Z.shape
     p, x, h = np.empty(d), np.empty(corral.factor.shape[0]), np.empty(m)
@@ -273,7 +273,7 @@ def descend(
     lowest, open_lowest, level = np.empty(2), np.empty(2), np.empty(2)
     entering = np.empty(2, np.int64)
     previous = np.inf
-    steps = settle(Z, groups, corral, ones, x, p)
+    first = steps = settle(Z, groups, corral, ones, x, p)
     while True:
         k = corral.size[0]
         combine(Z, corral.rows, corral.weights, k, p)
@@ -302,7 +302,7 @@ def descend(
             gap += level[1] - lowest[1]
         if gap <= tol * square:
             return NEAREST, steps, p
-        if steps >= max_steps:
+        if steps - first >= max_steps:
             return PAUSED, steps, p
         g = 1 if n_groups == 2 and level[1] - open_lowest[1] > level[0] - open_lowest[0] else 0
         if not level[g] - open_lowest[g] > 0.1 * tol * square:

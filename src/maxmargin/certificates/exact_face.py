@@ -1,0 +1,58 @@
+"""The plane through some rows, exactly: doubles can rarely hold v.x_i + c = 0.
+
+    given     rows F and a plane (w, b) that passes them closely
+    wanted    (v, c) with v.x_i + c = 0 on all rows of F, which moves as few coefficients of (w, b) as F has rank
+
+Pivoted QR in float64 chooses which ones; the equations are solved in integers.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from maxmargin.certificates.exact_linear_algebra import (
+    Dyadic,
+    Rows,
+    common_integers,
+    dyadic,
+    float_above,
+    null_point,
+    power_of_two,
+    present_columns,
+)
+
+Floats = NDArray[np.float64]
+
+
+def plane_through(face: Rows, plane: Dyadic, with_bias: bool) -> tuple[Dyadic, Floats]:
+    """A plane exactly through the face rows, up to a factor > 0, and the most that each coefficient moved."""
+    dense, columns = present_columns(face)
+    mantissas, exponents = dyadic(dense)
+    sizes = abs(dense.astype(np.float64))
+    largest = sizes.max(axis=0, initial=0.0)
+    scaled = dense / np.where(largest > 0, largest, 1.0)
+    if with_bias:
+        ones = np.ones((len(dense), 1), dtype=np.int64)
+        mantissas, scaled = np.hstack([mantissas, ones.astype(object)]), np.hstack([scaled, ones])
+        columns, exponents = np.append(columns, len(plane.exponents) - 1), np.append(exponents, 0)
+    # The unknowns are v_j 2**exponents_j.  Pivoted QR puts first the columns whose block is best conditioned.
+    values, unit = common_integers(Dyadic(plane.mantissas[columns], plane.exponents[columns] + exponents))
+    order: NDArray[Any] = np.arange(len(columns))
+    if scaled.size:
+        order = scipy.linalg.qr(scaled, mode="r", pivoting=True)[-1]
+    solved = np.empty(len(columns), dtype=object)
+    solved[order], denominator = null_point(mantissas[:, order], values[order])
+
+    moved = np.zeros(len(plane.exponents))
+    for j in np.flatnonzero(solved != denominator * values):
+        distance = Fraction(abs(solved[j] - denominator * values[j]), denominator)
+        moved[columns[j]] = float_above(distance * power_of_two(unit - int(exponents[j])))
+    through = Dyadic(plane.mantissas * denominator, plane.exponents.copy())
+    through.mantissas[columns] = solved
+    through.exponents[columns] = unit - exponents
+    return through, moved

@@ -1,0 +1,39 @@
+"""gamma as a number: what the words "scale" and "auto" stand for on a table."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from maxmargin.data.matrix import Matrix, is_sparse, row_squares
+
+ROWS = 1024  # at a time: no second table is written
+
+
+def scale_of(X: Matrix, gamma: Any) -> float:
+    """gamma as a number."""
+    if gamma == "auto":
+        return 1.0 / int(X.shape[1])
+    if gamma != "scale":
+        return float(gamma)
+    variance = variance_of(X)
+    if not variance < math.inf:
+        raise ValueError(
+            "gamma='scale' is 1 / (columns * variance of X), and the squares of these numbers are beyond float64; "
+            "scale the columns first, for example with sklearn.preprocessing.StandardScaler, or give gamma as a number"
+        )
+    return 1.0 / (int(X.shape[1]) * variance) if variance > 0.0 else 1.0
+
+
+def variance_of(X: Matrix) -> float:
+    """The variance of all numbers of the table; not finite where float64 cannot hold it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = int(X.shape[0]) * int(X.shape[1])
+        if not is_sparse(X):
+            mean = float(X.mean(dtype=np.float64))
+            blocks = (X[start : start + ROWS] for start in range(0, len(X), ROWS))
+            return float(sum(np.sum(np.square(np.subtract(block, mean, dtype=np.float64))) for block in blocks)) / size
+        mean = float(X.sum(dtype=np.float64)) / size
+        return float(np.sum(row_squares(X))) / size - float(np.square(mean))

@@ -1,0 +1,35 @@
+"""The rows of a problem as a kernel wants them, within the time limit."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from maxmargin.data.breath import OutOfTime, breathe
+from maxmargin.data.matrix import Vector
+from maxmargin.problems.kernel_margin import KernelMargin
+from maxmargin.problems.kernels import Kernel, Points, rows_of
+from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.solve.clock import Clock
+
+
+def points_in_time(kernel: Kernel, two: TwoClasses, clock: Clock) -> Points:
+    """These rows; where the time is over before they are made, as they are: no solver begins, and nobody asks."""
+    try:
+        with clock.searching():
+            return kernel.points(two.X, two.rows)
+    except OutOfTime:
+        return Points(two.X, np.zeros(0), two.rows)
+
+
+def values_in_time(problem: KernelMargin, a: Vector, clock: Clock | None) -> Vector:
+    """w.phi(x_i) of every row for w = sum_j a_j y_j phi(x_j); zeros where the time is over, and no solver begins."""
+    own = np.flatnonzero(a)
+    coefficients = (a * problem.signs)[own, None]
+    try:
+        with contextlib.nullcontext() if clock is None else clock.searching():
+            breathe()
+            return problem.kernel.combine(problem.points, rows_of(problem.points, own), coefficients)[:, 0]
+    except OutOfTime:
+        return np.zeros(problem.n_rows)
