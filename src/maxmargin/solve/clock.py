@@ -53,8 +53,16 @@ GRACE = 0.3  # seconds after the limit, or after Ctrl-C, for the judgement of wh
 
 
 def now() -> float:
-    """What every clock of a fit is read from."""
-    return time.perf_counter()
+    """What every clock of a fit is read from: the seconds of this process without those of the compiler, which works
+    once and cannot be stopped. They would leave nothing of a short limit to the first fit."""
+    return time.perf_counter() - compiled_by_now()
+
+
+def compiled_by_now() -> float:
+    """How long the compiler has worked so far."""
+    from maxmargin._numba import seconds_compiling
+
+    return seconds_compiling()
 
 
 class Clock:
@@ -66,9 +74,7 @@ class Clock:
     """
 
     def __init__(self, max_time: float | None, verbose: int, begun: float | None = None) -> None:
-        from maxmargin._numba import seconds_compiling
-
-        self.compiled_by_now, self.compiled_before = seconds_compiling, seconds_compiling()
+        self.compiled_before = compiled_by_now()
         self.started = self.reported = now() if begun is None else begun
         self.deadline = np.inf if max_time is None else self.started + max_time
         self.reserve = 0.0
@@ -167,9 +173,9 @@ class Clock:
 
     def say(self, words: str) -> None:
         self.reported = now()
-        compiling = self.compiled_by_now() - self.compiled_before
+        compiling = compiled_by_now() - self.compiled_before
         apart = f"  (compiled once in {compiling:.1f} s)" if compiling >= 0.05 else ""
-        print(f"maxmargin {self.elapsed - compiling:7.1f} s  {words}{apart}", file=sys.stderr, flush=True)
+        print(f"maxmargin {self.elapsed:7.1f} s  {words}{apart}", file=sys.stderr, flush=True)
 
     def show(self, solution: Solution, problem: SignedRows) -> None:
         self.stage = "working"
