@@ -1,5 +1,6 @@
 """The soft margin that is stopped, interrupted or started from somewhere: fitted as far as it got, and honest."""
 
+import math
 import signal
 import subprocess
 import sys
