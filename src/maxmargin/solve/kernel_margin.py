@@ -66,6 +66,7 @@ class KernelJudge:
         out of its errors.
         """
         begun, a = now(), np.clip(solution.a, 0.0, self.problem.costs)
+        a = np.where(np.isfinite(a), a, 0.0)  # a solver in overflow proposes nothing
         w = direction(self.problem, a, self.threads)
         if not (thorough or self.was_brief) and (gap := least_gap(self.problem, w)) > self.tol:
             self.was_brief = True

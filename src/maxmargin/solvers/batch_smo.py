@@ -50,7 +50,7 @@ PATIENCE = 50  # rounds in which something must have got better
 LOOKS = 5  # at the rows around, likewise
 BETTER = 0.9  # of the gap that was proven before, or a dual objective that has risen by as much: float32 can do more
 LITTLE = 1e-4  # of the gap: a dual objective that rose by less is at the end of what float32 can tell
-HOPELESS = 1e10  # a dual objective of the hard margin: if a plane exists, its margin is below 1e-5 of the radius
+HOPELESS = 1e10  # what a dual objective of the hard margin can rise to: the best margin is below 1e-5 of the radius
 PART_ARRAYS = ("a", "values", "before")
 
 
@@ -88,7 +88,7 @@ class Part:
         self.goal, self.enough = goal, min(max(FURTHER * self.table.look().gap, goal), sys.float_info.max)
 
     def has_ended(self, view: View) -> bool:
-        stays = view.gap > self.enough and view.violation > 0.0
+        stays = view.gap > self.enough and view.violation > 0.0 and not view.ray > HOPELESS
         return not stays or self.progress.has_ended(view, PATIENCE, all_rows=not view.primal < np.inf)
 
     def is_there(self, view: View) -> bool:
@@ -284,7 +284,7 @@ def batch_smo(
             gap = view.gap / view.primal if 0.0 < view.primal < np.inf else view.gap
             level = aim if whole.is_all else ROUGH
             is_there = view.gap <= level * view.primal < np.inf or view.violation <= 0.0
-            is_hopeless = problem.is_hard and view.dual > HOPELESS
+            is_hopeless = view.ray > HOPELESS
             if not (is_there or is_hopeless or progress.has_ended(view, LOOKS, all_rows=True)):
                 part = whole.part(view, gap)
                 part.aim_at(0.5 * level * view.primal if view.primal < np.inf else 0.0)
