@@ -29,6 +29,8 @@ from maxmargin.play.answers import answer
 from maxmargin.play.messages import read_state
 from maxmargin.solve.clock import Status
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # such fits end early
+
 NARROW = np.array([[1.0, 0.0], [1.0, 1.0], [np.nextafter(1.0, 2.0), 0.5]]), np.array([0, 0, 1])
 MEETING = np.array([[0.0, 0.0], [2.0, 2.0], [1.0, 1.0]]), np.array([0, 0, 1])
 

@@ -213,12 +213,9 @@ class StochasticSVM(KernelPlanes):
         else:
             judge = JudgeOfTheLast(problem, self.tol, two.largest)
             solution, status = follow(solver, judge, clock, notebook)
-            beyond = ~np.isfinite(judge.plane.values + judge.plane.b)
-            if np.any(beyond):
-                raise ValueError(
-                    f"the steps are too long: w.x + b of row {two.rows[int(np.argmax(beyond))]} is beyond what float64 "
-                    "can hold. Scale the columns of X, for example with sklearn.preprocessing.StandardScaler."
-                )
+            if len(beyond := two.rows[~np.isfinite(judge.plane.values + judge.plane.b)]):
+                why = f"w.x + b of row {beyond[0]} is beyond what float64 can hold"
+                raise ValueError(f"the steps are too long: {why}. Scale the columns of X.")
             certificate, a = soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)
             answer = Answer(two, solution, certificate, status, a)
         answer.solution.details.update(run=run, kernel=kernel)
