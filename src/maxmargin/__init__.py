@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from maxmargin.estimators.audit import audit
     from maxmargin.estimators.audit_result import Audit
     from maxmargin.estimators.coming_from import from_scikit_learn
-    from maxmargin.estimators.hard_margin import HardMarginSVM, NotSeparableError
+    from maxmargin.estimators.hard_margin import HardMarginSVM
     from maxmargin.estimators.kernel import KernelSVM
     from maxmargin.estimators.kernel_perceptron import KernelPerceptron
     from maxmargin.estimators.linear import LinearSVM
     from maxmargin.estimators.linear_cv import LinearSVMCV
+    from maxmargin.estimators.no_plane import NotSeparableError, UndecidedError
     from maxmargin.estimators.path import MarginPath, path
     from maxmargin.estimators.perceptrons import MarginPerceptron, Perceptron
     from maxmargin.estimators.separability import separability
@@ -75,6 +76,7 @@ __all__ = [
     "StreetDisplay",
     "Trace",
     "TraceDisplay",
+    "UndecidedError",
     "Verdict",
     "Verification",
     "Winnow",
@@ -113,7 +115,7 @@ _HOMES = {
     "MarginPerceptron": "estimators.perceptrons",
     "ModelFileError": "persistence.errors",
     "MulticlassCertificate": "certificates.multiclass",
-    "NotSeparableError": "estimators.hard_margin",
+    "NotSeparableError": "estimators.no_plane",
     "PathDisplay": "plots.price_path",
     "Perceptron": "estimators.perceptrons",
     "SoftMarginCertificate": "certificates.soft_margin",
@@ -122,6 +124,7 @@ _HOMES = {
     "StreetDisplay": "plots.street",
     "Trace": "problems.trace",
     "TraceDisplay": "plots.run",
+    "UndecidedError": "estimators.no_plane",
     "Verdict": "certificates.certificate",
     "Verification": "certificates.verification",
     "Winnow": "estimators.winnow",

@@ -123,14 +123,14 @@ def contestants(C: float, max_time: float | None, table: DataFile) -> dict[str, 
 
 def run(name: str, estimator: Any, X: Any, table: DataFile) -> Run:
     """One algorithm, judged."""
-    from maxmargin import NotSeparableError
+    from maxmargin.estimators.no_plane import NoPlaneError
 
     weights = {} if table.weights is None else {"sample_weight": table.weights}
     watch = Stopwatch()
     with gap_shown(name, getattr(estimator, "tol", None), {"max_time": "--max-time"}):
         try:
             certificate = estimator.fit(X, table.y, **weights).certificate_
-        except NotSeparableError as error:
+        except NoPlaneError as error:
             certificate = error.certificate
         times = watch.seconds, watch.compiling
     with messages.status("Checking the proof"):

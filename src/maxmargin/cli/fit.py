@@ -160,7 +160,7 @@ def run(
     kept: Checkpoint | None,
 ) -> ExitCode:
     """Fit, check, keep, tell. After Ctrl-C what was found so far is kept and told."""
-    from maxmargin import NotSeparableError
+    from maxmargin.estimators.no_plane import NoPlaneError
 
     interrupted = False
     with in_a_sentence(table.name):
@@ -169,7 +169,7 @@ def run(
             with gap_shown("Fitting", getattr(classifier, "tol", None)):
                 fit_or_go_on(classifier, X, table.y, weights_for(classifier, table), kept)
             certificate = classifier.certificate_
-        except NotSeparableError as error:
+        except NoPlaneError as error:
             certificate, output = error.certificate, None
         except KeyboardInterrupt:
             if not hasattr(classifier, "certificate_"):

@@ -70,11 +70,11 @@ class Model(NamedTuple):
 @contextmanager
 def in_a_sentence(name: str) -> Iterator[None]:
     """What an estimator says against the data or its parameters, as the user's error."""
-    from maxmargin import NotSeparableError
+    from maxmargin.estimators.no_plane import NoPlaneError
 
     try:
         yield
-    except NotSeparableError:
+    except NoPlaneError:
         raise
     except ValueError as error:
         raise UserError(f"{name}: {str(error).splitlines()[0]}") from None

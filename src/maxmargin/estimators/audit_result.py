@@ -136,6 +136,10 @@ class Audit:
         missed = sum(part.mistakes > 0 and part.is_separable is True for part in parts)
         if missed:
             return f"{self.model} misses {missed} of {len(parts)} planes that separate the classes, and which exist."
+        undecided = sum(part.mistakes > 0 and part.is_separable is None for part in parts)
+        if undecided:
+            asked = f"{undecided} of {len(parts)} questions"
+            return f"{self.model}: of {asked} it is undecided whether a plane separates the classes; its own do not."
         return f"{self.model} has at least {self.share:.4g} of the best margin, which is proven."
 
     @property

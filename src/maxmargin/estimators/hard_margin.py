@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate, Verdict
-from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.measure import length
 from maxmargin.data.breath import OutOfTime
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.estimators.classifier import MarginClassifier, choice, positive
+from maxmargin.estimators.no_plane import no_plane
 from maxmargin.problems.multiclass import Strategy, TwoClasses
 from maxmargin.problems.separation import Norm, Separation, Solution
 from maxmargin.solve.clock import Answer, Clock, Status
@@ -29,28 +29,13 @@ class OnInseparable(StrEnum):
     RETURN = "return"
 
 
-class NotSeparableError(ValueError):
-    """No plane was found that separates the classes: none exists, and `certificate` carries the witness; or it is
-    undecided at this precision (`certificate.verdict` says which), and it carries the bounds."""
-
-    def __init__(self, certificate: Certificate | KernelCertificate) -> None:
-        self.certificate = certificate
-        super().__init__(
-            f"{certificate.report()}\nTo look at the witness: error.certificate.rows are rows of X. "
-            'To have a plane all the same: a soft margin (a finite C), or HardMarginSVM(on_inseparable="return").'
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.certificate,)
-
-
 class HardMarginSVM(MarginClassifier):
     """The widest street between two classes, exactly, with proof.
 
         min 1/2 |w|^2   subject to   y_i (w.x_i + b) >= 1            (norm="l1": min |w|_1)
 
     On data that no plane separates it raises `NotSeparableError`, which carries the proof: rows whose convex hulls
-    meet. It never turns soft silently.
+    meet. Where float64 cannot tell, it raises `UndecidedError`, with the bounds. It never turns soft silently.
 
     Parameters
     ----------
@@ -68,6 +53,7 @@ class HardMarginSVM(MarginClassifier):
         "return" keeps the verdict and the witness in `certificate_`, and fits the plane of (weighted) least squares
         to the labels -1 and +1, with a penalty on w of 1e-6 of the rows' sum of squares: stated and deterministic.
         If `max_time` ends that, it is the plane half way between the means of the two classes.
+        Where it is undecided whether a plane exists, the plane is that which the solver ended with, if it has one.
     max_time : float, default=None
         Seconds. What has been found by then is kept, with its true gap, which a `ConvergenceWarning` tells.
     verbose : int, default=0
@@ -142,7 +128,8 @@ class HardMarginSVM(MarginClassifier):
 
         def certified(solution: Solution) -> Certificate:
             judged = functools.partial(judge, two, norm, self.fit_intercept, solution, scale, tol=self.tol, clock=clock)
-            if solution.details.get("meets") and OnInseparable(self.on_inseparable) is OnInseparable.RETURN:
+            nowhere = solution.details.get("meets") or not (stopped or np.any(solution.w))
+            if nowhere and OnInseparable(self.on_inseparable) is OnInseparable.RETURN:
                 return self._where_none_separates(problem, solution, two.weights, clock, judged)
             return judged(stopped=stopped)
 
@@ -152,7 +139,7 @@ class HardMarginSVM(MarginClassifier):
             certificate = min(certificate, certified(other), key=lambda one: one.verdict is Verdict.UNDECIDED)
         refused = not (certificate.is_separable or stopped)
         if refused and OnInseparable(self.on_inseparable) is OnInseparable.RAISE:
-            raise NotSeparableError(certificate)
+            raise no_plane(certificate)
         if status is Status.SETTLED and certificate.verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED):
             status = Status.STALLED  # the algorithm is at its end, and the gap is not what was asked for
         return Answer(two, solution, certificate, status)

@@ -16,8 +16,8 @@ from maxmargin.data.matrix import Matrix
 from maxmargin.data.threads import Threads, one_thread_for_blas
 from maxmargin.estimators.classifier import Table, positive, whole_number
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
-from maxmargin.estimators.hard_margin import NotSeparableError
 from maxmargin.estimators.kernel_planes import KernelPlanes
+from maxmargin.estimators.no_plane import no_plane
 from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
 from maxmargin.problems.kernels import Kernel, Points, compared, rows_of
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
@@ -230,8 +230,8 @@ class KernelSVM(KernelPlanes):
             certificate = no_plane_certificate(two, problem, judge.witness, *asked)
         else:
             certificate = kernel_certificate(two, problem, judge.a, judge.measured, *asked)
-        if is_hard and not certificate.is_separable and not clock.is_over:
-            raise NotSeparableError(certificate)
+        if is_hard and (certificate.is_separable is False or not (certificate.is_separable or clock.is_over)):
+            raise no_plane(certificate)
         a = judge.a * np.where(two.signs > 0, *judge.measured.scales)
         solution.details.update(kernel=work.kernel, length=math.sqrt(max(0.0, judge.measured.square)))
         return Answer(two, solution, certificate, status, a[np.searchsorted(two.rows, certificate.rows)])

@@ -30,8 +30,9 @@ from maxmargin.data.matrix import Vector, check_table, in_safe_range, row_square
 from maxmargin.estimators.classifier import is_boolean, positive
 from maxmargin.estimators.convergence import End, Ending, tell
 from maxmargin.estimators.costs import class_weights, prices, weights_of_rows
-from maxmargin.estimators.hard_margin import HardMarginSVM, NotSeparableError, canonical_dual
+from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_dual
 from maxmargin.estimators.linear import LinearSVM
+from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
 from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import Loss
@@ -275,7 +276,7 @@ class HardEnd(NamedTuple):
 def hard_end(
     two: TwoClasses, fit_intercept: bool, max_time: float | None, verbose: int, asked: bool | None
 ) -> HardEnd | None:
-    """The hard margin, or the witness that there is none; None if that is not asked."""
+    """The hard margin, or the witness that there is none, or bounds; None if that is not asked."""
     from maxmargin.solvers.widest_street import LARGE
 
     n, d = two.X.shape
@@ -285,7 +286,7 @@ def hard_end(
     hard = HardMarginSVM(fit_intercept=fit_intercept)
     try:
         answer = hard._answer(two, clock)
-    except NotSeparableError as error:
+    except NoPlaneError as error:
         return HardEnd(cast(Certificate, error.certificate))
     if clock.interrupted:
         raise KeyboardInterrupt

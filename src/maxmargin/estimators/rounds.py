@@ -18,7 +18,7 @@ from maxmargin.certificates.duality import OUTWARDS, dual_value, primal_value, v
 from maxmargin.certificates.measure import hull_distance, plane_margin
 from maxmargin.data.matrix import Vector, in_safe_range
 from maxmargin.estimators.convergence import collected
-from maxmargin.estimators.hard_margin import NotSeparableError
+from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.separation import Separation
 from maxmargin.problems.soft_margin import SoftMargin, best_bias
@@ -76,7 +76,7 @@ def rounds_of(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, limi
         with recorded(limit) as recorder, collected():
             try:
                 certificate = copy.fit(X, y, **weights).certificate_
-            except NotSeparableError as error:
+            except NoPlaneError as error:
                 certificate = error.certificate
         ended = recorder.elapsed
         if ended > PATIENCE:

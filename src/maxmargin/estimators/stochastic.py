@@ -213,6 +213,9 @@ class StochasticSVM(KernelPlanes):
         else:
             judge = JudgeOfTheLast(problem, self.tol, two.largest)
             solution, status = follow(solver, judge, clock, notebook)
+            if len(beyond := two.rows[~np.isfinite(judge.plane.values + judge.plane.b)]):
+                why = f"w.x + b of row {beyond[0]} is beyond what float64 can hold"
+                raise ValueError(f"the steps are too long: {why}. Scale the columns of X.")
             certificate, a = soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)
             answer = Answer(two, solution, certificate, status, a)
         answer.solution.details.update(run=run, kernel=kernel)

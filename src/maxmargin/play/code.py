@@ -40,13 +40,13 @@ def python_of(state: State) -> str:
     name, parameters = state.algorithm.estimator, own_parameters(state)
     arguments = ", ".join(f"{key}={literal(value)}" for key, value in parameters.items())
     may_raise = parameters.get("C") == math.inf
-    names = f"{name}, NotSeparableError" if may_raise else name
+    names = f"{name}, NotSeparableError, UndecidedError" if may_raise else name
     rows = ",\n".join(f"    [{x!r}, {y!r}]" for x, y in state.points.tolist())
     labels = ", ".join(map(str, state.signs.tolist()))
     made = f"model = {name}({arguments})"
     if may_raise:
-        fit = f"{made}\ntry:\n    print(model.fit(X, y).certificate_)\nexcept NotSeparableError as no_plane:"
-        fit += "\n    print(no_plane)"
+        fit = f"{made}\ntry:\n    print(model.fit(X, y).certificate_)\n"
+        fit += "except (NotSeparableError, UndecidedError) as why:\n    print(why)"
     else:
         fit = f"{made}.fit(X, y)\nprint(model.certificate_)"
     return f"from maxmargin import {names}\n\nX = [\n{rows},\n]\ny = [{labels}]\n{fit}\n"

@@ -11,7 +11,7 @@ import numpy as np
 
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.convergence import collected
-from maxmargin.estimators.hard_margin import NotSeparableError
+from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.play.messages import MOST_SECONDS, State
 from maxmargin.play.parameters import Refused
 from maxmargin.play.warmth import warm_up
@@ -50,7 +50,7 @@ class Breaths(Recorder):
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """`model` has no planes where none separates and one must; `certificate` then carries the witness."""
+    """`model` has no planes where one must separate and none is proven to: the certificate has a witness or bounds."""
 
     state: State
     model: Any
@@ -100,8 +100,9 @@ def fit_state(state: State, is_stopped: Callable[[], bool] = lambda: False, **mo
         with listening(breaths), collected():  # the page shows the status and the gap
             model.fit(state.points, state.signs)
         certificate, status = model.certificate_, model.status_
-    except NotSeparableError as error:
-        certificate, status = error.certificate, Status.WITNESS
+    except NoPlaneError as error:
+        certificate = error.certificate
+        status = Status.STALLED if certificate.is_separable is None else Status.WITNESS
     except ValueError as error:
         raise Refused(str(error), "algorithm") from None
     finally:

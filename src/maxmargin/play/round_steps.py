@@ -33,7 +33,11 @@ def round_steps(state: State, view: Box, is_stopped: Callable[[], bool]) -> Run:
     fit = fit_state(state, is_stopped)
     bent = state.parameters.get("kernel", "linear") != "linear"
     rounds = rounds_of(fit, MOST_BENT_STEPS if bent else MOST_STEPS)
-    note = None if fit.has_plane else "Then the hulls were found to meet: no plane separates the classes."
+    note = None
+    if not fit.has_plane:
+        note = "Then the hulls were found to meet: no plane separates the classes."
+        if fit.certificate.is_separable is None:
+            note = "Then it ended: whether a plane separates the classes is undecided at this precision."
     return fit.breaths.heard, drawn(fit, rounds, view, bent), note
 
 

@@ -17,7 +17,7 @@ from maxmargin.certificates.exact_kernel import witness
 from maxmargin.certificates.kernel_duality import KernelMeasure, both_sides, direction, least_gap, measure
 from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
 from maxmargin.data.breath import OutOfTime
-from maxmargin.data.matrix import Vector
+from maxmargin.data.matrix import Vector, in_safe_range
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
 from maxmargin.problems.kernels import rows_of
@@ -66,6 +66,7 @@ class KernelJudge:
         out of its errors.
         """
         begun, a = now(), np.clip(solution.a, 0.0, self.problem.costs)
+        a = np.where(np.isfinite(a), a, 0.0)  # a solver in overflow proposes nothing
         w = direction(self.problem, a, self.threads)
         if not (thorough or self.was_brief) and (gap := least_gap(self.problem, w)) > self.tol:
             self.was_brief = True
@@ -129,7 +130,7 @@ def hard_margin(
     """
     try:
         with clock.searching():
-            G = low_rank(problem, HARD_RANK).columns
+            G = in_safe_range(low_rank(problem, HARD_RANK).columns).X  # the weights are the same in every unit
     except OutOfTime:
         return nothing(problem), clock.reason
     separation = Separation(G, problem.signs, Norm.L2, True)

@@ -17,6 +17,7 @@ import numpy as np
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates.exact import proves_intersection
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.breath import OutOfTime
@@ -186,7 +187,8 @@ def witness(problem: Separation, clock: Clock) -> Solution | None:
     """A proof that no plane exists, if one is found quickly; None otherwise.
 
     Two equal rows of both classes; or else the nearest points of the hulls. Where rows and columns are many, coordinate
-    descent is given up when its gap shows that there is a plane, or after some sweeps.
+    descent is given up when its gap shows that there is a plane, or after some sweeps. That the hulls meet as far as
+    float64 can tell is no proof: a run is ended by what the judge accepts.
     """
     from maxmargin.solvers.widest_street import widest_street
 
@@ -197,4 +199,8 @@ def witness(problem: Separation, clock: Clock) -> Solution | None:
     # A problem of its own: a recorder tells this question from the run that it interrupts.
     question = dataclasses.replace(problem, norm=Norm.L2)
     solution, _ = drive(question, widest_street, clock, is_answered)
-    return solution if solution.details.get("meets") else None
+    if not solution.details.get("meets"):
+        return None
+    rows = np.flatnonzero(solution.a)
+    met = proves_intersection(problem.X[rows], problem.signs[rows], solution.a[rows], problem.fit_intercept)
+    return solution if met else None

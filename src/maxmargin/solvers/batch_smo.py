@@ -50,24 +50,30 @@ PATIENCE = 50  # rounds in which something must have got better
 LOOKS = 5  # at the rows around, likewise
 BETTER = 0.9  # of the gap that was proven before, or a dual objective that has risen by as much: float32 can do more
 LITTLE = 1e-4  # of the gap: a dual objective that rose by less is at the end of what float32 can tell
-HOPELESS = 1e10  # a dual objective of the hard margin: if a plane exists, its margin is below 1e-5 of the radius
+WIDER = 4  # times that patience: with a gap that has been smaller
+GROWING = 0.5  # of itself: a dual objective that is nothing beside the gap rises by that much, or it rises in vain
+HOPELESS = 1e10  # what a dual objective of the hard margin can rise to: the best margin is below 1e-5 of the radius
 PART_ARRAYS = ("a", "values", "before")
 
 
 class Progress:
-    """Whether the rounds lead somewhere: the dual objective of all rows rises, or the gap of some of them falls."""
+    """Whether the rounds lead somewhere: the dual objective of all rows rises, or the gap of some of them falls.
+
+    A dual objective that rises while the gap does not fall, again and again, rises by rounding errors.
+    """
 
     def __init__(self) -> None:
-        self.round, self.marked, self.smallest = 0, -np.inf, np.inf
+        self.round, self.marked, self.smallest, self.wider = 0, -np.inf, np.inf, 0
 
     def has_ended(self, view: View, patience: int, *, all_rows: bool) -> bool:
         """Asked once in each round, says yes after so many rounds without progress."""
-        little = LITTLE * min(view.gap, view.dual)
+        little = min(LITTLE * view.gap, GROWING * view.dual) if view.gap < np.inf else LITTLE * view.dual
         better = view.dual - self.marked > little if all_rows else view.gap < 0.99 * self.smallest
         self.round = 0 if better else self.round + 1
+        self.wider = self.wider + 1 if self.smallest <= view.gap < np.inf else 0
         if better:
-            self.marked, self.smallest = view.dual, view.gap
-        return self.round > patience
+            self.marked, self.smallest = view.dual, min(view.gap, self.smallest)
+        return self.round > patience or self.wider > WIDER * patience
 
     def state(self) -> State:
         return {f"progress_{name}": value for name, value in vars(self).items()}
@@ -88,7 +94,7 @@ class Part:
         self.goal, self.enough = goal, min(max(FURTHER * self.table.look().gap, goal), sys.float_info.max)
 
     def has_ended(self, view: View) -> bool:
-        stays = view.gap > self.enough and view.violation > 0.0
+        stays = view.gap > self.enough and view.violation > 0.0 and not view.ray > HOPELESS
         return not stays or self.progress.has_ended(view, PATIENCE, all_rows=not view.primal < np.inf)
 
     def is_there(self, view: View) -> bool:
@@ -284,7 +290,7 @@ def batch_smo(
             gap = view.gap / view.primal if 0.0 < view.primal < np.inf else view.gap
             level = aim if whole.is_all else ROUGH
             is_there = view.gap <= level * view.primal < np.inf or view.violation <= 0.0
-            is_hopeless = problem.is_hard and view.dual > HOPELESS
+            is_hopeless = view.ray > HOPELESS
             if not (is_there or is_hopeless or progress.has_ended(view, LOOKS, all_rows=True)):
                 part = whole.part(view, gap)
                 part.aim_at(0.5 * level * view.primal if view.primal < np.inf else 0.0)

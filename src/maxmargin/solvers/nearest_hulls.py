@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.breath import breathe
-from maxmargin.data.matrix import Matrix, Vector, is_sparse, take
+from maxmargin.data.matrix import Matrix, Vector, in_safe_range, is_sparse, take
 from maxmargin.problems.separation import Separation, Solution
 from maxmargin.solvers import block_pivoting, wolfe
 from maxmargin.solvers.scan import scan
@@ -146,7 +146,7 @@ def nearest_on(
     """The nearest points on the working set; `weights` are those of its first rows, from an earlier run."""
     X = take(problem.X, working).astype(np.float64, copy=False)
     signs, groups = problem.signs[working], groups[working]
-    steps = 0
+    steps, unit = 0, 1.0
     if len(working) <= problem.n_columns:
         K = gram(X, problem.fit_intercept) * signs[:, None] * signs
         nearby = AT_ORIGIN * float(np.sqrt(K.diagonal().max()))
@@ -166,6 +166,8 @@ def nearest_on(
         X = dense(X)
         centre = X.mean(axis=0) if problem.fit_intercept else 0.0  # both hulls move alike: p stays
         Z = signs[:, None] * (X - centre)
+        table = in_safe_range(Z)  # rows that differ by little: their squares would vanish
+        Z, unit = table.X, table.scale
     n_groups = int(groups.max()) + 1
     capacity = min(len(working), Z.shape[1] + n_groups)
     if weights is None:
@@ -185,6 +187,7 @@ def nearest_on(
         next_look = steps + STEPS_PER_LOOK
         k = corral.size[0]
         rows, spanning_weights = corral.rows[:k].copy(), corral.weights[:k].copy()
+        p = p / unit
         if len(p) != problem.n_columns:
             p = X[rows].T @ (signs[rows] * spanning_weights)
         yield Street(p, working[rows], spanning_weights, end, steps)

@@ -40,6 +40,7 @@ FEW_ROWS = 2_000
 COLUMNS_PER_PRODUCT = 4_096
 GRADIENT_ITERATIONS = 250
 NUMBERS_PER_BREATH = 30_000_000
+HEAVY = 1e4  # times the weight of the rows that stay
 LEAST_REDUCTION = 0.05  # of the gradient's norm by one Newton step
 
 
@@ -90,16 +91,18 @@ class FewColumns:
         matrix.flat[: (d + 1) * d : d + 2] += 1.0
         if not self.bias:
             return Factor(matrix[:d, :d]).solve(-g), 0.0
-        h, s = matrix[:d, d], float(matrix[d, d])
+        h, s = matrix[:d, d], 2.0 * float(self.costs[J].sum())  # never zero, as a difference of sums may be
         dw = Factor(matrix[:d, :d] - np.outer(h / s, h)).solve(-g)
         return dw, -inner(h, dw) / s - inner(self.centre, dw)
 
     def follow(self, J: Chosen) -> Iterator[None]:
-        """Bring the sum over J to the new J: by what has changed, or anew where that is less."""
+        """Bring the sum over J to the new J: by what has changed; or anew where that is less, or where what leaves is
+        so heavy that the digits of the others have gone with it."""
         now = np.zeros(len(self.inside), dtype=bool)
         now[J] = True
         entering, leaving = np.flatnonzero(now & ~self.inside), np.flatnonzero(self.inside & ~now)
-        if len(entering) + len(leaving) > len(J):
+        heavy = float(self.costs[leaving].sum()) > HEAVY * float(self.costs[J].sum())
+        if heavy or len(entering) + len(leaving) > len(J):
             self.total[:] = 0.0
             entering, leaving = J, leaving[:0]
         self.inside = now
@@ -126,7 +129,8 @@ class FewRows:
         q, db = factor.solve(-scan(self.problem.X, g)[J]), 0.0
         if self.problem.fit_intercept:
             ones = factor.solve(np.ones(len(J)))
-            db = -float(q.sum()) / float(ones.sum())
+            weight = float(ones.sum())
+            db = -float(q.sum()) / weight if weight > 0.0 else 0.0
             q += db * ones
         return -g - self.passes.combine(J, q), db
 

@@ -32,7 +32,8 @@ STEPS = 50  # times its size: the most steps for a working set
 class View(NamedTuple):
     """The slopes of rows; where a y may rise and fall; the largest slope that may rise and the least that may fall.
 
-    `gap` is P - D, as far as float32 can tell; P is infinite while a hard margin has no plane that separates.
+    `gap` is P - D, as far as float32 can tell; P is infinite while a hard margin has no plane that separates, and
+    `ray` is then the most that D(t a) can be, t >= 0: (sum a)^2 / (2 |w|^2), without bound where w vanishes.
     """
 
     slopes: Vector
@@ -43,6 +44,7 @@ class View(NamedTuple):
     gap: float
     primal: float
     dual: float
+    ray: float = 0.0
 
     @property
     def violation(self) -> float:
@@ -62,19 +64,21 @@ def look(signs: Vector, costs: Vector, a: Vector, values: Vector) -> View:
     highest = float(np.max(slopes, where=rising, initial=-np.inf))
     lowest = float(np.min(slopes, where=falling, initial=np.inf))
     square = float(np.einsum("i,i,i->", signs, a, values))
-    dual = float(a.sum()) - 0.5 * square
+    weight = float(a.sum())
+    dual, ray = weight - 0.5 * square, 0.0
     if not highest > lowest and not math.isfinite(highest - lowest):  # a sample of one class
         return View(slopes, rising, falling, highest, lowest, 0.0, dual, dual)
     if costs[0] == np.inf:
         nearest = 1.0 - 0.5 * (highest - lowest)  # y (value + b) of the row that is nearest to the plane
         primal = 0.5 * square / nearest**2 if nearest > 0.0 else np.inf
+        ray = 0.5 * weight * (weight / square) if square > 0.0 else np.inf if weight > 0.0 else 0.0
         gap = primal - dual
     else:
         missing = signs * (slopes - 0.5 * (highest + lowest))
         slack = np.maximum(missing, 0.0)
         primal = 0.5 * square + float(np.einsum("i,i->", costs, slack))
         gap = float(np.einsum("i,i->", costs, slack) - np.einsum("i,i->", a, missing))
-    return View(slopes, rising, falling, highest, lowest, gap, primal, dual)
+    return View(slopes, rising, falling, highest, lowest, gap, primal, dual, ray)
 
 
 class Table:

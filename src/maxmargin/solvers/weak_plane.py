@@ -71,7 +71,8 @@ def weak_plane(problem: Separation, witness: Solution) -> tuple[Vector, float] |
             return None
         *_, answer = nearest_hulls(Separation(Z, np.ones(len(Z)), Norm.L2, False))
         if not answer.details["meets"]:
-            v = (answer.w - Q @ (Q.T @ answer.w)) / sizes
+            # any multiple will do, and this one cannot overflow
+            v = (answer.w - Q @ (Q.T @ answer.w)) * (float(sizes.min()) / sizes)
             return v[:d], float(v[d] - v[:d] @ centre) if problem.fit_intercept else 0.0
         found = carriers(np.linalg.norm(Z, axis=1), answer.a)
 

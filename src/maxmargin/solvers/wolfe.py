@@ -162,7 +162,7 @@ def enter(Z: Any, groups: Any, kappa: float, corral: Any, row: int, weight: floa
     height = tip[0] * tip[0] + tip[1] * tip[1]
     for j in range(d):
         height += rest[j] * rest[j]
-    if height <= 1e-24 * length:
+    if not height > 1e-24 * length:
         return False
     for s in range(k):
         R[s, k] = column[s]
@@ -184,7 +184,7 @@ def leave(corral: Any, s: int) -> None:
             R[u, t] = R[u, t + 1]
         # R is now upper Hessenberg in column t: one rotation of lines t, t+1 makes it triangular again.
         length = np.sqrt(R[t, t] * R[t, t] + R[t + 1, t] * R[t + 1, t])
-        cosine, sine = R[t, t] / length, R[t + 1, t] / length
+        cosine, sine = (R[t, t] / length, R[t + 1, t] / length) if length > 0.0 else (1.0, 0.0)
         R[t, t] = length
         R[t + 1, t] = 0.0
         for u in range(t + 2, k):
@@ -195,8 +195,9 @@ def leave(corral: Any, s: int) -> None:
 
 
 @njit
-def nearest_in_affine_hull(Z: Any, groups: Any, corral: Any, ones: Any, x: Any, p: Any) -> None:
-    """x = the weights of the point of the corral's affine hull that is nearest to the origin.
+def nearest_in_affine_hull(Z: Any, groups: Any, corral: Any, ones: Any, x: Any, p: Any) -> bool:
+    """x = the weights of the point of the corral's affine hull that is nearest to the origin; False if rounding has
+    left a factor that does not tell.
 
     R'R x = c_0 e_0 + c_1 e_1, with c such that the weights of each group sum to one; then one step of refinement.
     """
@@ -213,6 +214,8 @@ def nearest_in_affine_hull(Z: Any, groups: Any, corral: Any, ones: Any, x: Any, 
         for s in range(k):
             sums[groups[rows[s]], g] += ones[g, s]
     determinant = sums[0, 0] * sums[1, 1] - sums[0, 1] * sums[1, 0]
+    if not abs(determinant) > 0.0:
+        return False
     for s in range(k):
         x[s] = 0.0
     change = np.zeros(k)
@@ -234,6 +237,7 @@ def nearest_in_affine_hull(Z: Any, groups: Any, corral: Any, ones: Any, x: Any, 
         c_1 = (missing_1 * sums[0, 0] - missing_0 * sums[1, 0]) / determinant
         for s in range(k):
             x[s] += c_0 * ones[0, s] + (c_1 * ones[1, s] if n_groups == 2 else 0.0)
+    return True
 
 
 @njit
@@ -243,7 +247,8 @@ def settle(Z: Any, groups: Any, corral: Any, ones: Any, x: Any, p: Any) -> int:
     steps = 0
     while True:
         steps += 1
-        nearest_in_affine_hull(Z, groups, corral, ones, x, p)
+        if not nearest_in_affine_hull(Z, groups, corral, ones, x, p):
+            return steps
         k = corral.size[0]
         reach, blocking = 1.0, k  # k: no row blocks the way
         for s in range(k):
@@ -282,7 +287,7 @@ def descend(
             square += p[j] * p[j]
         if square <= origin * origin:
             return AT_ORIGIN, steps, p
-        if square >= previous:
+        if not square < previous:  # nor where it is NaN
             return STALLED, steps, p
         for g in range(2):
             lowest[g] = open_lowest[g] = np.inf
