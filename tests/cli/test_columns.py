@@ -133,10 +133,10 @@ def test_questions_about_tables_with_words(write, run, tmp_path, capsys):
     out = tmp_path / "out.csv"
     assert main(["scale", data, "--label", "good", "--id", "name", "--ignore", "review", "-o", str(out)]) == 0
     header, first, *_ = out.read_text().splitlines()
-    assert header == "id,age,grade,colour=pink,colour=red,colour=white,good"
+    assert header == "name,age,grade,colour=pink,colour=red,colour=white,good"
     assert first.startswith("w0,1.28")
     assert main(["convert", data, "--label", "good", "--ignore", "review", "--weight", "grade", "-o", str(out)]) == 0
-    assert out.read_text().splitlines()[0].endswith("name=w5,colour=pink,colour=red,colour=white,weight,good")
+    assert out.read_text().splitlines()[0].endswith("name=w5,colour=pink,colour=red,colour=white,grade,good")
     assert "no place for --id" in main_fails(capsys, "convert", data, *KINDS, "-o", str(tmp_path / "out.svm"))
 
 

@@ -263,7 +263,7 @@ def test_errors_with_models(model, write, fail):
     assert "not a model" in fail("info", write("x,y\n1,2\n"))
     assert "has no column 'petal_length'" in fail("predict", model, write("a,b,c,d\n1,2,3,4\n"))
     wide = write("1 1:1 2:1 3:1 4:1 5:1\n", "wide.svm")
-    assert "has 5 columns, but the model was fitted on 4" in fail("predict", model, wide)
+    assert "the model knows its columns by name: 'petal_length'" in fail("predict", model, wide)
 
 
 def test_ctrl_c_keeps_what_was_found(write, run, monkeypatch, tmp_path):

@@ -132,6 +132,19 @@ def test_info_says_who_wrote_it_and_knows_the_data(tmp_path):
     assert model_info(tmp_path / "model").fingerprint is None
 
 
+@pytest.mark.parametrize("columns_by", [None, "name", "position", "index from 0", "index from 1"])
+def test_how_columns_are_told_apart_comes_back(columns_by, tmp_path):
+    X, y = [[0.0], [1.0], [3.0]], [0, 0, 1]
+    save(LinearSVM().fit(X, y), tmp_path / "model", X, y, columns_by=columns_by)
+    assert model_info(tmp_path / "model").columns_by == columns_by
+
+
+def test_another_way_to_tell_columns_apart_is_refused(tmp_path):
+    with pytest.raises(ModelFileError, match="'columns_by' of the document must be one of 'name', 'position'"):
+        save(LinearSVM().fit([[0.0], [1.0]], [0, 1]), tmp_path / "model", columns_by="colour")
+    assert not list(tmp_path.iterdir())
+
+
 def test_fingerprint_of_a_sparse_table_is_of_its_numbers():
     table = sparse.coo_array(POINTS)
     assert Fingerprint.of(table, TWO) == Fingerprint.of(sparse.csr_array(POINTS), TWO)

@@ -27,6 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     try:
         from maxmargin.cli.app import run
+    except KeyboardInterrupt:  # in the first half of a second
+        print("Interrupted.", file=sys.stderr)
+        return 130
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("typer", "rich"):
             raise

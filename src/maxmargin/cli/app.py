@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +17,7 @@ from maxmargin.cli.audit import audit
 from maxmargin.cli.bench import bench
 from maxmargin.cli.check import check
 from maxmargin.cli.compare import compare
-from maxmargin.cli.console import ExitCode, UserError, messages
+from maxmargin.cli.console import ExitCode, UserError, answers, let_go_of_stdout, messages, say_json, speak_utf8
 from maxmargin.cli.convert import convert
 from maxmargin.cli.demo import demo
 from maxmargin.cli.doctor import doctor
@@ -59,34 +61,57 @@ options.__doc__ = None  # the help is that of the app
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; whatever happens becomes an exit code and at most one sentence on stderr."""
+    """Run one command; whatever happens becomes an exit code and at most one sentence on stderr.
+
+    With --json the sentence is also the answer: {"error": ..., "exit_code": ...} on stdout.
+    """
+    complain = partial(tell_problem, for_machines="--json" in arguments)
+    speak_utf8()
+    answers.were_given = False
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning  # type: ignore[assignment]
             code = get_command(app).main(list(arguments) or ["--help"], "maxmargin", standalone_mode=False)
+        sys.stdout.flush()
     except UserError as error:
         return complain(str(error))
     except KeyboardInterrupt:
-        messages.print("Interrupted.")
-        return ExitCode.INTERRUPTED
+        return interrupted(complain)
     except SystemExit as end:  # Typer's answer to a closed pipe
         return end.code if isinstance(end.code, int) else ExitCode.ERROR
+    except BrokenPipeError:
+        let_go_of_stdout()
+        return ExitCode.ERROR
+    except OSError as error:
+        let_go_of_stdout()
+        where = error.filename or "standard output"
+        problem = f"{where} cannot be {'used' if error.filename else 'written'}"
+        return tell_problem(f"{problem}: {(error.strerror or str(error)).lower()}", for_machines=False)
+    except MemoryError as error:
+        return complain(f"there is not enough memory for this ({str(error) or 'the system gives no more'})")
     except Exception as error:
         if hasattr(error, "show"):  # wrong usage: Typer knows what to say, but its exit code means something else here
             error.show()
-            return ExitCode.ERROR
+            return complain(str(getattr(error, "message", error)), told=True)
         if os.environ.get("MAXMARGIN_DEBUG"):
             raise
         kind = f"{type(error).__name__}: {error}".rstrip(": ")
         return complain(f"this should not happen ({kind}). MAXMARGIN_DEBUG=1 shows where; please report it.")
-    if code == ExitCode.INTERRUPTED:  # so does Typer report Ctrl-C
-        messages.print("Interrupted.")
+    if code == ExitCode.INTERRUPTED:  # so does Typer report Ctrl-C, and so does a fit that has told what it found
+        return interrupted(complain)
     return int(code or ExitCode.FINE)
 
 
-def complain(sentence: str) -> int:
-    messages.print(f"maxmargin: {sentence}")
-    return ExitCode.ERROR
+def tell_problem(sentence: str, for_machines: bool, told: bool = False, code: ExitCode = ExitCode.ERROR) -> int:
+    if not told:
+        messages.print(sentence if code is ExitCode.INTERRUPTED else f"maxmargin: {sentence}")
+    if for_machines and not answers.were_given:
+        say_json({"error": sentence, "exit_code": int(code)})
+    return code
+
+
+def interrupted(complain: Callable[..., int]) -> int:
+    return complain("Interrupted.", code=ExitCode.INTERRUPTED)
 
 
 def show_warning(message: Warning | str, *place: Any) -> None:

@@ -26,8 +26,10 @@ from maxmargin.cli.options import (
     MaxTime,
     NoHeader,
     Sql,
+    TimeLimit,
     Tolerance,
     Weight,
+    ZeroBased,
     check_time,
 )
 from maxmargin.cli.progress import gap_shown
@@ -47,6 +49,7 @@ def audit(
     ignore: Ignore = None,
     id: Id = None,
     n_features: Features = None,
+    zero_based: ZeroBased = None,
     sql: Sql = None,
     C: Annotated[
         float | None,
@@ -68,14 +71,15 @@ def audit(
     check_time(max_time)
     loaded, table = load_and_read(
         model, data, format, label, not no_header, any_estimator=True, weight=weight, ignore=ignore, id=id,
-        n_features=n_features, sql=sql,
+        n_features=n_features, zero_based=zero_based, sql=sql,
     )  # fmt: skip
+    limit = TimeLimit(max_time)
     loaded = for_audit(loaded, model, C, class_weight)
     with in_a_sentence(table.name), as_a_fit_leaves_it(model, loaded):
         X = loaded.prepared(table)
         sharp = SHARP if tol is None else tol
         with gap_shown("Seeking the optimum", sharp):
-            answer = audited(loaded.classifier, X, table.y, table.weights, tol=sharp, max_time=max_time)
+            answer = audited(loaded.classifier, X, table.y, table.weights, tol=sharp, max_time=limit.left())
         same = loaded.is_fitted_on(X, table.y)
     if as_json:
         found = {"file": table.name, "is_the_data_of_the_fit": same, "exit_code": int(code_of(answer))}

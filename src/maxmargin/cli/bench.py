@@ -36,6 +36,7 @@ from maxmargin.cli.options import (
     Scaling,
     Sql,
     Text,
+    ZeroBased,
 )
 from maxmargin.cli.preparation import preparation_of, prepare
 from maxmargin.cli.progress import gap_shown
@@ -74,6 +75,7 @@ def bench(
     text: Text = None,
     impute: Impute = False,
     n_features: Features = None,
+    zero_based: ZeroBased = None,
     sql: Sql = None,
     C: Price = 1.0,
     scale: Scale = Scaling.AUTO,
@@ -97,7 +99,7 @@ def bench(
         with messages.status(f"Reading {data}"):
             table = datafile.read(
                 data, format, label, not no_header, ignore=ignore, id=id, categorical=categorical, text=text,
-                impute=impute, n_features=n_features, sql=sql,
+                impute=impute, n_features=n_features, zero_based=zero_based, sql=sql,
             )  # fmt: skip
         with in_a_sentence(table.name):
             X = prepare(table, preparation_of(table, scale, impute))

@@ -28,7 +28,9 @@ from maxmargin.cli.options import (
     Scaling,
     Sql,
     Text,
+    TimeLimit,
     Weight,
+    ZeroBased,
     check_time,
 )
 from maxmargin.cli.preparation import encoded
@@ -57,6 +59,7 @@ def check(
     text: Text = None,
     impute: Impute = False,
     n_features: Features = None,
+    zero_based: ZeroBased = None,
     sql: Sql = None,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
@@ -74,15 +77,16 @@ def check(
     with messages.status(f"Reading {file}"):
         data = datafile.read(
             file, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
-            impute=impute, n_features=n_features, sql=sql,
+            impute=impute, n_features=n_features, zero_based=zero_based, sql=sql,
         )  # fmt: skip
+    limit = TimeLimit(max_time)
     if data.weights is not None:
         data = data.where(data.weights > 0.0)
     with in_a_sentence(data.name):
         data = encoded(data, Scaling.NONE, impute)
     watch = Stopwatch()
     with messages.status(f"Looking for a plane between {data.X.shape[0]:,} rows"):
-        certificate = ask(data, norm.value, not no_bias, positive, max_time)
+        certificate = ask(data, norm.value, not no_bias, positive, limit.left())
     with messages.status("Checking the proof"):
         proofs = [Proof(part, part.verify(data.X, data.y, exact=True)) for part in parts_of(certificate)]
     if as_json:

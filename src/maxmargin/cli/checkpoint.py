@@ -17,7 +17,7 @@ class Checkpoint(NamedTuple):
     resume: bool
 
 
-def check_checkpoint(kept: Checkpoint | None, every: float | None, resume: bool) -> None:
+def check_checkpoint(kept: Checkpoint | None, every: float | None, resume: bool, output: str | None = None) -> None:
     """One sentence where the options make no sense together, before any work is done."""
     if kept is None:
         if every is not None or resume:
@@ -25,6 +25,8 @@ def check_checkpoint(kept: Checkpoint | None, every: float | None, resume: bool)
         return
     if not 0.0 <= kept.every < math.inf:
         raise UserError(f"--every must be a number of seconds, not {kept.every:g}")
+    if output is not None and os.path.realpath(output) == os.path.realpath(kept.path):
+        raise UserError(f"{output} cannot be both the model and the checkpoint: give each a file of its own")
     if os.path.exists(kept.path) and not kept.resume:
         raise UserError(f"{kept.path} exists: --resume goes on with the run in it; remove it to begin anew")
 

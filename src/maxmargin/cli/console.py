@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import os
+import sys
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any
 
@@ -27,6 +31,15 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+class Answers:
+    """Whether this command has printed its JSON: there is one document, an error or a result."""
+
+    were_given = False
+
+
+answers = Answers()
+
+
 class UserError(Exception):
     """Something that the user can put right; the message is the one sentence that is shown."""
 
@@ -43,7 +56,32 @@ def show(table: RenderableType) -> None:
 
 def say_json(value: dict[str, Any]) -> None:
     """The result for machines: JSON as the standard has it, so that what is not finite is null."""
-    say(json.dumps(without_infinities(value), indent=2, allow_nan=False, ensure_ascii=False))
+    answers.were_given = True
+    for piece in pieces_of_json(value):
+        results.file.write(piece)
+
+
+def pieces_of_json(value: dict[str, Any]) -> Iterator[str]:
+    """A line for each entry. An iterator becomes a list, an element a line, and is never held whole."""
+    yield "{"
+    for number, (name, entry) in enumerate(value.items()):
+        yield f"{',' if number else ''}\n  {json.dumps(name)}: "
+        if isinstance(entry, Iterator):
+            yield "["
+            for place, element in enumerate(entry):
+                yield f"{',' if place else ''}\n    {json_line(element)}"
+            yield "]"
+        else:
+            yield json_line(entry)
+    yield "\n}\n"
+
+
+def json_line(value: Any) -> str:
+    """One line; the copy without infinities is made only where there are some."""
+    try:
+        return json.dumps(value, allow_nan=False, ensure_ascii=False)
+    except ValueError:
+        return json.dumps(without_infinities(value), allow_nan=False, ensure_ascii=False)
 
 
 def without_infinities(value: Any) -> Any:
@@ -54,3 +92,17 @@ def without_infinities(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_infinities(entry) for entry in value]
     return value
+
+
+def speak_utf8() -> None:
+    """Labels and names are Unicode. A file or a pipe gets UTF-8; a terminal that cannot show a letter gets its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def let_go_of_stdout() -> None:
+    """What is still to be written to a full disk or a closed pipe must not complain once more when Python ends."""
+    if sys.stdout is sys.__stdout__ and sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -24,9 +24,11 @@ from maxmargin.cli.options import (
     Sql,
     Text,
     Weight,
+    ZeroBased,
 )
+from maxmargin.cli.outputs import refuse_to_write_over
 from maxmargin.cli.preparation import encoded
-from maxmargin.cli.tablefile import write_table
+from maxmargin.cli.tablefile import check_table_output, write_table
 
 
 def convert(
@@ -43,6 +45,7 @@ def convert(
     text: Text = None,
     impute: Impute = False,
     n_features: Features = None,
+    zero_based: ZeroBased = None,
     sql: Sql = None,
     to: Annotated[Format, typer.Option(help="How the result is written; auto: by its name.")] = Format.AUTO,
     no_header: NoHeader = False,
@@ -56,13 +59,15 @@ def convert(
     if (target is None) == (output is None):
         raise UserError("say where to write, once: maxmargin convert DATA FILE")
     output = output or target or ""
+    refuse_to_write_over(output, data, sql=sql)
     if sql is None and is_model(data):
         write_model(data, output)
         return int(ExitCode.FINE)
+    check_table_output(output, to)
     with messages.status(f"Reading {data}"):
         table = datafile.read(
             data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
-            impute=impute, n_features=n_features, sql=sql,
+            impute=impute, n_features=n_features, zero_based=zero_based, sql=sql,
         )  # fmt: skip
     with in_a_sentence(table.name):
         table = encoded(table, Scaling.NONE, impute)

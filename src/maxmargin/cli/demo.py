@@ -102,6 +102,7 @@ def prove(data: DataFile, label: str) -> Proof:
 
 def draw(output: Path, runs: list[Run], made: Any) -> Path | None:
     """The street of the l2 margin; None, and a line on how to get Matplotlib, where it is missing."""
+    from maxmargin.persistence.atomic import replaced
     from maxmargin.plots.street import StreetDisplay
     from maxmargin.plots.style import PIP_LINE, SQUARE
 
@@ -115,7 +116,8 @@ def draw(output: Path, runs: list[Run], made: Any) -> Path | None:
     figure = Figure(figsize=SQUARE, dpi=150, layout="constrained")
     StreetDisplay.from_estimator(widest, X, y, ax=figure.subplots())
     try:
-        figure.savefig(output, bbox_inches="tight")
+        with replaced(output) as path:
+            figure.savefig(path, bbox_inches="tight")
     except (OSError, ValueError) as error:
         raise UserError(f"the picture cannot go to {output}: {getattr(error, 'strerror', None) or error}") from None
     return output.resolve()

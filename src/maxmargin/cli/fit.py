@@ -40,11 +40,14 @@ from maxmargin.cli.options import (
     Settings,
     Sql,
     Text,
+    TimeLimit,
     Tolerance,
     Weight,
+    ZeroBased,
     check_time,
     kernel_named,
 )
+from maxmargin.cli.outputs import refuse_to_write_over
 from maxmargin.cli.preparation import preparation_of, prepare, report_of, scaling_of, sentences_of
 from maxmargin.cli.progress import gap_shown
 from maxmargin.cli.settings import read_settings
@@ -74,6 +77,7 @@ def fit(
     text: Text = None,
     impute: Impute = False,
     n_features: Features = None,
+    zero_based: ZeroBased = None,
     sql: Sql = None,
     output: Annotated[
         str | None,
@@ -121,15 +125,20 @@ def fit(
     """
     if output is not None and not Path(output).absolute().parent.is_dir():
         raise UserError(f"{output} cannot be written: there is no folder for it; make it first")
+    if output is not None and Path(output).is_dir():
+        raise UserError(f"{output} cannot be written: it is a folder; name a file in it")
+    refuse_to_write_over(output, data, sql=sql)
     check_time(max_time)
     kept = None if checkpoint is None else Checkpoint(checkpoint, 60.0 if every is None else every, resume)
-    check_checkpoint(kept, every, resume)
+    check_checkpoint(kept, every, resume, output)
     with messages.status(f"Reading {data}"):
         table = datafile.read(
             data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
-            impute=impute, n_features=n_features, sql=sql,
+            impute=impute, n_features=n_features, zero_based=zero_based, sql=sql,
         )  # fmt: skip
+    limit = TimeLimit(max_time)
     labels = [value for value, _ in datafile.count_labels(table)]
+    datafile.refuse_a_measure(table, labels)
     given: dict[str, Any] = {
         "C": C,
         "loss": loss.value,
@@ -145,7 +154,7 @@ def fit(
     }
     classifier = make_classifier(algorithm, kernel, given, settings)
     preparation = preparation_of(table, scale, impute)
-    code = run(classifier, preparation, table, exact, as_json, Stopwatch(), output, kept)
+    code = run(classifier, preparation, table, exact, as_json, limit, output, kept)
     return int(code)
 
 
@@ -155,16 +164,18 @@ def run(
     table: DataFile,
     exact: bool,
     as_json: bool,
-    watch: Stopwatch,
+    limit: TimeLimit,
     output: str | None,
     kept: Checkpoint | None,
 ) -> ExitCode:
     """Fit, check, keep, tell. After Ctrl-C what was found so far is kept and told."""
     from maxmargin.estimators.no_plane import NoPlaneError
 
-    interrupted = False
+    interrupted, watch = False, Stopwatch()
     with in_a_sentence(table.name):
         X = prepare(table, preparation)
+        if limit.seconds is not None:
+            classifier.set_params(max_time=limit.left())
         try:
             with gap_shown("Fitting", getattr(classifier, "tol", None)):
                 fit_or_go_on(classifier, X, table.y, weights_for(classifier, table), kept)
@@ -177,6 +188,8 @@ def run(
             certificate, interrupted = classifier.certificate_, True
         if kept is not None and (interrupted or "TIME" in status_of(classifier)):
             messages.print(f"The run is kept in {kept.path}: the same command with --resume goes on with it.")
+        if limit.seconds is not None:
+            classifier.set_params(max_time=limit.seconds)  # as the user gave it
         seconds, compiling = watch.seconds, watch.compiling
         verification = certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)
     code = ExitCode.INTERRUPTED if interrupted else exit_code(certificate, verification)
@@ -202,7 +215,8 @@ def run(
         "exit_code": int(code),
     }
     if as_json:
-        say_json({**found, **certificate_for_machines(certificate, verification)})
+        failure = {} if unwritten is None else {"error": str(unwritten)}
+        say_json({**found, **failure, **certificate_for_machines(certificate, verification)})
     else:
         say(datafile.headline(table))
         columns = "columns" if not table.texts else "columns of numbers"

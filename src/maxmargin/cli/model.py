@@ -22,7 +22,7 @@ class Model(NamedTuple):
     """What a file holds: `whole` predicts, `scaler` (or None) prepares the rows for `classifier`.
 
     `expected` are the columns that it was fitted on, and whether each is a number, a category or text; None where they
-    have no names.
+    have no names. `columns_by` is how the columns of its file were told apart, if it says so.
     """
 
     whole: Any
@@ -32,6 +32,7 @@ class Model(NamedTuple):
     fingerprint: Fingerprint | None = None
     written_by: str | None = None
     is_text: bool = False
+    columns_by: str | None = None
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -53,18 +54,34 @@ class Model(NamedTuple):
     def columns_of(self, data: DataFile) -> Any:
         """The columns of the file that the model was fitted on, in its order."""
         X, expected = data.X, self.whole.n_features_in_
-        if self.names is not None and data.feature_names is not None:
-            missing = [name for name in self.names if name not in (data.names or ())]
-            if missing:
-                shown = ", ".join(repr(name) for name in missing[:8])
-                raise UserError(f"{data.name} has no column {shown}, which the model was fitted on")
-            return data.rows(self.names)
+        if self.names is not None:
+            if data.feature_names is None:
+                raise UserError(
+                    f"{data.name} has no names of columns, and the model knows its columns by name: "
+                    f"{', '.join(map(repr, self.names[:8]))}; give it a table with these"
+                )
+            return data.rows(self.names)  # the reader has seen to it that they are there
+        if data.texts:
+            raise UserError(f"{data.name}: column {next(iter(data.texts))!r} holds words; the model takes numbers only")
+        if data.feature_names is not None and data.has_names and X.shape[1] == expected:
+            messages.print(
+                f"maxmargin: {data.name}: the model knows no names: its {expected:,} columns are those of the file, in "
+                "their order"
+            )
         if data.feature_names is None and X.shape[1] < expected:  # columns that are zero in all rows
             X = X.copy()
             X.resize((X.shape[0], expected))
         if X.shape[1] != expected:
             raise UserError(f"{data.name} has {X.shape[1]:,} columns, but the model was fitted on {expected:,}")
         return X
+
+    def refuse_unknown_labels(self, data: DataFile) -> None:
+        """A proof speaks of the labels of the model, and of no others."""
+        known = self.classifier.classes_.tolist()
+        for line, label in zip(data.lines.tolist(), data.y.tolist(), strict=True):
+            if label not in known:
+                shown = ", ".join(map(repr, known[:8])) + (" ..." if len(known) > 8 else "")
+                raise UserError(f"{data.name}, line {line}: the label {label!r} is none of the model's: {shown}")
 
 
 @contextmanager
@@ -104,12 +121,37 @@ def load_model(path: str, n_columns: int | None = None, any_estimator: bool = Fa
 
 
 def load_and_read(
-    model: str, data: str, format: Format, label: str | None, header: bool, any_estimator: bool = False, **options: Any
+    model: str,
+    data: str,
+    format: Format,
+    label: str | None,
+    header: bool,
+    any_estimator: bool = False,
+    needs_labels: bool = True,
+    any_labels: bool = False,
+    **options: Any,
 ) -> tuple[Model, DataFile]:
-    """A model, and a file as the model needs it: its columns, by their names; missing cells if it can fill them in."""
+    """A model, and a file as the model needs it: its columns, by their names; missing cells if it can fill them in.
+
+    Where labels are needed, they are those of the model, unless any will do, which are left as they are.
+    """
     loaded = load_model(model, any_estimator=any_estimator)
+    classes = None if any_labels else getattr(loaded.classifier, "classes_", None)
     with messages.status(f"Reading {data}"):
-        table = read(data, format, label, header, **options, expected=loaded.expected, impute=fills_in(loaded.scaler))
+        table = read(
+            data,
+            format,
+            label,
+            header,
+            **options,
+            expected=loaded.expected,
+            columns_by=loaded.columns_by,
+            classes=None if classes is None else classes.tolist(),
+            impute=fills_in(loaded.scaler),
+            needs_labels=needs_labels,
+        )
+    if needs_labels and classes is not None:
+        loaded.refuse_unknown_labels(table)
     return (load_model(model, table.X.shape[1]) if loaded.is_text else loaded), table
 
 
@@ -117,7 +159,8 @@ def load_own_model(path: str) -> Model:
     from maxmargin.persistence import model_info
 
     found = model_info(path)
-    return model_of(found.model, f"maxmargin {found.written_by}", found.fingerprint)
+    read = model_of(found.model, f"maxmargin {found.written_by}", found.fingerprint)
+    return read._replace(columns_by=found.columns_by)
 
 
 def model_of(model: Any, written_by: str, fingerprint: Fingerprint | None = None) -> Model:
@@ -130,6 +173,9 @@ def model_of(model: Any, written_by: str, fingerprint: Fingerprint | None = None
     names = getattr(steps[0], "feature_names_in_", None)
     forget_names(model)  # the commands give arrays, by these names
     kinds = [] if names is None else kinds_of_columns(steps[0], len(names))
+    if names is not None and len(set(names)) < len(names):
+        twin = next(name for place, name in enumerate(names.tolist()) if name in names[:place])
+        raise UserError(f"the model was fitted on two columns that are called {twin!r}: no file can say which is which")
     return Model(
         whole=model,
         scaler=model[:-1] if len(steps) > 1 else None,
@@ -163,11 +209,11 @@ def load_text_model(path: str, start: bytes, n_columns: int | None) -> Model:
 
     if start.startswith(TEXT_MODELS[1]):
         linear = read_liblinear(path)
-        return Model(linear, None, linear, None, written_by="LIBLINEAR", is_text=True)
+        return Model(linear, None, linear, None, written_by="LIBLINEAR", is_text=True, columns_by="index from 1")
     model = read_libsvm(path)
     if n_columns is not None and n_columns > model.n_features_in_:  # the last ones are zero in all its vectors
         model = read_libsvm(path, n_columns)
-    return Model(model, None, model, None, written_by="LIBSVM", is_text=True)
+    return Model(model, None, model, None, written_by="LIBSVM", is_text=True, columns_by="index from 1")
 
 
 def save_model(scaler: Any, classifier: Any, data: DataFile, path: str) -> None:
@@ -178,11 +224,11 @@ def save_model(scaler: Any, classifier: Any, data: DataFile, path: str) -> None:
     from maxmargin.persistence import ModelFileError, save
 
     model = classifier if scaler is None else Pipeline([*scaler.steps, ("classify", classifier)])
-    if data.names is not None and len(set(data.names)) == len(data.names):
+    if data.names is not None:
         remember_names(classifier if scaler is None else scaler, np.array(data.names, dtype=object))
     try:
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # of arrays that have no names
-            save(model, path, data.rows(), data.y)
+            save(model, path, data.rows(), data.y, columns_by=data.columns_by)
     except ModelFileError as error:
         raise UserError(str(error)) from None
     except OSError as error:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from maxmargin.cli.console import UserError
+from maxmargin.cli.console import UserError, messages
 from maxmargin.cli.model import TEXT_MODELS
 
 KINDS = ".onnx (a graph), .skops, .libsvm, .liblinear (text models), .csv or .json (coefficients)"
@@ -38,6 +38,8 @@ def write_model(path: str, output: str) -> None:
         raise UserError(f"{path} is a model, and {output} does not say how to write it: its name can end in {KINDS}")
     try:
         model = read_model(path)
+        if output.lower().endswith((".libsvm", ".liblinear")) and not is_text_model(path):
+            tell_how_indices_count(path, output)
         if write not in (persistence.write_onnx, persistence.write_skops):
             check_is_bare(model, path, output)
         write(model, output)
@@ -47,6 +49,22 @@ def write_model(path: str, output: str) -> None:
         raise UserError(f"{output} cannot be written: {missing}") from None
     except OSError as error:
         raise UserError(f"{output} cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def is_text_model(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(16).startswith(TEXT_MODELS)
+
+
+def tell_how_indices_count(path: str, output: str) -> None:
+    """The programs that read a text model count columns from 1, whatever the file did that it was fitted on."""
+    from maxmargin import persistence
+
+    if persistence.model_info(path).columns_by == "index from 0":
+        messages.print(
+            f"maxmargin: {output} counts its columns from 1, and {path} was fitted on a file that counts from 0: give "
+            "its readers files that count from 1"
+        )
 
 
 def check_is_bare(model: Any, path: str, output: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from enum import StrEnum
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from maxmargin.cli.console import UserError
 from maxmargin.cli.datafile import Format
 
+LEAST = 1e-3  # seconds
 LIBSVM_KERNELS = {"0": "linear", "1": "poly", "2": "rbf"}  # the numbers of its option -t
 
 
@@ -84,6 +86,15 @@ Features = Annotated[
         "--n-features", min=1, metavar="NUMBER", help="How many columns an SVMlight file has; it does not say."
     ),
 ]
+ZeroBased = Annotated[
+    bool | None,
+    typer.Option(
+        "--zero-based/--one-based",
+        help="How an SVMlight file counts its columns. Without it: as the model's own file did, or else from 0 where "
+        "an index 0 occurs.",
+        show_default=False,
+    ),
+]
 Sql = Annotated[
     str | None,
     typer.Option("--sql", metavar="DATABASE", help="DATA is a query to this database: duckdb:FILE or sqlite:FILE."),
@@ -126,6 +137,27 @@ ClassWeight = Annotated[
     list[str] | None,
     typer.Option("--class-weight", "-w", metavar="LABEL=WEIGHT", help="Repeat it for each class; or: balanced."),
 ]
+
+
+class TimeLimit:
+    """The seconds of --max-time, from when the data are read: what prepares, proves and prints is part of the work."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds, self.begun = seconds, time.perf_counter()
+
+    def left(self, share: float = 1.0, reserve: float = 0.0) -> float | None:
+        """What a solver may take of the rest: a share, or all but a reserve, which is half of it at most.
+
+        None where there is no limit. Where the time is over, still a little, to say anything.
+        """
+        if self.seconds is None:
+            return None
+        rest = self.seconds - (time.perf_counter() - self.begun)
+        return max(share * rest - min(reserve, 0.5 * rest), min(self.seconds, LEAST))
+
+    @property
+    def is_over(self) -> bool:
+        return self.seconds is not None and time.perf_counter() - self.begun >= self.seconds
 
 
 def check_time(max_time: float | None) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
+import time
 from typing import Annotated, Any
 
 import typer
 
 from maxmargin.cli import datafile
-from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json
+from maxmargin.cli.console import ExitCode, UserError, json_line, messages, say, say_json
 from maxmargin.cli.datafile import Format, describe
 from maxmargin.cli.model import in_a_sentence
 from maxmargin.cli.options import (
@@ -32,13 +32,18 @@ from maxmargin.cli.options import (
     Scaling,
     Sql,
     Text,
+    TimeLimit,
     Tolerance,
     Weight,
+    ZeroBased,
     check_time,
 )
 from maxmargin.cli.preparation import preparation_of, prepare
 from maxmargin.cli.progress import gap_shown
 from maxmargin.cli.question import find
+
+SAMPLED = 10_000  # rows whose printing is timed
+NUMBERS_OF_A_ROW = 2.0  # its index, which is short, and its weight, which is long; made and written
 
 
 def path(
@@ -51,6 +56,7 @@ def path(
     text: Text = None,
     impute: Impute = False,
     n_features: Features = None,
+    zero_based: ZeroBased = None,
     sql: Sql = None,
     Cs: Annotated[
         str, typer.Option("--Cs", metavar="NUMBERS", help="How many values of C, or the values: 0.1,1,10.")
@@ -77,17 +83,21 @@ def path(
     with messages.status(f"Reading {data}"):
         table = datafile.read(
             data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
-            impute=impute, n_features=n_features, sql=sql,
+            impute=impute, n_features=n_features, zero_based=zero_based, sql=sql,
         )  # fmt: skip
-    y, asked = table.y, values_of(Cs)
+    limit, y, asked = TimeLimit(max_time), table.y, values_of(Cs)
+    if positive is None:
+        datafile.refuse_a_measure(table, np.unique(y).tolist())
     if positive is not None:
         y = (y == find(positive, np.unique(y), table)).astype(int)
     with in_a_sentence(table.name):
         X = prepare(table, preparation_of(table, scale, impute))
+        n_points = asked if isinstance(asked, int) else len(asked)
+        reserve = n_points * seconds_of_printing(len(y)) if as_json else 0.0
         with gap_shown("Following the path", tol):
             points = margin_path(
                 X, y, Cs=asked, loss=loss.value, fit_intercept=not no_bias, tol=1e-4 if tol is None else tol,
-                sample_weight=table.weights, max_time=max_time,
+                sample_weight=table.weights, max_time=limit.left(reserve=reserve),
             )  # fmt: skip
     if as_json:
         say_json({**describe(table), **for_machines(points)})
@@ -108,13 +118,22 @@ def values_of(text: str) -> Any:
         raise UserError(f"--Cs must be a whole number, or numbers with commas between them; not {text!r}") from None
 
 
+def seconds_of_printing(n_rows: int) -> float:
+    """What the weights of so many rows take as JSON, by those of a few."""
+    begun = time.perf_counter()
+    json_line([1.0 / (row + 3) for row in range(SAMPLED)])
+    return (time.perf_counter() - begun) * NUMBERS_OF_A_ROW * n_rows / SAMPLED
+
+
 def for_machines(points: Any) -> dict[str, Any]:
-    """All of it as plain values."""
+    """All of it as plain values, a point after the other: each has a number or more for each row."""
+    from maxmargin.certificates.proof import spell_out
+
     return {
         "classes": list(points.classes),
         "C_max": points.C_max if points.C_max is None or math.isfinite(points.C_max) else None,
         "separable": None if points.separation is None else points.separation.is_separable,
-        "points": [
+        "points": (
             {
                 "C": point.C,
                 "margin": point.margin,
@@ -125,8 +144,8 @@ def for_machines(points: Any) -> dict[str, Any]:
                 "mistakes": point.n_mistakes,
                 "relative_gap": point.certificate.relative_gap,
                 "status": point.status.name,
-                "certificate": json.loads(point.certificate.to_json()),
+                "certificate": spell_out(point.certificate.to_dict()),
             }
             for point in points.points
-        ],
+        ),
     }

@@ -11,7 +11,20 @@ import typer
 from maxmargin.cli.console import ExitCode, UserError, messages, say
 from maxmargin.cli.datafile import DataFile, Format
 from maxmargin.cli.model import Model, in_a_sentence, load_and_read
-from maxmargin.cli.options import Data, Features, FileFormat, Id, Ignore, Label, ModelFile, NoHeader, Sql, Weight
+from maxmargin.cli.options import (
+    Data,
+    Features,
+    FileFormat,
+    Id,
+    Ignore,
+    Label,
+    ModelFile,
+    NoHeader,
+    Sql,
+    Weight,
+    ZeroBased,
+)
+from maxmargin.cli.outputs import refuse_to_write_over
 
 PICTURES, FILMS = (".pdf", ".png", ".svg"), (".gif", ".mp4")
 
@@ -60,6 +73,7 @@ def plot(
     ignore: Ignore = None,
     id: Id = None,
     n_features: Features = None,
+    zero_based: ZeroBased = None,
     sql: Sql = None,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
@@ -72,8 +86,19 @@ def plot(
     bound: their number against the theorem.
     """
     check_output(output, kind, update)
+    refuse_to_write_over(str(output), data, model, sql=sql)
     loaded, table = load_and_read(
-        model, data, format, label, not no_header, weight=weight, ignore=ignore, id=id, n_features=n_features, sql=sql
+        model,
+        data,
+        format,
+        label,
+        not no_header,
+        weight=weight,
+        ignore=ignore,
+        id=id,
+        n_features=n_features,
+        zero_based=zero_based,
+        sql=sql,
     )
     if getattr(loaded.classifier, "certificate_", None) is None:
         raise UserError(f"{model} holds no certificate: it was learnt from a stream, or comes from another program")
@@ -113,6 +138,7 @@ def check_output(output: Path, kind: Kind, update: int | None) -> None:
 
 def draw(classifier: Any, X: Any, y: Any, asked: Asked, output: Path, dark: bool) -> None:
     """Draw and write; a missing Matplotlib and a full disk become sentences."""
+    from maxmargin.persistence.atomic import replaced
     from maxmargin.plots.style import PIP_LINE
 
     try:
@@ -125,10 +151,11 @@ def draw(classifier: Any, X: Any, y: Any, asked: Asked, output: Path, dark: bool
     try:
         with pyplot.style.context("dark_background" if dark else "default"):
             shown = display(classifier, X, y, asked)
-            if asked.is_film:
-                shown.animate(output)
-            else:
-                shown.figure_.savefig(output, bbox_inches="tight")
+            with replaced(output) as path:
+                if asked.is_film:
+                    shown.animate(Path(path))
+                else:
+                    shown.figure_.savefig(path, bbox_inches="tight")
     except OSError as error:
         raise UserError(f"the picture cannot go to {output}: {(error.strerror or str(error)).lower()}") from None
     finally:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli.console import ExitCode, UserError, messages, results, say_json
-from maxmargin.cli.datafile import Format
+from maxmargin.cli.console import ExitCode, UserError, messages, pieces_of_json, results, say_json
+from maxmargin.cli.datafile import DataFile, Format
 from maxmargin.cli.model import in_a_sentence, load_and_read
 from maxmargin.cli.options import (
     AsJson,
@@ -23,8 +25,9 @@ from maxmargin.cli.options import (
     NoHeader,
     Sql,
     Weight,
+    ZeroBased,
 )
-from maxmargin.cli.tablefile import whole
+from maxmargin.cli.outputs import refuse_to_write_over
 
 
 def predict(
@@ -39,6 +42,7 @@ def predict(
     ignore: Ignore = None,
     id: Id = None,
     n_features: Features = None,
+    zero_based: ZeroBased = None,
     sql: Sql = None,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
@@ -48,20 +52,30 @@ def predict(
 
     A CSV file needs no labels; --label names the column of labels where it has one, --weight counts its rows as often,
     and --id writes the name of each row before its label. A category that the fit has not seen counts as none of those
-    that it has, and is told.
+    that it has, and is told. A file without rows has an empty answer.
     """
+    refuse_to_write_over(output, data, model, sql=sql)
     loaded, table = load_and_read(
         model, data, format, label, not no_header, weight=weight, ignore=ignore, id=id, n_features=n_features, sql=sql,
-        needs_labels=False,
+        zero_based=zero_based, needs_labels=False,
     )  # fmt: skip
+    if not (as_json or scores or id):
+        refuse_labels_of_many_lines(loaded.classifier.classes_.tolist())
+    labels: list[Any] = []
+    values: list[Any] | None = [] if scores or as_json else None
     with in_a_sentence(table.name):
-        X = loaded.prepared(table)
-        labels = loaded.classifier.predict(X).tolist()
-        values = loaded.classifier.decision_function(X).tolist() if scores or as_json else None
-        accuracy = None if table.y is None else float(loaded.classifier.score(X, table.y, table.weights))
+        if len(table.lines):
+            X = loaded.prepared(table)
+            labels = loaded.classifier.predict(X).tolist()
+            values = None if values is None else loaded.classifier.decision_function(X).tolist()
+        accuracy = share_of_same(labels, table, loaded.classifier.classes_.tolist())
     ids = None if table.ids is None else table.ids.tolist()
     if as_json:
-        say_json({"file": table.name, "ids": ids, "labels": labels, "scores": values, "accuracy": accuracy})
+        answer = {"file": table.name, "ids": ids, "labels": labels, "scores": values, "accuracy": accuracy}
+        if output == "-":
+            say_json(answer)
+        else:
+            write(pieces_of_json(answer), output)
         return ExitCode.FINE
     write(lines_of(ids, labels, values), output)
     if accuracy is not None:
@@ -69,14 +83,42 @@ def predict(
     return ExitCode.FINE
 
 
-def lines_of(ids: list[Any] | None, labels: list[Any], values: list[Any] | None) -> str:
+def share_of_same(labels: list[Any], table: DataFile, classes: list[Any]) -> float | None:
+    """How many labels are those of the file, by weight; None where it has none that the model knows."""
+    if table.y is None or not labels:
+        return None
+    given = table.y.tolist()
+    unknown = [label for label in given if label not in classes]
+    if unknown:
+        example = f"labels that the model does not know, such as {unknown[0]!r}"
+        if len(unknown) == len(given):
+            messages.print(f"maxmargin: {table.name}: all rows have {example}; nothing is compared with them")
+            return None
+        messages.print(f"maxmargin: {table.name}: {len(unknown):,} rows have {example}; they count as mistakes")
+    weights = [1.0] * len(given) if table.weights is None else table.weights.tolist()
+    right = math.fsum(weight for weight, own, found in zip(weights, given, labels, strict=True) if own == found)
+    return right / math.fsum(weights) if math.fsum(weights) > 0.0 else None
+
+
+def refuse_labels_of_many_lines(classes: list[Any]) -> None:
+    """One label a line: a label with a line break in it would be two."""
+    for label in classes:
+        if len(str(label).splitlines()) > 1:
+            raise UserError(
+                f"the label {label!r} has a line break in it, and labels are written one a line: --json writes it as "
+                "it is; --scores and --id write CSV, with quotes around it"
+            )
+
+
+def lines_of(ids: list[Any] | None, labels: list[Any], values: list[Any] | None) -> Iterator[str]:
     """One line for each row: its id if it has one, its label, its scores if they are asked for."""
     if ids is None and values is None:
-        return "\n".join(map(str, labels))
-    columns = ([] if ids is None else [ids]) + [labels] + ([] if values is None else columns_of(values))
+        yield from (f"{label}\n" for label in labels)
+        return
+    columns = ([] if ids is None else [ids]) + [labels] + ([] if not values else columns_of(values))
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(zip(*columns, strict=True))
-    return text.getvalue().removesuffix("\n")
+    yield text.getvalue()
 
 
 def columns_of(values: list[Any]) -> list[list[Any]]:
@@ -84,13 +126,15 @@ def columns_of(values: list[Any]) -> list[list[Any]]:
     return [list(plane) for plane in zip(*values, strict=True)] if isinstance(values[0], list) else [values]
 
 
-def write(text: str, output: str) -> None:
+def write(pieces: Iterator[str], output: str) -> None:
     """To a file, or to standard output."""
+    from maxmargin.persistence.atomic import replaced
+
     if output == "-":
-        results.file.write(text + "\n")
+        results.file.writelines(pieces)
         return
     try:
-        with whole(output) as path, open(path, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
+        with replaced(output) as path, open(path, "w", encoding="utf-8") as file:
+            file.writelines(pieces)
     except OSError as error:
         raise UserError(f"{output} cannot be written: {(error.strerror or str(error)).lower()}") from None

@@ -51,10 +51,22 @@ def preparation_of(table: DataFile, scaling: Scaling, impute: bool) -> Any:
 
 
 def kind_of(table: DataFile, name: str) -> str:
-    """What a column of words is: what the user says; categories if they are few; a doubt otherwise."""
+    """What a column of words is: what the user says; categories if they are few; a doubt otherwise.
+
+    Words that are numbers in another notation are a doubt, too: few of them would be as many categories.
+    """
+    from maxmargin.data.notations import disguised_number
+
     if name in table.asked:
         return table.asked[name]
-    n_words = len({word for word in table.texts[name].tolist() if isinstance(word, str)})
+    words = [word for word in dict.fromkeys(table.texts[name].tolist()) if isinstance(word, str)]
+    n_words = len(words)
+    if (found := disguised_number(words)) is not None:
+        raise UserError(
+            f"{table.name}: column {name!r} holds {found[0]!r} and its like, which are no categories by their looks: "
+            f"{found[1]}; --categorical {name} makes a column for each of them nevertheless, --ignore {name} passes it "
+            "over"
+        )
     if n_words > MOST_CATEGORIES:
         raise UserError(
             f"{table.name}: column {name!r} holds {n_words:,} different words, more than {MOST_CATEGORIES}; say what "

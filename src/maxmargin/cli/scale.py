@@ -24,9 +24,11 @@ from maxmargin.cli.options import (
     Sql,
     Text,
     Weight,
+    ZeroBased,
 )
+from maxmargin.cli.outputs import refuse_to_write_over
 from maxmargin.cli.preparation import encoded, names_after
-from maxmargin.cli.tablefile import write_table
+from maxmargin.cli.tablefile import check_table_output, write_table
 
 
 def scale(
@@ -40,6 +42,7 @@ def scale(
     text: Text = None,
     impute: Impute = False,
     n_features: Features = None,
+    zero_based: ZeroBased = None,
     sql: Sql = None,
     method: Annotated[
         Scaling, typer.Option(help="auto: standard (mean 0, variance 1), or maxabs for a sparse file.")
@@ -55,11 +58,15 @@ def scale(
 
     The columns of --id and --weight are carried along as they are.
     """
-    columns: dict[str, Any] = {"weight": weight, "ignore": ignore, "id": id, "n_features": n_features, "sql": sql}
+    columns: dict[str, Any] = {
+        "weight": weight, "ignore": ignore, "id": id, "n_features": n_features, "zero_based": zero_based, "sql": sql,
+    }  # fmt: skip
+    refuse_to_write_over(output, data, like, sql=sql)
+    check_table_output(output, to)
     if like is not None:
         if categorical or text or impute:
             raise UserError(f"{like} knows its columns: leave out --categorical, --text and --impute")
-        loaded, table = load_and_read(like, data, format, label, not no_header, **columns)
+        loaded, table = load_and_read(like, data, format, label, not no_header, any_labels=True, **columns)
         if loaded.scaler is None:
             raise UserError(f"{like} does not scale its columns")
         with in_a_sentence(table.name):

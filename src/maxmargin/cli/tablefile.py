@@ -5,21 +5,39 @@ from __future__ import annotations
 import csv
 import importlib
 import io
-import os
-import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from maxmargin.cli.console import UserError, results
+from maxmargin.cli.console import UserError, messages, results
 from maxmargin.cli.datafile import CSV_SUFFIXES, SVMLIGHT_SUFFIXES, DataFile, Format, suffix_of
+from maxmargin.cli.outputs import shown
 
 COMPRESSORS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+OTHER_SUFFIXES = {
+    ".7z", ".arff", ".arrow", ".arrows", ".db", ".duckdb", ".feather", ".h5", ".hdf5", ".json", ".jsonl", ".lz4",
+    ".mat", ".npy", ".npz", ".ods", ".onnx", ".orc", ".parquet", ".pickle", ".pkl", ".rds", ".skops", ".sqlite", ".tar",
+    ".tgz", ".xls", ".xlsx", ".zip", ".zst",
+}  # fmt: skip
+WRITTEN = "tables are written as CSV (.csv, .tsv) or SVMlight (.svm, .libsvm), and these as .gz, .bz2 or .xz"
+
+
+def check_table_output(output: str, to: Format) -> None:
+    """One sentence before any work, where the name says that the file would be something else."""
+    suffix = suffix_of(output)
+    if to not in (Format.AUTO, Format.CSV, Format.SVMLIGHT):
+        raise UserError(f"tables are written as csv or svmlight, not as {to.value}")
+    if output != "-" and suffix in OTHER_SUFFIXES:
+        raise UserError(f"{output} cannot be written: {WRITTEN}, not as {suffix}")
+    said = {Format.CSV: SVMLIGHT_SUFFIXES, Format.SVMLIGHT: CSV_SUFFIXES}.get(to, set())
+    if suffix in said:
+        raise UserError(f"{output} cannot be written: its name says {suffix}, and --to says {to.value}")
 
 
 def write_table(output: str, format: Format, X: Any, data: DataFile) -> None:
     """Rows and labels to a file, compressed if its name ends so."""
+    from maxmargin.persistence.atomic import replaced
+
+    check_table_output(output, format)
     format = format_of(output, data) if format is Format.AUTO else format
     try:
         if output == "-":
@@ -27,33 +45,15 @@ def write_table(output: str, format: Format, X: Any, data: DataFile) -> None:
             write_rows(stream, format, X, data, ",")
             results.file.write(stream.getvalue())
         elif format is Format.CSV:
-            with whole(output) as path, open_text(path) as file:
+            with replaced(output) as path, open_text(path) as file:
                 write_rows(file, format, X, data, "\t" if suffix_of(output) == ".tsv" else ",")
         else:
-            with whole(output) as path:
+            with replaced(output) as path:
                 write_rows(path, format, X, data, ",")
     except OSError as error:
-        raise UserError(f"{output} cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise UserError(f"{shown(output)} cannot be written: {(error.strerror or str(error)).lower()}") from None
     except ValueError as error:
-        raise UserError(f"{output}: {error}") from None
-
-
-@contextmanager
-def whole(output: str) -> Iterator[str]:
-    """Where to write: beside the file, whose name it takes once it is whole, so that a full disk costs no old file.
-
-    A pipe or a device is written to as it is.
-    """
-    target = Path(os.path.realpath(output))
-    if target.exists() and not target.is_file():
-        yield output
-        return
-    unfinished = target.with_name(f".{secrets.token_hex(4)}.{target.name}")  # the suffix says how it is compressed
-    try:
-        yield str(unfinished)
-        os.replace(unfinished, target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+        raise UserError(f"{shown(output)}: {error}") from None
 
 
 def format_of(output: str, data: DataFile) -> Format:
@@ -74,21 +74,41 @@ def open_text(path: str) -> Any:
 
 def write_rows(target: Any, format: Format, X: Any, data: DataFile, delimiter: str) -> None:
     if format is Format.SVMLIGHT:
-        if data.ids is not None or data.weights is not None:
-            raise UserError(
-                "an SVMlight file has no place for --id and --weight: write CSV, or pass them over (--ignore)"
-            )
-        from maxmargin.data.svmlight_writer import write_svmlight
-
-        write_svmlight(target, X, data.y)
+        write_sparse(target, X, data)
         return
-    if format is not Format.CSV:
-        raise UserError(f"tables are written as csv or svmlight, not as {format.value}")
+    if data.queries is not None:
+        messages.print(f"maxmargin: {data.name}: a CSV file has no place for the qid of the rows, which is left out")
     dense = X.toarray() if hasattr(X, "toarray") else X
     names = data.feature_names or tuple(f"x{index}" for index in range(dense.shape[1]))
-    columns = [("id", data.ids), *zip(names, dense.T, strict=True), ("weight", data.weights)]
+    id_name, weight_name = (data.id_name, data.weight_name) if data.has_names else ("id", "weight")
+    columns = [(id_name, data.ids), *zip(names, dense.T, strict=True), (weight_name, data.weights)]
     columns = [(name, values) for name, values in columns if values is not None]
     columns.append((data.label_name or "label", data.y))
+    titles = [name for name, _ in columns]
+    if len(set(titles)) < len(titles):
+        twin = next(name for place, name in enumerate(titles) if name in titles[:place])
+        raise UserError(f"two columns would be called {twin!r}: rename one of those that they come from, or ignore it")
     writer = csv.writer(target, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([name for name, _ in columns])
+    writer.writerow(titles)
     writer.writerows(zip(*(values.tolist() for _, values in columns), strict=True))
+
+
+def write_sparse(target: Any, X: Any, data: DataFile) -> None:
+    """Indices count from 1, or as they did in the file that they come from."""
+    from maxmargin.data.svmlight_writer import write_svmlight
+
+    if data.ids is not None or data.weights is not None:
+        raise UserError("an SVMlight file has no place for --id and --weight: write CSV, or pass them over (--ignore)")
+    if data.y.dtype.kind not in "biuf":
+        raise UserError(
+            f"an SVMlight file has numbers for labels, and {data.name} has words such as {data.y[0].item()!r}: put a "
+            "number in the place of each, or write CSV"
+        )
+    is_zero_based = data.format is Format.SVMLIGHT and data.zero_based
+    write_svmlight(target, X, data.y, zero_based=is_zero_based, queries=data.queries)
+    used = X.indices if hasattr(X, "indices") else X.any(axis=0).nonzero()[0]
+    if not len(used) or int(used.max()) + 1 < X.shape[1]:
+        messages.print(
+            f"maxmargin: {data.name}: the last columns are zero in all rows, which an SVMlight file does not tell: "
+            f"read it with --n-features {X.shape[1]}"
+        )

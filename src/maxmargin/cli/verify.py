@@ -20,6 +20,7 @@ from maxmargin.cli.options import (
     NoHeader,
     Sql,
     Weight,
+    ZeroBased,
 )
 
 
@@ -31,6 +32,7 @@ def verify(
     ignore: Ignore = None,
     id: Id = None,
     n_features: Features = None,
+    zero_based: ZeroBased = None,
     sql: Sql = None,
     exact: Exact = False,
     no_header: NoHeader = False,
@@ -46,7 +48,17 @@ def verify(
     from maxmargin.estimators.model_verification import predictions_of, verify_model
 
     loaded, table = load_and_read(
-        model, data, format, label, not no_header, weight=weight, ignore=ignore, id=id, n_features=n_features, sql=sql
+        model,
+        data,
+        format,
+        label,
+        not no_header,
+        weight=weight,
+        ignore=ignore,
+        id=id,
+        n_features=n_features,
+        zero_based=zero_based,
+        sql=sql,
     )
     certificate = getattr(loaded.classifier, "certificate_", None)
     if certificate is None:

@@ -1,11 +1,13 @@
 """The columns of a table and what each is for: the label, a weight, an id, a number, a category, or nothing.
 
 Whoever asks says which column holds the labels; a doubt is an error that lists the columns, and never a guess. A
-column plays one part only. All others are features.
+column plays one part only. All others are features. No two that are read have one name: a cell comes from the place
+that its name says, and nowhere else.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -15,10 +17,13 @@ from numpy.typing import NDArray
 
 from maxmargin.data.files import DataFileError, MissingValueError, shortened
 from maxmargin.data.matrix import Matrix
+from maxmargin.data.notations import is_number
 
 LABEL_NAMES = ("label", "y", "target", "class")
 COLUMNS_SHOWN = 20
-LARGEST_LABEL = 2**63
+NAMES_SHOWN = 8
+ROW_NUMBERS = re.compile(r"|__index_level_\d+__|Unnamed: \d+", re.ASCII)  # how pandas calls what it saves with a table
+WHOLE_NUMBER = re.compile(r"-?\d+", re.ASCII)
 
 ColumnName: TypeAlias = "str | int"
 
@@ -31,13 +36,15 @@ class LabelledTable(NamedTuple):
     feature_names : the names of the columns of X; None in a sparse file, where they are indices
     label_name    : the name of the label column, or None
     lines         : in a file that has no lines, rows count as lines
-    weights, ids  : these columns, or None
+    weights, ids  : these columns, or None; ids are the text that they are, from a CSV file
     texts         : the features that are no numbers but categories: name -> one string per row, for an encoder; where
                     missing values are kept, NaN stands for them here and in X
     asked         : the names of those of them that were asked for, and as what: "category" or "text"
     queries       : the qid of the rows of an SVMlight file, or None
     zero_based    : how the indices of a sparse file were counted
     notes         : sentences about what the file did not say and the reader decided
+    weight_name, id_name : the names of these columns, or None
+    has_names     : whether the names are those of the file; otherwise x0, x1 ... count its columns
     """
 
     X: Matrix
@@ -52,6 +59,9 @@ class LabelledTable(NamedTuple):
     queries: NDArray[np.int64] | None = None
     zero_based: bool = True
     notes: tuple[str, ...] = ()
+    weight_name: str | None = None
+    id_name: str | None = None
+    has_names: bool = True
 
 
 class Roles(NamedTuple):
@@ -59,9 +69,13 @@ class Roles(NamedTuple):
 
     Without a label, `usual_label` takes the one column that is called label, y, target or class. `categorical` are
     categories even if they look like numbers; `prose` is text to be read word by word, where nothing is an empty text.
-    `texts` says whether a column of text is a category, or an error, and `missing` whether a feature may lack values. A
-    model knows what it expects: the names of its features and of each whether it is a "number", a "category" or
-    "text"; other columns are passed over then.
+    `texts` says whether a column of text is a category, or an error, and `missing` whether a feature may lack values.
+    `written` is for columns as a command line has them, where 2 is an index or a name. `may_be_empty` allows for a
+    table without rows.
+
+    A model knows what it expects: the names of its features and of each whether it is a "number", a "category" or
+    "text"; other columns are passed over then. `by_position` says that its columns had no names: then a table without
+    names must have as many features, in the same order. Its labels are `classes`, whose type those of the table get.
     """
 
     label: ColumnName | None = None
@@ -74,6 +88,10 @@ class Roles(NamedTuple):
     texts: bool = True
     missing: bool = False
     expected: Mapping[str, str] | None = None
+    written: bool = False
+    may_be_empty: bool = False
+    by_position: bool | None = None
+    classes: Sequence[Any] | None = None
 
 
 class Columns:
@@ -94,8 +112,12 @@ class Columns:
         for index in parts:
             if parts.count(index) > 1:
                 raise self._error(f"column {self.shown(index)} is asked for twice: it can play one part only")
-        self.features = [index for index in range(width) if index not in taken and self._is_expected(index)]
+        left = [index for index in range(width) if index not in taken]
+        self.called = self._called_by_the_model(left)
+        self.features = [index for index in left if self._is_expected(index)]
         self._refuse_features_without_a_name()
+        self._refuse_two_of_one_name(sorted({*self.features, *taken} - set(ignored)))
+        self._refuse_what_the_model_lacks()
 
     def __getitem__(self, index: int) -> str | int:
         """The name of a column, or its index where it has none."""
@@ -105,8 +127,8 @@ class Columns:
         return str(index) if self.names is None else shortened(self.names[index])
 
     def name_of(self, index: int) -> str:
-        """The name of a feature: x0, x1 ... where there are no names."""
-        return f"x{index}" if self.names is None else self.names[index]
+        """The name of a feature: x0, x1 ... where there are no names, or what the model calls it."""
+        return self.called.get(index, f"x{index}") if self.names is None else self.names[index]
 
     def holds_text(self, index: int) -> bool | None:
         """Whether a feature is text, if that was said; None: its cells tell."""
@@ -142,11 +164,32 @@ class Columns:
     def _is_expected(self, index: int) -> bool:
         return self.roles.expected is None or self.name_of(index) in self.roles.expected
 
+    def _called_by_the_model(self, features: list[int]) -> dict[int, str]:
+        """Columns without names, by what a model that was fitted on such columns calls them: in their order."""
+        if self.names is not None or self.roles.expected is None or self.roles.by_position is None:
+            return {}
+        expected = self.roles.expected
+        if not self.roles.by_position:
+            raise self._error(
+                f"its columns have no names, and the model knows its columns by name: {listed(list(expected))}"
+            )
+        if len(features) != len(expected):
+            raise self._error(
+                f"there are {len(features)} columns without names besides those that are asked for, but the model was "
+                f"fitted on {len(expected)}, by their order: say by its index which column is the label, the weight or "
+                "the id, and which to ignore"
+            )
+        return dict(zip(features, sorted(expected, key=lambda name: int(name[1:])), strict=True))
+
     @property
     def label_name(self) -> str | None:
-        if self.label is None:
+        return self.title_of(self.label)
+
+    def title_of(self, index: int | None) -> str | None:
+        """What to call the column of labels, weights or ids."""
+        if index is None:
             return None
-        return f"column {self.label}" if self.names is None else self.names[self.label]
+        return f"column {index}" if self.names is None else self.names[index]
 
     def _find_label(self, label: ColumnName | None) -> int:
         """The index of the label column; every doubt is an error that lists the columns."""
@@ -164,6 +207,8 @@ class Columns:
 
     def _find(self, name: ColumnName | None, purpose: str) -> int:
         width = self.width
+        if self.roles.written and isinstance(name, str) and WHOLE_NUMBER.fullmatch(name):
+            name = self._index_or_name(name)
         if isinstance(name, int):
             if -width <= name < width:
                 return name % width
@@ -173,12 +218,27 @@ class Columns:
                 f"without a header the {'label column' if purpose == 'labels' else f'column of {purpose}'} has no name"
                 f"{'' if name is None else f' {name!r}'}: give its index, 0 to {width - 1} (-1 is the last)"
             )
-        asked = str(name).strip()
+        asked = str(name)
         matches = [index for index, found in enumerate(self.names) if found == asked]
+        matches = matches or [index for index, found in enumerate(self.names) if found == asked.strip()]
         if len(matches) == 1:
             return matches[0]
         problem = f"{len(matches) or 'no'} column{'s are' if matches else ' is'} called {name!r}"
         raise self._doubt(problem, purpose)
+
+    def _index_or_name(self, text: str) -> ColumnName:
+        """A whole number on a command line is an index, or the name of a column; where it could be both, a doubt."""
+        index = int(text)
+        if self.names is None or text not in self.names:
+            return index
+        place = self.names.index(text)
+        if not -self.width <= index < self.width or index % self.width == place:
+            return text
+        from_the_end = f"{place - self.width} or {index % self.width - self.width}"
+        raise self._error(
+            f"{text} can be column {place}, which is called {text!r}, or column {index}, which is called "
+            f"{self.shown(index)} (counted from 0): count from the end, {from_the_end}"
+        )
 
     def _doubt(self, problem: str, purpose: str) -> DataFileError:
         names = self.names or []
@@ -188,40 +248,55 @@ class Columns:
         return self._error(f"{problem}. Say which one holds the {purpose}, by name or index: {shown}{doubt}")
 
     def _refuse_features_without_a_name(self) -> None:
+        if self.names is None or self.roles.expected is not None:
+            return
         for index in self.features:
-            if self.names is not None and not self.names[index]:
+            if ROW_NUMBERS.fullmatch(self.names[index]):
+                told = "it has no name in the header" if not self.names[index] else "it had no name when it was saved"
                 raise DataFileError(
                     self.file,
-                    "it has no name in the header (row numbers that were saved with the table?): "
-                    "name it, ignore it or remove it",
+                    f"{told} (row numbers that were saved with the table?): name it, ignore it or remove it",
                     self.header_line,
-                    index,
+                    self.names[index] or index,
                 )
+
+    def _refuse_two_of_one_name(self, used: Sequence[int]) -> None:
+        """Who asks for such a name could get either."""
+        places: dict[str, int] = {}
+        for index in used if self.names is not None else ():
+            name = self.names[index] if self.names is not None else ""
+            if places.setdefault(name, index) != index:
+                raise self._error(
+                    f"2 columns are called {shortened(name)}: {places[name]} and {index} (counted from 0); rename one "
+                    "of them, or ignore one by its index"
+                )
+
+    def _refuse_what_the_model_lacks(self) -> None:
+        """A column that the model was fitted on and that is not here, perhaps because of a letter."""
+        if self.roles.expected is None:
+            return
+        found = {self.name_of(index) for index in self.features}
+        missing = [name for name in self.roles.expected if name not in found]
+        if not missing:
+            return
+        near = {name.strip().casefold(): name for name in self.names or ()}
+        similar = [near[name.strip().casefold()] for name in missing if name.strip().casefold() in near]
+        advice = f"; it has {listed(similar)}: names must be the same to the letter" if similar else ""
+        if taken := [name for name in missing if name in (self.names or ())]:
+            advice = f"; {listed(taken)} cannot be asked for as something else"
+        elif self.roles.by_position:
+            advice = "; the columns of the model had no names, so give it a table without names, or with these"
+        raise self._error(f"the table has no column {listed(missing)}, which the model was fitted on{advice}")
 
     def _error(self, problem: str) -> DataFileError:
         return DataFileError(self.file, problem, self.header_line)
 
 
-def is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell  # Python reads 1_000 as a number, no one else does
+def listed(names: Sequence[str]) -> str:
+    """Names in a message."""
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return ", ".join(shortened(name) for name in names[:NAMES_SHOWN]) + more
 
 
 def count_numbers(cells: Sequence[str]) -> int:
     return sum(map(is_number, cells))
-
-
-def whole_numbers_or_strings(labels: Sequence[str]) -> NDArray[Any]:
-    """int64 where every label is a whole number (1, +1 and 1.0 are the same one), otherwise the strings."""
-    numbers = {}
-    for label in set(labels):
-        if not is_number(label):
-            return np.array(labels)
-        number = float(label)
-        if not (number.is_integer() and abs(number) < LARGEST_LABEL):
-            return np.array(labels)
-        numbers[label] = int(label) if label.lstrip("+-").isdecimal() else int(number)
-    return np.array([numbers[label] for label in labels], dtype=np.int64)

@@ -12,28 +12,30 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.columns import Columns, LabelledTable, Roles
-from maxmargin.data.files import DataFileError, MissingValueError, shortened
+from maxmargin.data.cells import column_of, ids_of, labels_of, numbers_in, weights_of, words_of
+from maxmargin.data.columns import ColumnName, Columns, LabelledTable, Roles
+from maxmargin.data.files import DataFileError, shortened
 
 SPARSE_PARTS = {"data", "format", "indices", "indptr", "shape"}
-MISSING_TYPES = {"NAType", "NaTType", "NoneType"}
-FILL_IN = "; fill it in, or remove the row"
 
 
 class TypedColumns(NamedTuple):
-    """The names of the columns (None if they have none), how many they are, and what fetches one of them."""
+    """The names of the columns (None if they have none), how many they are, and what fetches one of them.
+
+    `fetch_as_is` fetches one without turning its cells into floats, where that differs.
+    """
 
     file: str
     names: Sequence[str] | None
     width: int
     fetch: Callable[[int], Any]
+    fetch_as_is: Callable[[int], Any] | None = None
 
 
 # Where the columns come from.
@@ -50,7 +52,10 @@ def arrow_columns(file: str, stream: Any) -> TypedColumns:
         with unreadable_refused(file, "Arrow"):
             return arrow_values(table.column(index))
 
-    return TypedColumns(file, table.column_names, table.num_columns, fetch)
+    def fetch_as_is(index: int) -> Any:
+        return as_objects(table.column(index))
+
+    return TypedColumns(file, table.column_names, table.num_columns, fetch, fetch_as_is)
 
 
 def parquet_columns(file: str, source: Any) -> TypedColumns:
@@ -59,13 +64,21 @@ def parquet_columns(file: str, source: Any) -> TypedColumns:
         opened = parquet.ParquetFile(source)
         names = opened.schema_arrow.names
 
+    def column(index: int) -> Any:
+        """By its place: a file can have several of one name, and a name can be the beginning of another."""
+        with unreadable_refused(file, "Parquet"):
+            name = names[index]
+            found = opened.read(columns=[name])
+            twins = [place for place, other in enumerate(found.column_names) if other == name]
+            chosen = found.column(twins[names[:index].count(name)])
+            chosen.validate(full=True)
+            return chosen
+
     def fetch(index: int) -> Any:
         with unreadable_refused(file, "Parquet"):
-            column = opened.read(columns=[names[index]]).column(0)
-            column.validate(full=True)
-            return arrow_values(column)
+            return arrow_values(column(index))
 
-    return TypedColumns(file, names, len(names), fetch)
+    return TypedColumns(file, names, len(names), fetch, lambda index: as_objects(column(index)))
 
 
 def arrow_file_columns(file: str, source: Any) -> TypedColumns:
@@ -94,13 +107,20 @@ def arrow_values(column: Any) -> Any:
     return column.to_numpy()
 
 
+def as_objects(column: Any) -> NDArray[Any]:
+    """The cells of an Arrow column as Python has them: whole numbers and decimals to the last digit."""
+    cells = np.empty(len(column), dtype=object)
+    cells[:] = column.to_pylist()
+    return cells
+
+
 def frame_columns(file: str, frame: Any) -> TypedColumns:
     """Of a data frame of pandas, Polars or their like; its index is no column."""
     columns = list(frame.columns)
     names = [str(name) for name in columns]
-    for name in names:
-        if names.count(name) > 1:
-            raise DataFileError(file, f"{names.count(name)} columns are called {shortened(name)}; rename them")
+    by_place = getattr(frame, "iloc", None)  # in pandas, 1 and 1.0 and True are the same name, and may be two columns
+    if by_place is not None:
+        return TypedColumns(file, names, len(names), lambda index: by_place[:, index])
     return TypedColumns(file, names, len(names), lambda index: frame[columns[index]])
 
 
@@ -146,19 +166,34 @@ def opened(source: Any) -> Iterator[Any]:
 def read_npz(file: str, source: Any, roles: Roles) -> LabelledTable:
     """Arrays by their names; a matrix that scipy.sparse.save_npz wrote is X, and other arrays may stand beside it."""
     with unreadable_refused(file, ".npz"), opened(source) as stream, np.load(stream, allow_pickle=False) as archive:
+        if len(set(archive.files)) < len(archive.files):
+            twin = next(name for name in archive.files if archive.files.count(name) > 1)
+            raise DataFileError(
+                file, f"{archive.files.count(twin)} arrays are called {shortened(twin)}; save one of them"
+            )
         kept = [name for name in archive.files if name not in roles.ignore]
         if not kept or any(not name.endswith(".npy") for name in archive.zip.namelist()):
             raise DataFileError(file, "this zip archive holds no NumPy arrays; export a spreadsheet as CSV")
         arrays = {name: archive[name] for name in kept}
-    roles = roles._replace(ignore=[name for name in roles.ignore if not isinstance(name, str)])
+        passed_over = [name for name in archive.files if name in roles.ignore]
+    if passed_over and any(isinstance(name, int) or name.lstrip("-").isdecimal() for name in asked_for(roles)):
+        problem = f"without {passed_over[0]!r}, which is ignored, the columns count otherwise: give names, not indices"
+        raise DataFileError(file, problem)
+    roles = roles._replace(ignore=[name for name in roles.ignore if name not in passed_over])
     if not arrays.keys() >= SPARSE_PARTS:
         return table_of(archive_columns(file, arrays), roles)
     X = sparse_matrix(file, {name: arrays.pop(name) for name in SPARSE_PARTS})
-    beside = table_of(archive_columns(file, arrays), roles, rows=X.shape[0])
+    beside = table_of(archive_columns(file, arrays), roles._replace(expected=None), rows=X.shape[0])
     if beside.feature_names or beside.texts:
         extra = ", ".join([*(beside.feature_names or ()), *beside.texts])
         raise DataFileError(file, f"beside the sparse matrix there are arrays without a purpose: {extra}; ignore them")
     return beside._replace(X=X, feature_names=None)
+
+
+def asked_for(roles: Roles) -> list[ColumnName]:
+    """The columns that are named or numbered."""
+    alone = [name for name in (roles.label, roles.weight, roles.id) if name is not None]
+    return [*alone, *roles.ignore, *roles.categorical, *roles.prose]
 
 
 def sparse_matrix(file: str, parts: dict[str, NDArray[Any]]) -> sparse.csr_array:
@@ -190,7 +225,10 @@ def table_of(table: TypedColumns, roles: Roles, rows: int | None = None) -> Labe
         if index not in columns.features and index not in (columns.label, columns.weight, columns.id):
             continue
         is_feature = index in columns.features
-        values = numbers_or_strings(np.asarray(table.fetch(index)), file, columns[index], columns.may_lack(index))
+        if index == columns.id:
+            values = ids_of(np.asarray((table.fetch_as_is or table.fetch)(index)), file, columns[index])
+        else:
+            values = column_of(np.asarray(table.fetch(index)), index, columns)
         rows = len(values) if rows is None else rows
         if len(values) != rows:
             raise DataFileError(file, f"it has {len(values)} rows, where others have {rows}", column=columns[index])
@@ -202,7 +240,7 @@ def table_of(table: TypedColumns, roles: Roles, rows: int | None = None) -> Labe
                 raise DataFileError(file, f"{shortened(values[row])} is not a number", column=columns[index], row=row)
             (texts if is_text else numbers).append(index)
         fetched[index] = values
-    if not rows:
+    if rows is None or (not rows and not roles.may_be_empty):
         raise DataFileError(file, "there is no row")
     kinds = {fetched[index].dtype for index in numbers}
     X = np.empty((rows, len(numbers)), np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
@@ -211,7 +249,7 @@ def table_of(table: TypedColumns, roles: Roles, rows: int | None = None) -> Labe
         columns.refuse_without_values(index, np.isnan(X[:, position]))
     return LabelledTable(
         X,
-        None if columns.label is None else labels_of(fetched[columns.label], file, columns[columns.label]),
+        None if columns.label is None else labels_of(fetched[columns.label], file, columns[columns.label], roles),
         tuple(columns.name_of(index) for index in numbers),
         columns.label_name,
         np.arange(1, rows + 1),
@@ -219,88 +257,10 @@ def table_of(table: TypedColumns, roles: Roles, rows: int | None = None) -> Labe
         None if columns.id is None else fetched[columns.id],
         {columns.name_of(index): words_of(fetched[index], index, columns) for index in texts},
         {columns.name_of(index): part for index, part in columns.asked.items()},
+        weight_name=columns.title_of(columns.weight),
+        id_name=columns.title_of(columns.id),
+        has_names=columns.names is not None,
     )
-
-
-def words_of(values: NDArray[Any], index: int, columns: Columns) -> NDArray[Any]:
-    """Categories as strings, whole numbers without their .0."""
-    missing = values != values
-    if missing.any() and not columns.may_lack(index):
-        row = int(np.argmax(missing))
-        raise MissingValueError(columns.file, f"the value is missing{FILL_IN}", column=columns[index], row=row)
-    words = values.astype(str)
-    if values.dtype.kind == "f":
-        words = np.array([word.removesuffix(".0") for word in words.tolist()])
-    return columns.with_gaps(index, words, missing)
-
-
-def numbers_or_strings(values: NDArray[Any], file: str, name: str | int, gaps: bool = False) -> NDArray[Any]:
-    """A column of numbers or of strings, none of them missing; anything else is refused.
-
-    Where gaps are welcome, they are NaN, and strings are objects then.
-    """
-    if values.ndim != 1:
-        raise DataFileError(file, f"it has the shape {values.shape}, which is no column", column=name)
-    if values.dtype.kind in "biufU":
-        return values
-    if values.dtype.kind not in "OT":
-        problem = f"its type {values.dtype} is neither a number nor text; ignore it, or turn it into numbers"
-        raise DataFileError(file, problem, column=name)
-    cells, first = values.tolist(), None
-    for row, cell in enumerate(cells):
-        if type(cell).__name__ in MISSING_TYPES or (isinstance(cell, float) and cell != cell):
-            if not gaps:
-                raise MissingValueError(file, f"the value is missing{FILL_IN}", column=name, row=row)
-            cells[row] = np.nan
-            continue
-        if not isinstance(cell, str | int | float | Decimal | np.generic):
-            problem = (
-                f"{shortened(repr(cell))} is neither a number nor text; ignore the column, or turn it into numbers"
-            )
-            raise DataFileError(file, problem, column=name, row=row)
-        first = (row, cell) if first is None else first
-        if isinstance(cell, str) != isinstance(first[1], str):
-            place = f"{shortened(repr(cell))} stands where row {first[0]} has {shortened(repr(first[1]))}"
-            raise DataFileError(file, f"{place}: is it text or a number?", column=name, row=row)
-    if first is None or not isinstance(first[1], str):
-        return np.array(cells, dtype=np.float64)
-    return np.array(cells, dtype=object if any(cell != cell for cell in cells) else str)
-
-
-def numbers_in(values: NDArray[Any], file: str, name: str | int | None, gaps: bool = False) -> NDArray[Any]:
-    """The numbers, if each is finite (or missing, where gaps are welcome) and float64 can hold it."""
-    if values.dtype.kind in "iu" and values.size and max(-int(values.min()), int(values.max())) > 2**53:
-        row = int(np.argmax(np.abs(values.astype(np.float64)) >= 2.0**53))
-        problem = f"{values[row]} is more than float64 can hold exactly; subtract an offset, or ignore the column"
-        raise DataFileError(file, problem, column=name, row=row)
-    fine = np.isfinite(values) | (gaps & np.isnan(values)) if values.dtype.kind == "f" else np.True_
-    if not np.all(fine):
-        row = int(np.argmin(fine))
-        if np.isnan(values[row]):
-            raise MissingValueError(file, f"the value is missing (NaN){FILL_IN}", column=name, row=row)
-        raise DataFileError(file, f"the number is infinite{FILL_IN}", column=name, row=row)
-    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
-        return numbers_in(values.astype(np.float64), file, name, gaps)
-    return values
-
-
-def labels_of(values: NDArray[Any], file: str, name: str | int) -> NDArray[Any]:
-    """Strings, or numbers; whole numbers are integers."""
-    if values.dtype.kind == "f":
-        numbers = numbers_in(values, file, name)
-        if np.all(numbers == np.round(numbers)) and np.all(np.abs(numbers) < 2.0**53):
-            return numbers.astype(np.int64)
-    return values
-
-
-def weights_of(values: NDArray[Any], file: str, name: str | int) -> NDArray[np.float64]:
-    if values.dtype.kind == "U":
-        raise DataFileError(file, f"the weight {shortened(str(values[0]))} is not a number", column=name, row=0)
-    weights = numbers_in(values, file, name).astype(np.float64)
-    if np.any(weights < 0):
-        row = int(np.argmax(weights < 0))
-        raise DataFileError(file, f"the weight {weights[row]:g} is negative", column=name, row=row)
-    return weights
 
 
 def optional(module: str) -> Any:

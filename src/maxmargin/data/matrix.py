@@ -43,7 +43,8 @@ class Scaled(NamedTuple):
 
 
 def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Checked:
-    """What scikit-learn checks, and that every number is finite."""
+    """What scikit-learn checks, that every number is finite, and that no two columns have one name."""
+    refuse_two_of_one_name(X)
     refuse_what_is_not_numbers(X)
     refuse_what_float64_cannot_hold(X)
     checked = validate_data(
@@ -62,6 +63,19 @@ def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool
         X = X.copy()  # the user's matrix keeps its order and its duplicates
         X.sum_duplicates()
     return Checked(X, y, refuse_what_is_not_finite(X))
+
+
+def refuse_two_of_one_name(X: Any) -> None:
+    """In a data frame: a model of such columns could not tell one from the other."""
+    names = list(getattr(X, "columns", ())) if hasattr(X, "iloc") else []
+    if len(set(names)) == len(names):
+        return
+    twin = next(name for place, name in enumerate(names) if name in names[:place])
+    places = [str(place) for place, name in enumerate(names) if name == twin]
+    raise ValueError(
+        f"{len(places)} columns of X are called {twin!r}: {' and '.join(places)} (counted from 0). Rename them, "
+        "or give X.to_numpy() if their order is all that counts."
+    )
 
 
 def refuse_what_is_not_numbers(X: Any) -> None:

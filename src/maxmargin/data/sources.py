@@ -95,7 +95,7 @@ def read_table(
                   or a query, if `database` is given
     label       : the column of the labels, by its name or its index (from 0; -1 is the last); None if there are none.
                   An SVMlight file has its labels in front: give None
-    weight, id  : the columns of the weights and of the names of the rows, likewise
+    weight, id  : the columns of the weights and of the names of the rows, likewise. Names stay the text that they are
     ignore      : columns to leave out
     categorical : columns that are categories though they look like numbers; columns of text are so anyway
     n_features  : the number of columns of X; None takes what there is

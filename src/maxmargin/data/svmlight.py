@@ -210,7 +210,7 @@ def assemble(entries: Entries, n_features: int | None, zero_based: bool | Litera
 def how_counted(has_zero: bool) -> str:
     if has_zero:
         return "the indices count from 0, because there is an index 0"
-    return "the indices are taken to count from 1, because no index is 0; say zero_based=True if they count from 0"
+    return "the indices are taken to count from 1, because no index is 0; say so if they count from 0 (zero_based=True)"
 
 
 def sort_rows(X: sparse.csr_array, entries: Entries, counts_from_zero: bool) -> None:
@@ -254,7 +254,7 @@ def refuse_row(raw: bytes, file: str, line: int, any_order: bool) -> NoReturn:
 
 def problem_of_label(label: str) -> str | None:
     if ":" in label:
-        return f"the line begins with {shortened(label)}: the label is missing"
+        return f"the line begins with {shortened(label)}: the label is missing; put 0 where it is not known"
     if "," in label:
         return f"{shortened(label)}: a row can have one label only"
     number = number_in(label)

@@ -24,18 +24,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.columns import (
-    Columns,
-    LabelledTable,
-    Roles,
-    count_numbers,
-    is_number,
+from maxmargin.data.columns import Columns, LabelledTable, Roles, count_numbers
+from maxmargin.data.files import DataFileError, MissingValueError, Source, lines_of, name_of, shortened
+from maxmargin.data.label_column import (
+    is_missing_label,
+    labels_like,
+    problem_of_missing_label,
     whole_numbers_or_strings,
 )
-from maxmargin.data.files import DataFileError, MissingValueError, Source, lines_of, name_of, shortened
+from maxmargin.data.notations import MISSING, advice_on, is_number
 
 DELIMITERS = "\t;,"  # where two are equally frequent, the earlier: a comma may be a decimal comma
-MISSING = {"", "?", "n/a", "na", "nan", "none", "null"}
+OTHER_DELIMITERS = {"|": "a bar", " ": "a space", ":": "a colon"}
 EMPTY = "the cell is empty; fill it in, or remove the line"
 
 
@@ -71,13 +71,25 @@ def read_csv_columns(source: Source, roles: Roles, header: bool = True) -> Label
         first = next(records, None)
         if first is None:
             raise DataFileError(file, "the file is empty")
+        refuse_a_line_before_the_table(first, file)
         if len(first.cells) == 1 and (roles.label is not None or roles.usual_label):
             problem = "there is one column only (no comma, semicolon or tab); a table needs labels and numbers"
+            between = [name for mark, name in OTHER_DELIMITERS.items() if mark in first.cells[0].strip()]
+            problem += f"; if {between[0]} is between its cells, write a comma instead" if between else ""
             raise DataFileError(file, problem, first.line)
         names = [cell.strip() for cell in first.cells] if header else None
         columns = Columns(file, names, len(first.cells), roles, first.line if header else None)
         rows = records if header else itertools.chain([first], records)
         return assemble(columns, rows)
+
+
+def refuse_a_line_before_the_table(first: Record, file: str) -> None:
+    """What spreadsheets and people write above the header, and what would become its names."""
+    start = first.cells[0].strip().lower()
+    if start.startswith("sep="):
+        raise DataFileError(file, "the line tells a spreadsheet the delimiter; remove it", first.line)
+    if start.startswith("#") and len(first.cells) == 1:
+        raise DataFileError(file, "a comment is no part of a CSV file; remove the line", first.line)
 
 
 def records_of(source: Source, file: str) -> Generator[Record, None, None]:
@@ -121,7 +133,7 @@ def explain(error: csv.Error) -> str:
 def assemble(columns: Columns, records: Iterator[Record]) -> LabelledTable:
     """Cells to numbers; labels, weights, ids and categories apart."""
     texts, begun = text_columns(columns, records)
-    if not begun:
+    if not begun and not columns.roles.may_be_empty:
         raise DataFileError(columns.file, "there is a header but no row of data", columns.header_line)
     numbers = [index for index in columns.features if index not in set(texts)]
     values, weights, lines = array("d"), array("d"), array("q")
@@ -130,7 +142,7 @@ def assemble(columns: Columns, records: Iterator[Record]) -> LabelledTable:
         refuse_other_widths(record, columns)
         line, cells = record
         for index, column in words.items():
-            column.append(word_in(cells[index], index, columns, line))
+            column.append(word_in(cells[index], index, columns, line, column))
         if columns.weight is not None:
             weights.append(weight_in(cells[columns.weight], columns, line))
         row = [cells[index] for index in numbers]
@@ -148,15 +160,22 @@ def assemble(columns: Columns, records: Iterator[Record]) -> LabelledTable:
     refuse_header_that_is_data(columns, words)
     return LabelledTable(
         X,
-        None if columns.label is None else whole_numbers_or_strings(words[columns.label]),
+        None if columns.label is None else labels_of(words[columns.label], columns.roles),
         tuple(columns.name_of(index) for index in numbers),
         columns.label_name,
         np.array(lines),
         None if columns.weight is None else np.array(weights),
-        None if columns.id is None else whole_numbers_or_strings(words[columns.id]),
+        None if columns.id is None else np.array(words[columns.id], dtype=str),
         {columns.name_of(index): columns.with_gaps(index, *words_and_gaps(words[index])) for index in texts},
         {columns.name_of(index): part for index, part in columns.asked.items()},
+        weight_name=columns.title_of(columns.weight),
+        id_name=columns.title_of(columns.id),
+        has_names=columns.names is not None,
     )
+
+
+def labels_of(words: list[str], roles: Roles) -> NDArray[Any]:
+    return whole_numbers_or_strings(words) if roles.classes is None else labels_like(words, roles.classes)
 
 
 def refuse_other_widths(record: Record, columns: Columns) -> None:
@@ -182,20 +201,27 @@ def text_columns(columns: Columns, records: Iterator[Record]) -> tuple[list[int]
 
 
 def words_and_gaps(words: list[str]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    cells = np.array(words)
+    cells = np.array(words, dtype=str)
     return cells, cells == ""
 
 
-def word_in(cell: str, index: int, columns: Columns, line: int) -> str:
+def word_in(cell: str, index: int, columns: Columns, line: int, before: list[str]) -> str:
+    """A label, an id (as it is, to the space), or a word; `before` are those of the rows above."""
     word = cell.strip()
     if index == columns.label:
-        if word == "" or word.lower() == "nan":
-            raise DataFileError(columns.file, "the label is missing", line, columns[index])
+        if is_missing_label(word):
+            raise DataFileError(columns.file, problem_of_missing_label(word), line, columns[index])
+    elif index == columns.id:
+        if word == "":
+            raise DataFileError(columns.file, "the id is missing; write it, or remove the row", line, columns[index])
+        return cell
     elif word == "":
         if not columns.may_lack(index):
             raise MissingValueError(columns.file, EMPTY, line, columns[index])
-    elif index != columns.id and not columns.holds_text(index) and is_number(word):
-        problem = f"{shortened(word)} is a number, but the column began with text; say that it is categorical if it is"
+    elif not columns.holds_text(index) and is_number(word):
+        begun = next(filter(None, before), "")
+        advice = advice_on(begun) or "say that it is categorical if it is"
+        problem = f"{shortened(word)} is a number, but the column began with text, {shortened(begun)}; {advice}"
         raise DataFileError(columns.file, problem, line, columns[index])
     return word
 
@@ -218,8 +244,8 @@ def refuse_cells(cells: list[str], places: list[int], columns: Columns, line: in
         if is_missing:
             problem = f"{problem}; fill the cell in, or remove the line" if cell.strip() else EMPTY
             raise MissingValueError(columns.file, problem, line, columns[index])
-        if is_number(cell.replace(",", ".", 1)):
-            problem += "; write a decimal point"
+        if (advice := advice_on(cell)) is not None:
+            problem += f"; {advice}"
         elif columns.holds_text(index) is None:
             problem += "; say that the column is categorical if it is"
         raise DataFileError(columns.file, problem, line, columns[index])

@@ -1,7 +1,8 @@
 """Writing a file so that, whenever the machine stops, either the old file or the new one is there, whole.
 
 The bytes go to another file in the same folder, are forced to the disk, and only then take the name. A process that is
-killed in between leaves its unfinished file behind, `.NAME.XXXXXXXX.tmp`, which can be removed.
+killed in between leaves its unfinished file behind, `.XXXXXXXX.NAME`, which can be removed. A pipe or a device, such as
+/dev/null, is no file that could be replaced: it is written to as it is.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import errno
 import os
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from maxmargin.persistence.errors import Refusal
@@ -17,27 +20,40 @@ from maxmargin.persistence.errors import Refusal
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Replace the file, or leave it as it was."""
+    with replaced(path) as written, open(written, "wb") as file:
+        file.write(data)
+
+
+@contextmanager
+def replaced(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Where to write: a file that takes the name, and the rights, of the old one once it is whole."""
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        mode = None
+    if mode is not None and not stat.S_ISREG(mode):
+        yield os.fspath(path)
+        return
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no folder to write the file into: make it first", str(path))
-    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    unfinished = target.with_name(f".{secrets.token_hex(4)}.{target.name}")  # the suffix says how it is written
     try:
-        with open(unfinished, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        yield str(unfinished)
+        if mode is not None:
+            unfinished.chmod(stat.S_IMODE(mode))
+        force_to_disk(unfinished)
         os.replace(unfinished, target)
-    except BaseException:
+    finally:
         unfinished.unlink(missing_ok=True)
-        raise
     force_to_disk(target.parent)
 
 
-def force_to_disk(folder: Path) -> None:
-    """The names in a folder; other systems than POSIX ones have no such call."""
+def force_to_disk(path: Path) -> None:
+    """A file, or the names in a folder; other systems than POSIX ones have no such call."""
     if os.name != "posix":
         return
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

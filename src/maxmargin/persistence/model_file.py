@@ -11,6 +11,7 @@ A document of version 3 has these fields, and no others:
     certificate            what is proven, or null (`certificates`)
     preprocessing          steps before the estimator (`preprocessing`)
     data                   the fingerprint of the table, or null (`fingerprint`)
+    columns_by             how the columns of the table were told apart (`COLUMNS_BY`); left out where nobody said
 
 A later version reads every earlier one: it raises VERSION, and makes of a document of version n one of version n + 1
 before it is read. Version 2 has more kinds of steps than version 1, and is otherwise the same. Version 3 has the record
@@ -68,6 +69,7 @@ from maxmargin.solve.clock import Status
 FORMAT = "maxmargin model"
 VERSION = 3
 CANONICAL = 3  # the first version with hard margins of kernels in canonical form, and with the record of the fit
+COLUMNS_BY = ("name", "position", "index from 0", "index from 1")
 ESTIMATORS: dict[str, type[MarginClassifier]] = {
     kind.__name__: kind
     for kind in (
@@ -89,6 +91,7 @@ class ModelInfo:
     """What a model file says of itself.
 
     `model` is what `load` gives; `fingerprint` is that of the table the model was fitted to, if it was given to `save`.
+    `columns_by` says how the columns of that table were told apart: by name, position, or an index from 0 or 1.
     """
 
     model: Any
@@ -96,15 +99,20 @@ class ModelInfo:
     version: int
     written_by: str
     fingerprint: Fingerprint | None
+    columns_by: str | None = None
 
 
-def save(estimator: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
+def save(
+    estimator: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None, *, columns_by: str | None = None
+) -> None:
     """Write a fitted estimator to a file, atomically: a stop in between leaves the old file as it was.
 
     `estimator` is one of this library's, or a Pipeline of known scikit-learn steps that ends in one. With X and y, the
     data of the fit, a fingerprint goes into the file, so that `model_info(path).fingerprint.matches(X, y)` tells later
     whether a table is that one. A record of updates (`trace_`) is not kept. What a file cannot hold, such as a kernel
-    that is a function, is a `ModelFileError`; so is a model whose planes are not those of its certificate.
+    that is a function, is a `ModelFileError`; so is a model whose planes are not those of its certificate. `columns_by`
+    says how the columns of the file were told apart, "name", "position", "index from 0" or "index from 1", for whoever
+    reads the next one.
 
     >>> import tempfile, os
     >>> from maxmargin import LinearSVM
@@ -119,6 +127,8 @@ def save(estimator: Any, path: str | os.PathLike[str], X: Any = None, y: Any = N
     """
     try:
         document, arrays = describe(estimator, X, y)
+        if columns_by is not None:
+            document["columns_by"] = columns_by
         data = container.pack(document, arrays)
         read_model(*container.unpack(data))
     except Refusal as problem:
@@ -225,11 +235,12 @@ def read_model(document: dict[str, Any], arrays: Arrays) -> ModelInfo:
         read_fitted(estimator, fields.fields("fitted"), fields.take("certificate"), shelf)
         model = read_steps(fields.list("preprocessing"), shelf, estimator)
         fingerprint = read_data(estimator, fields.take("data"), version)
+        columns_by = fields.one_of("columns_by", COLUMNS_BY) if "columns_by" in document else None
     shelf.close()
     if version < CANONICAL and isinstance(estimator, KernelSVM):
         bring_to_canonical_form(estimator)
     refuse_another_plane(estimator)
-    return ModelInfo(model, kind, version, written_by, fingerprint)
+    return ModelInfo(model, kind, version, written_by, fingerprint, columns_by)
 
 
 def as_of_now(document: dict[str, Any], version: int) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.columns import LABEL_NAMES, is_number
+from maxmargin.data.columns import LABEL_NAMES
 from maxmargin.data.files import DataFileError
+from maxmargin.data.notations import is_number
 from maxmargin.data.sources import read_table
 from maxmargin.data.tables import records_of
 from maxmargin.play.messages import LARGEST, MOST_POINTS
