@@ -29,7 +29,7 @@ from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector, check_table, in_safe_range, row_squares
 from maxmargin.estimators.classifier import is_boolean, positive
 from maxmargin.estimators.convergence import End, Ending, tell
-from maxmargin.estimators.costs import class_weights, prices, weights_of_rows
+from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_dual
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.no_plane import NoPlaneError
@@ -211,11 +211,29 @@ def path(
     table = svm._read(X, y, sample_weight)
     if len(table.labels.classes) != 2:
         raise ValueError(f"a path is for two classes; y has {len(table.labels.classes)}: choose two, or one and a rest")
-    clock = Clock(max_time, verbose)
+    clock = Clock(max_time, verbose, table.begun)
     weight_of_classes = class_weights(class_weight, table)
     table = table._replace(weights=weights_of_rows(table, weight_of_classes))
     [two] = two_class_problems(table.X, table.labels, Strategy.ONE_VERSUS_REST, table.weights, table.largest)
-    end = hard_end(two, fit_intercept, max_time, verbose, hard_margin)
+    with clock.hears_ctrl_c():
+        made = points_of(svm, two, clock, weight_of_classes, count, given, hard_margin)
+    if clock.interrupted:
+        raise KeyboardInterrupt
+    return made
+
+
+def points_of(
+    svm: LinearSVM,
+    two: TwoClasses,
+    clock: Clock,
+    weight_of_classes: ClassWeight,
+    count: int,
+    given: Vector | None,
+    hard_margin: bool | None,
+) -> MarginPath:
+    """The path, as far as the clock allows."""
+    loss, fit_intercept = svm.loss, svm.fit_intercept
+    end = hard_end(two, fit_intercept, clock, hard_margin)
     grid = given if given is not None else even_grid(two, Loss(loss), fit_intercept, count, end)
     separable = end is not None and end.C_max < math.inf
     C_max = end.C_max if end is not None and Loss(loss) is Loss.HINGE else math.inf
@@ -231,15 +249,15 @@ def path(
             assert isinstance(answer.certificate, SoftMarginCertificate)
             certificate, status = answer.certificate, answer.status
         points.append(path_point(two, certificate, status))
-        if clock.interrupted:
-            raise KeyboardInterrupt
         if clock.is_over:
             break
-        start = np.zeros(table.X.shape[0])
+        start = np.zeros(int(two.rows[-1]) + 1)
         start[certificate.rows] = certificate.weights
     if not clock.stopped:
         ends = [End(point.status, point.certificate) for point in points]
         tell(Ending("path", svm.get_params(deep=False), ends, "points", not_begun=len(grid) - len(points)))
+    if clock.verbose:
+        clock.say(f"ended with {len(points)} of {len(grid)} values of C")
     sides, verdict = (two.negative, two.positive), None if end is None else end.certificate
     return MarginPath(sides, tuple(points), C_max if separable else None, verdict)
 
@@ -273,23 +291,19 @@ class HardEnd(NamedTuple):
     a: Vector = np.zeros(0)
 
 
-def hard_end(
-    two: TwoClasses, fit_intercept: bool, max_time: float | None, verbose: int, asked: bool | None
-) -> HardEnd | None:
-    """The hard margin, or the witness that there is none, or bounds; None if that is not asked."""
+def hard_end(two: TwoClasses, fit_intercept: bool, clock: Clock, asked: bool | None) -> HardEnd | None:
+    """The hard margin, or the witness that there is none, or bounds, in half of the time; None if that is not asked."""
     from maxmargin.solvers.widest_street import LARGE
 
     n, d = two.X.shape
     if asked is False or (asked is None and min(n, d) > LARGE):
         return None
-    clock = Clock(None if max_time is None else 0.5 * max_time, verbose)
     hard = HardMarginSVM(fit_intercept=fit_intercept)
     try:
-        answer = hard._answer(two, clock)
+        with clock.with_half_of_the_time():
+            answer = hard._answer(two, clock)
     except NoPlaneError as error:
         return HardEnd(cast(Certificate, error.certificate))
-    if clock.interrupted:
-        raise KeyboardInterrupt
     certificate = answer.certificate
     assert isinstance(certificate, Certificate)
     if certificate.verdict is not Verdict.OPTIMAL:
