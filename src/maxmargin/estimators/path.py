@@ -253,7 +253,7 @@ def points_of(
             break
         start = np.zeros(int(two.rows[-1]) + 1)
         start[certificate.rows] = certificate.weights
-    if not clock.stopped:
+    if not (clock.stopped or clock.interrupted):
         ends = [End(point.status, point.certificate) for point in points]
         tell(Ending("path", svm.get_params(deep=False), ends, "points", not_begun=len(grid) - len(points)))
     if clock.verbose:
