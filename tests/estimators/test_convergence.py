@@ -16,7 +16,7 @@ from maxmargin import HardMarginSVM, KernelPerceptron, KernelSVM, LinearSVM, Lin
 from maxmargin.data.synthetic import flowers, overlapping, xor
 from maxmargin.estimators.convergence import End, Ending, collected, rounded_up, told_to
 from maxmargin.problems.separation import Solution
-from maxmargin.solve.clock import Status
+from maxmargin.solve.clock import Clock, Status
 from maxmargin.solve.soft_margin import prove
 from maxmargin.solve.watch import listening
 from maxmargin.solvers.soft_street import labelled
@@ -252,10 +252,10 @@ def test_the_end_of_a_solver_is_its_own():
         def state(self):
             return {}
 
-    class Clock:
-        is_over = False
+        def seconds_for(self, solution):
+            return 0.0
 
-    solution, status = prove(Solver(), Judge(), Clock(), None)
+    solution, status = prove(Solver(), Judge(), Clock(None, 0), None)
     assert status is Status.STALLED
     assert not solution.settled
     assert list(labelled(Solver(), "none", math.inf, 1e-3, [(0.0, math.inf)])) == []
@@ -269,4 +269,4 @@ def test_the_end_of_a_solver_is_its_own():
             return Solution(np.zeros(1), 0.0, np.zeros(2), True, 0, 0, {})
 
     with pytest.raises(StopIteration, match="of the judge"):
-        prove(Proposing(), Angry(), Clock(), None)
+        prove(Proposing(), Angry(), Clock(None, 0), None)

@@ -38,6 +38,7 @@ def in_the_middle(estimator, y):
     else:
         estimator.support_, estimator.support_vectors_ = np.array([0, 2]), X[[0, 2]]
         estimator.dual_coef_, estimator.intercept_ = np.array([[-0.25, 0.25]]), np.zeros(1)
+    del estimator.certificate_  # which speaks of another plane
     assert np.array_equal(estimator.decision_function(MIDDLE), np.zeros(3))
     return estimator
 
@@ -87,10 +88,11 @@ def test_onnx(model, tmp_path):
         model = type(model)(**model.get_params()).set_params(multi_class="ovo").fit(X, y)
         if len(set(y)) == 2:
             model = in_the_middle(model, np.array(y))
-        elif hasattr(model, "coef_"):
-            model.coef_, model.intercept_ = np.zeros((3, 2)), np.zeros(3)
         else:
-            model.dual_coef_, model.intercept_ = np.zeros_like(model.dual_coef_), np.zeros(3)
+            del model.certificate_
+            planes = "coef_" if hasattr(model, "coef_") else "dual_coef_"
+            setattr(model, planes, np.zeros_like(getattr(model, planes)))
+            model.intercept_ = np.zeros(3)
         write_onnx(model, tmp_path / "model.onnx")
         session = runtime.InferenceSession(str(tmp_path / "model.onnx"))
         decision, label = session.run(None, {"X": MIDDLE})

@@ -7,7 +7,7 @@ import shlex
 
 import numpy as np
 import pytest
-from play_states import BENT, LINEAR, STRAIGHTENED, name_of, state_of, view_of
+from play_states import BENT, LINEAR, STRAIGHTENED, fitted, name_of, state_of, view_of
 
 from maxmargin.cli import main
 from maxmargin.play.answers import answer
@@ -20,6 +20,7 @@ each_case = pytest.mark.parametrize(("case", "preset"), CASES, ids=[f"{name_of(c
 
 
 @each_case
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # which the program gives, as it should
 def test_the_program_prints_the_certificate_that_is_seen(case, preset):
     state = state_of(case, preset)
     told, names, printed = answer(state, view_of(state)), {}, io.StringIO()
@@ -55,13 +56,11 @@ def test_the_command_proves_what_is_seen(case, preset, tmp_path, monkeypatch, ca
 
 
 def primal_and_dual(told, state):
-    fitted = state.algorithm.make(state.parameters).fit(state.points, state.signs).certificate_
+    fit = fitted(state).certificate_
     proof = told["certificate"]
-    bounds = (
-        (fitted.dual, fitted.primal) if proof["quantity"] == "objective" else (fitted.margin_lower, fitted.margin_upper)
-    )
+    bounds = (fit.dual, fit.primal) if proof["quantity"] == "objective" else (fit.margin_lower, fit.margin_upper)
     np.testing.assert_allclose([proof["lower"], proof["upper"]], bounds, rtol=1e-12)
-    return fitted.primal, fitted.dual
+    return fit.primal, fit.dual
 
 
 def test_the_table_holds_every_digit():

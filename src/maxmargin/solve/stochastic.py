@@ -56,8 +56,10 @@ def follow(
     try:
         while True:
             with clock.searching():
-                solution = next(solver)
-            seen = False
+                found = next(solver, None)
+            if found is None:  # the end of the solver: a StopIteration of anybody else is an error of theirs
+                break
+            solution, seen = found, False
             if solution.sweeps >= next_look:
                 with clock.judging():
                     solution.details["gap"] = judge.hear(solution).gap
@@ -70,8 +72,6 @@ def follow(
             if clock.is_over:
                 status = clock.reason
                 break
-    except StopIteration:
-        pass
     except OutOfTime:
         status = clock.reason
     except KeyboardInterrupt:
