@@ -134,7 +134,7 @@ def run(name: str, estimator: Any, X: Any, table: DataFile, max_time: float | No
 
     weights = {} if table.weights is None else {"sample_weight": table.weights}
     limit, watch = TimeLimit(max_time), Stopwatch()
-    share = FOR_A_KERNEL_FIT if hasattr(estimator, "kernel") else FOR_THE_FIT
+    share = FOR_A_KERNEL_FIT if has_kernel(estimator) else FOR_THE_FIT
     estimator.set_params(max_time=limit.left(share))
     with gap_shown(name, getattr(estimator, "tol", None), {"max_time": "--max-time"}):
         try:
@@ -148,11 +148,15 @@ def run(name: str, estimator: Any, X: Any, table: DataFile, max_time: float | No
     return Run(name, certificate, verification, accuracy, *times)
 
 
+def has_kernel(estimator: Any) -> bool:
+    return getattr(estimator, "kernel", None) not in (None, "linear")
+
+
 def share_right(estimator: Any, X: Any, table: DataFile, limit: TimeLimit) -> float | None:
     """The share of rows, by weight, that get their own label; None where a kernel has no time to ask them all."""
     import numpy as np
 
-    if not hasattr(estimator, "kernel"):  # one pass
+    if not has_kernel(estimator):  # one pass
         return float(estimator.score(X, table.y, table.weights))
     right = np.zeros(len(table.y))
     for start in range(0, len(table.y), BLOCK):
