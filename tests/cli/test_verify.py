@@ -50,8 +50,8 @@ def test_verify_goes_through_the_steps(write, run, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ([], "It predicts by the plane of this certificate: 'right' where w.x + b is positive, 'left' where it is"),
-        (["-t", "2"], "'right' where w.phi(x) + b is positive"),
+        ([], "It predicts by the plane of this certificate: 'right' where w.x + b is 0 or more, 'left' where it is"),
+        (["-t", "2"], "'right' where w.phi(x) + b is 0 or more"),
         (["--algorithm", "hard-margin", "--set", "on_inseparable=return"], "It predicts by the plane of this"),
     ],
 )

@@ -21,6 +21,7 @@ from maxmargin.persistence.container import pack, unpack
 from maxmargin.persistence.model_file import ESTIMATORS, describe
 from maxmargin.persistence.skops_model import read_skops, write_skops
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # early ends are honest too
 MANY_COLUMNS = np.column_stack([POINTS, POINTS[:, 0] * POINTS[:, 1] + 0.5, [3, 1, 4, 1, 5, 9, 2, 6, 5]])
 VARIANTS = {  # beside the defaults: what an estimator can be asked for that makes its planes in another way
     "LinearSVM": [{"C": float("inf")}, {"loss": "squared_hinge", "fit_intercept": False}],
@@ -352,7 +353,6 @@ TRIED = [(kind, 0) for kind in KINDS] + [
 ]
 
 
-@pytest.mark.filterwarnings("ignore")  # of early ends, which are honest too
 @pytest.mark.parametrize("table", ODD_TABLES)
 @pytest.mark.parametrize(("kind", "variant"), TRIED)
 def test_honest_models_of_odd_data_are_kept(kind, variant, table, tmp_path):

@@ -11,6 +11,8 @@ from maxmargin import KernelSVM, LinearSVM
 from maxmargin.persistence import ModelFileError, read_skops, write_skops
 from maxmargin.persistence.skops_model import TRUSTED
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # short fits, on purpose
+
 
 @pytest.mark.parametrize("name", NAMES)
 def test_round_trip(name, tmp_path):

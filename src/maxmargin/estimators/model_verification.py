@@ -108,7 +108,7 @@ def predictions_of(estimator: Any) -> str:
     parts = parts_of(estimator.certificate_)
     classes = [plain(label) for label in estimator.classes_]
     if len(parts) == 1:
-        rule = f"{classes[1]!r} where {value} is positive, {classes[0]!r} where it is negative"
+        rule = f"{classes[1]!r} where {value} is 0 or more, {classes[0]!r} where it is negative"
     elif estimator._strategy is Strategy.ONE_VERSUS_REST:
         rule = f"the class whose plane has the largest {value}; each plane is proven by itself, the comparison is not"
     else:
