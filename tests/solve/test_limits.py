@@ -98,7 +98,6 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(play, "PRODUCTS", 64 * 100)
     monkeypatch.setattr(schur, "PRODUCTS", 1)
     monkeypatch.setattr(nearest_hulls, "NUMBERS_PER_CALL", 2000)
-    monkeypatch.setattr(least_squares, "PRODUCTS", 2000)
     monkeypatch.setattr(stochastic_subgradient, "PRODUCTS_PER_CALL", 10_000)
     monkeypatch.setattr(batch_smo, "SMALLEST", 40)
     monkeypatch.setattr(rows_in_play, "SIZE", 32)
@@ -279,6 +278,7 @@ def test_blocks_cover_every_row_once():
 def test_least_squares_are_those_of_ridge(fit_intercept, weighted, form, few_columns, monkeypatch):
     monkeypatch.setattr(least_squares, "FEW_COLUMNS", few_columns)
     monkeypatch.setattr(least_squares, "PRODUCTS", 500)
+    monkeypatch.setattr(least_squares, "SPARSE_PRODUCTS", 500)
     X, y = noisy(80, 5, seed=2)
     X[:, 3] = 0.01 * X[:, 3] + 3.0
     X[np.abs(X) < 0.3] = 0.0
@@ -297,6 +297,7 @@ def test_least_squares_hear_the_clock(form, few_columns, hand, monkeypatch):
     """Then the plane is the one between the means, and the proof that none separates is kept."""
     monkeypatch.setattr(least_squares, "FEW_COLUMNS", few_columns)
     monkeypatch.setattr(least_squares, "PRODUCTS", 1)
+    monkeypatch.setattr(least_squares, "SPARSE_PRODUCTS", 1)
     X, y = noisy(200, 20)
     X, y = form(np.vstack([X, X[:1]])), np.append(y, -y[0])
     counted(monkeypatch, hand, least_squares, "breathe", lambda: 1)

@@ -118,7 +118,6 @@ class KernelRows(ABC):
         """
         parts = [slice(first, first + HEIGHT) for first in range(0, len(rows), HEIGHT)]
         lefts = [(self.left(rows[part]), coefficients[part].astype(np.float32)) for part in parts]
-
         tiles: list[Values] = []  # those that no thread is at work with: fresh memory is slow
 
         def run(_: int, start: int, stop: int) -> None:
@@ -337,8 +336,8 @@ def shared_rows(kernel: Kernel, points: Points, threads: Threads) -> SharedRows:
     rows.data *= np.float32(factor)
     added = -halves if kernel.name is KernelName.RBF else np.full_like(halves, 0.5 * constant)
     if rows.shape[0] * rows.shape[1] <= MOST_NUMBERS:
-        table = np.ascontiguousarray(rows.T.toarray())
-        return SharedRows(SparseTable(kernel, rows, np.arange(rows.shape[0]), table, added, threads), scale)
+        table = transposed(rows)
+        return SharedRows(SparseTable(kernel, rows, np.arange(len(added)), table, added, threads), scale)
     return SharedRows(WideTable(kernel, rows, added, threads), scale)
 
 
@@ -372,6 +371,15 @@ def thinned(X: Any, background: Vector) -> Any:
         counts.append(np.count_nonzero(part, axis=1))
     ends = np.cumsum(np.concatenate(counts))
     return sparse.csr_array((np.concatenate(entries), np.concatenate(columns), ends), shape=X.shape)
+
+
+def transposed(rows: Any) -> Values:
+    """Sparse rows as the columns of a table that is written out."""
+    table = np.empty((rows.shape[1], rows.shape[0]), dtype=np.float32)
+    for some in spans(0, rows.shape[0], WIDEST):
+        breathe()
+        table[:, some] = rows[some].toarray().T
+    return table
 
 
 def written_out(X: Any, factor: float, halves: Values, kernel: Kernel) -> Values:

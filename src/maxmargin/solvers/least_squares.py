@@ -25,7 +25,7 @@ from maxmargin.problems.separation import Separation
 
 FEW_COLUMNS = 2000
 PENALTY = 1e-6
-PRODUCTS = 200_000_000  # of numbers, between two breaths
+PRODUCTS, SPARSE_PRODUCTS = 200_000_000, 20_000_000  # of numbers, between two breaths
 MOST_STEPS = 2000
 PRECISION = 1e-10  # of LSQR
 
@@ -46,8 +46,9 @@ def least_squares_plane(problem: Separation, weights: Vector | None) -> tuple[Ve
 def by_normal_equations(problem: Separation, s: Vector, mean: Vector, penalty: float) -> Vector:
     X, n, d = problem.X, problem.n_rows, problem.n_columns
     matrix, right = np.zeros((d, d)), np.zeros(d)
-    per_row = (X.nnz / max(1, n)) ** 2 if is_sparse(X) else d * d
-    rows_at_once = max(1, int(PRODUCTS / max(1.0, per_row)))
+    rows_at_once = max(1, PRODUCTS // (d * d + 1))
+    if is_sparse(X):
+        rows_at_once = max(1, int(SPARSE_PRODUCTS / max(1.0, (X.nnz / max(1, n)) ** 2)))
     for start in range(0, n, rows_at_once):
         breathe()
         some = slice(start, min(n, start + rows_at_once))
