@@ -20,7 +20,7 @@ from maxmargin.solvers.row_passes import RowPasses
 
 
 def test_a_hundred_and_fifty_problems_end_well(capsys):
-    assert hunter.main(["154", "--seed", "1"]) == 0, capsys.readouterr().out
+    assert hunter.main(["154", "--seed", "2"]) == 0, capsys.readouterr().out
     out = capsys.readouterr().out
     assert "154 problems" in out
     assert all(name in out for name in LEARNERS)
