@@ -158,7 +158,8 @@ def figures_refused(claimed: KKT, found: KKT, widest: KKT, rounding: dict[str, f
     for field in dataclasses.fields(KKT):
         own, least, most = (getattr(kkt, field.name) for kkt in (claimed, found, widest))
         allowed = 1e-6 * (1e-6 + most.value) + rounding.get(field.name, 0.0)
-        if not (least.value - allowed <= own.value <= most.value + allowed or own.value == least.value):
+        within = least.value - allowed <= own.value <= most.value + allowed or own.value == least.value
+        if not (own.value >= 0.0 and within):
             yield f"the condition of {field.name} is violated by {least.value:.3g}, not by {own.value:.3g}"
         if least.row < 0 and own.row != -1:
             yield f"the condition of {field.name} has no row of its own, and row {own.row} is named"

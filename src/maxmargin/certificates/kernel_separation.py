@@ -33,7 +33,7 @@ from maxmargin.certificates.exact_linear_algebra import power_of_two
 from maxmargin.certificates.exact_soft_margin import integers_of
 from maxmargin.certificates.form import Rows, hull_refused, malformed
 from maxmargin.certificates.kernel_duality import combined
-from maxmargin.certificates.kernel_verification import kernel_malformations, kernel_on
+from maxmargin.certificates.kernel_verification import kernel_malformations, kernel_on, refuse_a_long_polynomial
 from maxmargin.certificates.measure import objective
 from maxmargin.certificates.proof import Proof, TheoremBound
 from maxmargin.certificates.rounding import rounded_down, rounded_up
@@ -58,7 +58,7 @@ class KernelPlane(NamedTuple):
 
     def lower(self, errors: float) -> float:
         """The margin of the plane, so many errors down."""
-        least = float((self.functional - errors * self.off).min())
+        least = float((self.functional - (errors * self.off if errors else 0.0)).min())
         size = self.size(errors if least > 0.0 else -errors)
         return least / size * (1.0 - rounding(8) * math.copysign(1.0, least)) if size > 0.0 else -math.inf
 
@@ -67,7 +67,7 @@ class KernelPlane(NamedTuple):
         return self.size(errors) / self.weight * (1.0 + rounding(8)) if self.weight > 0.0 else math.inf
 
     def size(self, errors: float) -> float:
-        return math.sqrt(max(0.0, self.square + errors * self.square_error))
+        return math.sqrt(max(0.0, self.square + (errors * self.square_error if errors else 0.0)))
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -97,6 +97,7 @@ def measure(kernel: Kernel, points: Points, signs: Vector, a: Vector, fit_interc
     return KernelPlane(signs * np.where(known, values, 0.0), off, float(square), square_error, float(gain))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # infinite, or no number, is no bound that anybody claims
 def radius_squared(kernel: Kernel, points: Points, fit_intercept: bool) -> float:
     """At least R^2."""
     diagonal, (relative, absolute) = kernel.diagonal(points), kernel.rounding(points, points)
@@ -162,6 +163,7 @@ class KernelSeparationCertificate(Proof):
         """
         if exact and self.kernel in (KernelName.RBF, KernelName.FUNCTION):
             raise ValueError(f"exact arithmetic needs a kernel with rational values, and {self.kernel} has none")
+        refuse_a_long_polynomial(self, exact)
         try:
             table, signs, kept = problem_of(self, X, y, sample_weight)
             refusals = tuple(refusals_of(self, table, signs, kept, exact, kernel))
@@ -245,7 +247,7 @@ def refusals_of(
     points = kernel.points(floats, kept)
     plane = measure(kernel, points, signs, a, c.fit_intercept)
     lower_holds, upper_holds = c.margin_lower <= plane.lower(1.0), c.margin_upper >= plane.upper(1.0)
-    if exact or (not (lower_holds and upper_holds) and kernel.name in exact_kernel.RATIONAL):
+    if exact or (not (lower_holds and upper_holds) and exact_kernel.has_exact_values(kernel)):
         problem = KernelMargin(floats, signs, np.full(len(kept), math.inf), Loss.HINGE, True, kernel, points)
         lower_holds, upper_holds = exactly(c, problem, a)
     if not lower_holds:

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from maxmargin.certificates import exact_kernel
-from maxmargin.certificates.form import Rows, figures_refused, gap_refused, malformed
+from maxmargin.certificates.form import Rows, figures_refused, gap_refused, is_whole, malformed
 from maxmargin.certificates.kernel_duality import KernelMeasure, measure
 from maxmargin.certificates.kernel_margin import (
     KernelCertificate,
@@ -63,6 +63,7 @@ def verify(
             f"{'a function' if c.kernel == 'function' else c.kernel}: {why}. Use exact=False, where every rounding "
             "error is accounted for."
         )
+    refuse_a_long_polynomial(c, exact)
     try:
         X, signs, kept = problem_of(c, X, y, sample_weight)
         costs = costs_of(c, np.asarray(y), sample_weight, kept)
@@ -77,6 +78,14 @@ def verify(
             refusals += ("if the fit was given a sample_weight, it is needed here too",)
         return Verification(False, exact, refusals)
     return Verification(True, exact, (proven(certificate),))
+
+
+def refuse_a_long_polynomial(c: Any, exact: bool) -> None:
+    if exact and is_whole(c.degree) and c.degree > exact_kernel.MOST_DEGREE:
+        raise ValueError(
+            f"exact arithmetic takes polynomials of a degree of at most {exact_kernel.MOST_DEGREE}, and this one has "
+            f"{c.degree}: its values would fill the memory. Use exact=False, where rounding errors are accounted for."
+        )
 
 
 def proven(c: KernelCertificate) -> str:
@@ -177,7 +186,7 @@ def bounds_refused(
     c: KernelCertificate, problem: KernelMargin, a: Vector, found: KernelMeasure, exact_arithmetic: bool
 ) -> Iterator[str]:
     exactly = "in exact arithmetic " if exact_arithmetic else ""
-    rational = problem.kernel.name in exact_kernel.RATIONAL
+    rational = exact_kernel.has_exact_values(problem.kernel)
     primal = between(
         c.primal >= found.primal + found.primal_error, c.primal < found.primal - found.primal_error,
         (lambda: primal_at_most(problem, a, c.b, c.primal)) if rational else None, exact_arithmetic,
