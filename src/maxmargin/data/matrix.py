@@ -52,7 +52,7 @@ ACCEPTED: dict[str, Any] = {  # what scikit-learn lets in, of fit and of verify 
 
 
 def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Checked:
-    """What scikit-learn checks, that every number is finite and kept as it is, and that no two columns have one name."""
+    """What scikit-learn checks, that every number is finite and kept, and that no two columns have one name."""
     refuse_two_of_one_name(X)
     refuse_what_is_not_numbers(X)
     refuse_what_float64_cannot_hold(X)
