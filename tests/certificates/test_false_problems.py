@@ -47,9 +47,16 @@ def tol_tightened(case):
     return lie(case, tol=1e-18)
 
 
-@falsehood(OPTIMAL, "not optimal")
-def tol_is_nan(case):
-    return lie(case, tol=math.nan)
+for wrong in (math.nan, math.inf, 1e9, 1.0, -1e-9):
+
+    @falsehood(ALL, "tol must be above 0 and below 1", name=f"tol_is_{wrong}")
+    def tol_is_no_gap(case, wrong=wrong):
+        return lie(case, tol=wrong)
+
+
+@falsehood(OPTIMAL, "above the tol of 0.0e.00: not optimal")
+def optimal_without_a_tol(case):
+    return lie(case, tol=0.0)
 
 
 @falsehood([l2_sparse_learnt_by_mistakes, l1_learnt_by_mistakes], "above the tol of .*: not optimal")
@@ -60,7 +67,7 @@ def optimal_at_a_wide_gap(case):
 @falsehood(PROVEN, "not optimal")
 def optimal_without_an_upper_bound(case):
     nobody = {"rows": np.zeros(0, np.intp), "weights": np.zeros(0)}
-    return lie(case, verdict=Verdict.OPTIMAL, tol=math.inf, margin_upper=math.inf, kkt=None, **nobody)
+    return lie(case, verdict=Verdict.OPTIMAL, tol=0.999, margin_upper=math.inf, kkt=None, **nobody)
 
 
 @falsehood([not_separable, stopped], "the plane's margin is")
@@ -69,7 +76,7 @@ def separable_all_the_same(case):
     return lie(case, verdict=Verdict.SEPARABLE, margin_lower=0.1, margin_upper=0.2, kkt=perfect)
 
 
-@falsehood([weakly_separable], "Row [0-9]+ is not strictly on its side")
+@falsehood([weakly_separable], "the margin of row [0-9]+ is below 1e-300")
 def separable_by_what_rounding_cannot_exclude(case):
     """Rows on the plane, and a margin that is smaller than the rounding of their distances."""
     perfect = KKT(*[Violation(1e300, 0)] * 5)

@@ -346,7 +346,7 @@ def test_what_json_cannot_hold(labels, number):
     certificate = Certificate(
         Verdict.STOPPED, "l1", True, *labels, 3, 2,
         w=np.array([number, 0.1 + 0.2]), b=number, rows=np.array([2], dtype=np.intp), weights=np.array([number]),
-        margin_lower=number, margin_upper=number, primal=number, dual=number, tol=number,
+        margin_lower=number, margin_upper=number, primal=number, dual=number, tol=0.5,
         kkt=KKT(*(Violation(number, row) for row in range(5))),
         theorems=(TheoremBound("ünïcode", number, number, at_most=False),),
     )  # fmt: skip

@@ -55,7 +55,7 @@ def test_the_bounds_hold_in_rational_arithmetic(bias, max_iter):
         (lambda c: {"verdict": Verdict.STOPPED}, "a verdict that denies it"),
         (lambda c: {"verdict": Verdict.OPTIMAL}, "cannot prove the verdict"),
         (lambda c: {"margin_lower": 0.0, "primal": math.inf}, "so nothing is separated"),
-        (lambda c: {"weights": -c.weights}, "a weight is negative"),
+        (lambda c: {"weights": -c.weights}, "the weight of row 0 is negative"),
         (lambda c: {"weights": c.weights[1:]}, "rows and weights do not match"),
         (lambda c: {"rows": c.rows + 37}, "is not part of this problem"),
         (lambda c: {"weights": c.weights * np.where(c.rows == c.rows[0], 9.0, 1.0)}, "the plane's margin is"),

@@ -92,7 +92,7 @@ def class_weight_invented(case):
     return lie(case, class_weight=((1, 2.0),))
 
 
-@falsehood([class_weights], "must be positive and finite; row [0-9]+ has 0")
+@falsehood([class_weights], "pairs of a label and a positive weight")
 def class_weight_zero(case):
     return lie(case, class_weight=((1, 0.0),))
 
@@ -207,17 +207,20 @@ def sample_weight_too_short(case):
     return case._replace(sample_weight=np.ones(5))
 
 
-@falsehood(SQUARED, r"sample_weight has the shape \(1,\), but there are 60 rows")
+@falsehood(SQUARED, r"sample_weight has the shape \(1,\), but X has 60 rows")
 def sample_weight_for_one(case):
     return case._replace(sample_weight=[1.0])
 
 
-@falsehood([hinge, hinge_float32, stopped, *SQUARED], "must be positive and finite; row 3 has inf")
+@falsehood(
+    [hinge, hinge_float32, stopped, *SQUARED],
+    "sample_weight must not hold NaN, infinity or negative values: row 3 has inf",
+)
 def sample_weight_infinite(case):
     return case._replace(sample_weight=changed(np.ones(len(case.y)), 3, math.inf))
 
 
-@falsehood(ALL, "the certificate is about")
+@falsehood(ALL, "sample_weight must not hold NaN")
 def sample_weight_nan(case):
     weight = np.ones(len(case.y)) if case.sample_weight is None else case.sample_weight
     return case._replace(sample_weight=changed(weight, int(np.flatnonzero(weight)[0]), math.nan))

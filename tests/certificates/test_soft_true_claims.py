@@ -16,7 +16,6 @@ from strategies import extreme, tables
 
 from maxmargin.certificates import exact_soft_margin
 from maxmargin.certificates.exact_linear_algebra import float_above
-from maxmargin.certificates.proof import KKT
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
 from maxmargin.problems.soft_margin import Loss
 
@@ -56,20 +55,15 @@ def test_weaker_claims_are_true(make, exact):
     case = honest(make)
     c = case.certificate
     order = np.random.default_rng(0).permutation(len(c.rows))
-    worse = {
-        field.name: dataclasses.replace(getattr(c.kkt, field.name), value=2.0 * getattr(c.kkt, field.name).value)
-        for field in dataclasses.fields(KKT)
-    }
     weaker = [
-        {"verdict": SoftVerdict.BOUNDED},
+        {"verdict": SoftVerdict.BOUNDED, "tol": 1e-17},
         {"primal": 2.0 * c.primal, "verdict": SoftVerdict.BOUNDED},
         {"dual": 0.5 * c.dual, "verdict": SoftVerdict.BOUNDED},
         {"dual": -1.0, "primal": math.inf, "verdict": SoftVerdict.BOUNDED},
         {"tol": 0.9},
         {"kkt": None},
-        {"kkt": KKT(**worse)},
         {"rows": c.rows[order], "weights": c.weights[order]},
-        {"primal": float_above(Fraction(c.primal)), "tol": 0.5},
+        {"primal": float_above(Fraction(c.primal))},
     ]
     if make in STOPPED:
         weaker.remove({"tol": 0.9})
@@ -101,13 +95,12 @@ def test_other_forms_of_the_same_table(make):
     assert case._replace(X=dense(case.X).tolist(), y=list(case.y)).verify(False)
 
 
-def test_integers_of_any_length():
+def test_integers_beyond_float64_are_refused_as_they_are_by_fit():
     X, y = np.array([[2**60], [2**60 + 1], [2**60 + 2], [0]]), np.array([-1, 1, 1, -1])
     case = fitted(X.astype(float), y, C=1e-30, tol=0.5)
-    assert case.verify(True)
-    for exact in (False, True):  # P differs by less than the claim leaves room for, and fractions see that
-        loose = lie(case, primal=1.1 * case.certificate.primal, dual=0.9 * case.certificate.dual, kkt=None, tol=0.9)
-        assert loose._replace(X=X).verify(exact)
+    for exact in (False, True):
+        assert case.verify(exact)
+        assert "row 1, column 0 holds 1152921504606846977" in str(case._replace(X=X).verify(exact))
 
 
 # -------------------------------------------------------------------------------------------- to the last digit

@@ -140,8 +140,8 @@ def test_a_data_frame_with_words_is_refused():
     ("estimator", "words"),
     [
         (HardMarginSVM("l3"), "norm='l3' is not known; it can be 'l1', 'l2'"),
-        (HardMarginSVM(tol=0.0), "tol must be a positive number"),
-        (HardMarginSVM(tol="small"), "tol must be a positive number"),
+        (HardMarginSVM(tol=0.0), "tol must be a number above 0 and below 1"),
+        (HardMarginSVM(tol="small"), "tol must be a number above 0 and below 1"),
         (HardMarginSVM(solver="magic"), "solver='magic' is not known"),
         (HardMarginSVM(on_inseparable="cry"), "on_inseparable='cry' is not known"),
         (HardMarginSVM("l1", solver="hulls"), "finds the l2 margin"),

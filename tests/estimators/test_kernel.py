@@ -246,7 +246,7 @@ def two_by_two(A, B):
         ({"gamma": "big"}, "gamma must be a positive number"),
         ({"coef0": -1.0}, "coef0 must be 0 or more"),
         ({"degree": 2.5}, "degree must be a positive whole number"),
-        ({"tol": 0.0}, "tol must be a positive number"),
+        ({"tol": 0.0}, "tol must be a number above 0 and below 1"),
         ({"cache_size": -1}, "cache_size must be a positive number"),
         ({"approximation": 0}, "approximation must be a positive whole number"),
         ({"approximation": 5, "C": math.inf}, "an approximation has no hard margin"),

@@ -204,7 +204,7 @@ def test_it_can_be_cloned_pickled_and_stopped():
         ({"C": math.inf}, "LinearSVM finds the hard margin"),
         ({"step": "newton"}, 'step must be "pegasos", a positive number or a function of t'),
         ({"step": -1.0}, "step must be"),
-        ({"tol": 0}, "tol must be a positive number"),
+        ({"tol": 0}, "tol must be a number above 0 and below 1"),
         ({"max_iter": 1.5}, "max_iter must be a positive whole number, not 1.5"),
         ({"stream_rows": 0}, "stream_rows must be a positive whole number or None"),
         ({"kernel": "sigmoid"}, "it is not positive semidefinite"),

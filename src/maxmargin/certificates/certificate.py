@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.proof import KKT, Proof, TheoremBound
+from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.data.matrix import Vector
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Certificate(Proof):
     rows, weights                rows of X with weights: points of the hulls, or the witness that the hulls meet
     margin_lower, margin_upper   the best margin of any plane lies between them, rounding included
     primal, dual                 the same as values of min 1/2|w|^2 (l1: |w|_1) subject to y (w.x + b) >= 1
-    tol                          the relative gap that was asked for
+    tol                          the relative gap that was asked for; 0 where none was, as in learning by mistakes
     kkt                          how well the conditions of optimality hold; None where no plane separates
     theorems                     the algorithm's guarantees beside what happened
     rows_off_plane               of a weakly separable problem: how many rows are not on the plane; None: not counted
@@ -71,6 +72,7 @@ class Certificate(Proof):
     verdicts: ClassVar[type[StrEnum]] = Verdict
     numbers: ClassVar[tuple[str, ...]] = ("b", "margin_lower", "margin_upper", "primal", "dual", "tol")
     question: ClassVar[str] = "is_separable"
+    may_ask_for_no_gap: ClassVar[bool] = True
 
     verdict: Verdict
     norm: str
@@ -132,8 +134,9 @@ class Certificate(Proof):
 
     def __repr__(self) -> str:
         return (
-            f"Certificate({self.verdict.name}, margin in [{self.margin_lower:.6g}, {self.margin_upper:.6g}], "
-            f"relative gap {self.relative_gap:.1e}, {self.n_support} of {self.n_rows} rows carry weight)"
+            f"Certificate({self.verdict.name}, margin in [{rounded_down(self.margin_lower)}, "
+            f"{rounded_up(self.margin_upper)}], relative gap {rounded_up(self.relative_gap, 2)}, "
+            f"{self.n_support} of {self.n_rows} rows carry weight)"
         )
 
     def report(self) -> str:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates import exact
-from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict, relative_gap
+from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
+from maxmargin.certificates.form import proves_gap
 from maxmargin.certificates.measure import (
     HullDistance,
     PlaneMargin,
@@ -69,7 +70,7 @@ def certify(
     verdict = Verdict.STOPPED if claim.stopped else Verdict.UNDECIDED
     off = 0
     if lower > 0.0:
-        verdict = Verdict.OPTIMAL if relative_gap(lower, upper) <= tol else Verdict.SEPARABLE
+        verdict = Verdict.OPTIMAL if proves_gap(lower, upper, tol) else Verdict.SEPARABLE
     elif claim.hulls_meet:
         meeting = exact.proves_intersection(X[rows], signs[rows], weights, fit_intercept)
         if meeting.weights is not None:

@@ -46,10 +46,16 @@ from maxmargin.problems.kernels import Kernel, KernelName
 Rows = NDArray[np.intp]
 
 RATIONAL = (KernelName.LINEAR, KernelName.POLY, KernelName.PRECOMPUTED)
+MOST_DEGREE = 1000  # of a polynomial: a value has about a hundred times as many digits, and each pair of rows has one
 EXACT_VALUES = 2**17  # kernel values held as Python's integers at a time
 MOST_COORDINATES = 300  # of phi, to look for a witness in
 EXCHANGES = 30
 NEGLIGIBLE_PIVOT = 1e-10  # of the largest: what is left of a kernel matrix is rounding
+
+
+def has_exact_values(kernel: Kernel) -> bool:
+    """Whether values are rational, and short enough to be written out."""
+    return kernel.name in RATIONAL and kernel.degree <= MOST_DEGREE
 
 
 class ExactDirection(NamedTuple):
@@ -200,7 +206,7 @@ def exact_witness(problem: KernelMargin, rows: Rows, guess: Vector) -> list[int]
     pair = equal_pair(problem, rows)
     if pair is not None:
         return [int(row in pair) for row in rows]
-    if len(rows) == 0 or problem.kernel.name not in RATIONAL or len(np.unique(problem.signs[rows])) < 2:
+    if len(rows) == 0 or not has_exact_values(problem.kernel) or len(np.unique(problem.signs[rows])) < 2:
         return None
     signs = problem.signs[rows].astype(np.int64).astype(object)
     matrix = np.vstack([coordinates_of(problem, rows).T * signs, signs])

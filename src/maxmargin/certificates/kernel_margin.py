@@ -23,8 +23,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.certificates.form import proves_gap
 from maxmargin.certificates.kernel_duality import KernelMeasure
 from maxmargin.certificates.proof import KKT, Proof, TheoremBound, Violation
+from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import INSIDE, row_shares, soft_gap
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.kernel_margin import KernelMargin
@@ -32,6 +34,9 @@ from maxmargin.problems.multiclass import TwoClasses
 
 if TYPE_CHECKING:
     from maxmargin.certificates.verification import Verification
+
+
+ROUNDING = 2.0**-53
 
 
 class KernelVerdict(StrEnum):
@@ -109,13 +114,13 @@ class KernelCertificate(Proof):
 
     @property
     def margin_lower(self) -> float:
-        """1 / sqrt(2 primal): the best hard margin is at least this; NaN for a soft one."""
-        return hard_margin(self.primal) if self.is_hard else math.nan
+        """1 / sqrt(2 primal), rounded down: the best hard margin is at least this; NaN for a soft one."""
+        return hard_margin(self.primal) * (1.0 - 4.0 * ROUNDING) if self.is_hard else math.nan
 
     @property
     def margin_upper(self) -> float:
-        """1 / sqrt(2 dual): the best hard margin is at most this; NaN for a soft one."""
-        return hard_margin(self.dual) if self.is_hard else math.nan
+        """1 / sqrt(2 dual), rounded up: the best hard margin is at most this; NaN for a soft one."""
+        return hard_margin(self.dual) * (1.0 + 4.0 * ROUNDING) if self.is_hard else math.nan
 
     def verify(
         self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None, kernel: Any = None
@@ -133,8 +138,9 @@ class KernelCertificate(Proof):
 
     def __repr__(self) -> str:
         return (
-            f"KernelCertificate({self.verdict.name}, {self.kernel}, objective in [{self.dual:.6g}, {self.primal:.6g}], "
-            f"relative gap {self.relative_gap:.1e}, {self.n_support} of {self.n_rows} rows carry weight)"
+            f"KernelCertificate({self.verdict.name}, {self.kernel}, objective in [{rounded_down(self.dual)}, "
+            f"{rounded_up(self.primal)}], relative gap {rounded_up(self.relative_gap, 2)}, "
+            f"{self.n_support} of {self.n_rows} rows carry weight)"
         )
 
     def report(self) -> str:
@@ -159,7 +165,7 @@ def kernel_certificate(
     tol: float,
 ) -> KernelCertificate:
     """What the weights a were measured to be worth, as a certificate in the rows of the user."""
-    optimal = soft_gap(measured.upper, measured.lower) <= tol
+    optimal = proves_gap(measured.lower, measured.upper, tol)
     kkt = kernel_conditions(problem, a, measured) if math.isfinite(measured.primal) else None
     verdict = KernelVerdict.OPTIMAL if optimal else KernelVerdict.BOUNDED
     claim = stated(two, problem, a, C, class_weight, tol)

@@ -15,6 +15,7 @@ the same is decided in integers where float64 is in doubt, or where it is asked 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,12 +31,15 @@ from maxmargin.certificates.certificate import Verdict, relative_gap
 from maxmargin.certificates.duality import LEAST, OUTWARDS, rounding, total
 from maxmargin.certificates.exact_linear_algebra import power_of_two
 from maxmargin.certificates.exact_soft_margin import integers_of
+from maxmargin.certificates.form import Rows, hull_refused, malformed
 from maxmargin.certificates.kernel_duality import combined
-from maxmargin.certificates.kernel_verification import kernel_malformations, kernel_on
+from maxmargin.certificates.kernel_verification import kernel_malformations, kernel_on, refuse_a_long_polynomial
 from maxmargin.certificates.measure import objective
 from maxmargin.certificates.proof import Proof, TheoremBound
-from maxmargin.certificates.report import ROWS_SHOWN
-from maxmargin.certificates.verification import Rows, Verification, agree, problem_of
+from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.theorem_verification import kernel_novikov_refused
+from maxmargin.certificates.theorems import NOVIKOV
+from maxmargin.certificates.verification import Verification, margin_between, problem_of
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of
@@ -54,7 +58,7 @@ class KernelPlane(NamedTuple):
 
     def lower(self, errors: float) -> float:
         """The margin of the plane, so many errors down."""
-        least = float((self.functional - errors * self.off).min())
+        least = float((self.functional - (errors * self.off if errors else 0.0)).min())
         size = self.size(errors if least > 0.0 else -errors)
         return least / size * (1.0 - rounding(8) * math.copysign(1.0, least)) if size > 0.0 else -math.inf
 
@@ -63,7 +67,7 @@ class KernelPlane(NamedTuple):
         return self.size(errors) / self.weight * (1.0 + rounding(8)) if self.weight > 0.0 else math.inf
 
     def size(self, errors: float) -> float:
-        return math.sqrt(max(0.0, self.square + errors * self.square_error))
+        return math.sqrt(max(0.0, self.square + (errors * self.square_error if errors else 0.0)))
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -93,6 +97,7 @@ def measure(kernel: Kernel, points: Points, signs: Vector, a: Vector, fit_interc
     return KernelPlane(signs * np.where(known, values, 0.0), off, float(square), square_error, float(gain))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # infinite, or no number, is no bound that anybody claims
 def radius_squared(kernel: Kernel, points: Points, fit_intercept: bool) -> float:
     """At least R^2."""
     diagonal, (relative, absolute) = kernel.diagonal(points), kernel.rounding(points, points)
@@ -158,6 +163,7 @@ class KernelSeparationCertificate(Proof):
         """
         if exact and self.kernel in (KernelName.RBF, KernelName.FUNCTION):
             raise ValueError(f"exact arithmetic needs a kernel with rational values, and {self.kernel} has none")
+        refuse_a_long_polynomial(self, exact)
         try:
             table, signs, kept = problem_of(self, X, y, sample_weight)
             refusals = tuple(refusals_of(self, table, signs, kept, exact, kernel))
@@ -165,28 +171,20 @@ class KernelSeparationCertificate(Proof):
             refusals = (str(error),)
         if refusals:
             return Verification(False, exact, refusals)
-        reason = f"the best margin lies between {self.margin_lower:.9g} and {self.margin_upper:.9g}"
-        return Verification(True, exact, (reason,))
+        return Verification(True, exact, (margin_between(self.margin_lower, self.margin_upper),))
 
     def __repr__(self) -> str:
         return (
-            f"KernelSeparationCertificate({self.verdict.name}, {self.kernel}, margin in [{self.margin_lower:.6g}, "
-            f"{self.margin_upper:.6g}], {self.n_support} of {self.n_rows} rows carry weight)"
+            f"KernelSeparationCertificate({self.verdict.name}, {self.kernel}, margin in "
+            f"[{rounded_down(self.margin_lower)}, {rounded_up(self.margin_upper)}], "
+            f"{self.n_support} of {self.n_rows} rows carry weight)"
         )
 
     def report(self) -> str:
         """All of it, for a person."""
-        other = "the rest" if self.negative is None else repr(self.negative)
-        shown = ", ".join(map(str, self.rows[:ROWS_SHOWN])) + (", ..." if len(self.rows) > ROWS_SHOWN else "")
-        lines = [
-            self.verdict.value,
-            f"  {self.positive!r} against {other}: {self.n_rows:,} rows, {self.kernel} kernel"
-            f"{', rows lifted by a bias' if self.fit_intercept else ''}",
-            f"  best margin: between {self.margin_lower:.12g} and {self.margin_upper:.12g}",
-            f"  rows that carry weight: {self.n_support:,} of {self.n_rows:,}: {shown}",
-        ]
-        theorems = [f"  {one.name}: {one.measured:.6g} of at most {one.bound:.6g}" for one in self.theorems]
-        return "\n".join([*lines, *theorems])
+        from maxmargin.certificates.report import kernel_separation_report
+
+        return kernel_separation_report(self)
 
 
 def kernel_separation(
@@ -216,7 +214,7 @@ def kernel_separation(
         gamma=float(kernel.gamma),
         coef0=float(kernel.coef0),
         degree=int(kernel.degree),
-        fit_intercept=fit_intercept,
+        fit_intercept=bool(fit_intercept),
         positive=two.positive,
         negative=two.negative,
         n_rows=two.X.shape[0],
@@ -227,7 +225,7 @@ def kernel_separation(
         margin_upper=upper,
         primal=objective(lower, "l2"),
         dual=objective(upper, "l2"),
-        theorems=(TheoremBound("Novikov: mistakes <= R^2/g^2", novikov * (1.0 + rounding(8)), float(mistakes)),),
+        theorems=(TheoremBound(NOVIKOV, novikov * (1.0 + rounding(8)), float(mistakes)),),
     )
 
 
@@ -235,12 +233,12 @@ def refusals_of(
     c: KernelSeparationCertificate, X: Matrix, signs: Vector, kept: Rows, exact: bool, function: Any
 ) -> Iterator[str]:
     """Each reason why the certificate is not true, as a clause."""
-    if c.kernel not in KernelName._value2member_map_:
-        yield f"the kernel {c.kernel!r} is not known"
+    wrong = next(itertools.chain(malformed(c, kept), hull_refused(c), kernel_malformations(c, X, function)), None)
+    if wrong is not None:
+        yield wrong
         return
-    malformed = [*kernel_malformations(c, X, function), *malformations(c, kept)]
-    if malformed:
-        yield malformed[0]
+    if c.verdict not in (Verdict.SEPARABLE, Verdict.UNDECIDED, Verdict.STOPPED):
+        yield f"weights of the rows cannot prove the verdict {c.verdict!r}"
         return
     a = np.zeros(len(kept))
     a[np.searchsorted(kept, c.rows)] = c.weights
@@ -249,7 +247,7 @@ def refusals_of(
     points = kernel.points(floats, kept)
     plane = measure(kernel, points, signs, a, c.fit_intercept)
     lower_holds, upper_holds = c.margin_lower <= plane.lower(1.0), c.margin_upper >= plane.upper(1.0)
-    if exact or (not (lower_holds and upper_holds) and kernel.name in exact_kernel.RATIONAL):
+    if exact or (not (lower_holds and upper_holds) and exact_kernel.has_exact_values(kernel)):
         problem = KernelMargin(floats, signs, np.full(len(kept), math.inf), Loss.HINGE, True, kernel, points)
         lower_holds, upper_holds = exactly(c, problem, a)
     if not lower_holds:
@@ -261,30 +259,15 @@ def refusals_of(
         yield "no positive margin is claimed, so nothing is separated"
     if c.verdict is not Verdict.SEPARABLE and c.margin_lower > 0.0:
         yield "a positive margin is claimed with a verdict that denies it"
-    if not agree(c.primal, objective(c.margin_lower, "l2")) or not agree(c.dual, objective(c.margin_upper, "l2")):
+    if c.margin_lower > c.margin_upper:
+        yield "the lower bound is above the upper one: the kernel is not positive semidefinite"
+    if c.primal != objective(c.margin_lower, "l2") or c.dual != objective(c.margin_upper, "l2"):
         yield "primal and dual are not the values that follow from the margins"
-
-
-def malformations(c: KernelSeparationCertificate, kept: Rows) -> Iterator[str]:
-    """What is not even a claim about this problem."""
-    if c.verdict not in (Verdict.SEPARABLE, Verdict.UNDECIDED, Verdict.STOPPED):
-        yield f"weights of the rows cannot prove the verdict {c.verdict!r}"
-    if c.rows.ndim != 1 or c.rows.shape != c.weights.shape or len(np.unique(c.rows)) != len(c.rows):
-        yield "rows and weights do not match, or a row comes twice"
-        return
-    missing = np.setdiff1d(c.rows, kept)
-    if len(missing):
-        yield f"row {missing[0]} is not part of this problem"
-    if not np.all((c.weights >= 0.0) & np.isfinite(c.weights)):
-        yield "a weight is negative or not finite: not a point of the hull"
-    if any(math.isnan(value) for value in (c.margin_lower, c.margin_upper, c.primal, c.dual)):
-        yield "a bound is NaN"
-    if any(math.isnan(theorem.bound) or math.isnan(theorem.measured) for theorem in c.theorems):
-        yield "the theorem's figures are NaN"
+    yield from kernel_novikov_refused(c, radius_squared(kernel, points, c.fit_intercept))
 
 
 def exactly(c: KernelSeparationCertificate, problem: KernelMargin, a: Vector) -> tuple[bool, bool]:
-    """Whether the lower and the upper bound hold, in integers."""
+    """Whether the lower and the upper bound hold, in integers. w = 0 is no plane, and no weights are no bound."""
     integers, unit = integers_of(a)
     signed = np.where(problem.signs > 0, integers, -integers)
     support = np.flatnonzero(integers != 0)
@@ -295,11 +278,15 @@ def exactly(c: KernelSeparationCertificate, problem: KernelMargin, a: Vector) ->
     square = int(sum(signed * values)) * power_of_two(least + 2 * unit)
     nearest = int(min(np.where(problem.signs > 0, values, -values))) * power_of_two(least + unit)
     weight = int(sum(integers)) * power_of_two(unit)
+    if square < 0:
+        raise ValueError(f"the kernel is not positive semidefinite: |w|^2 = {float(square):.6g} for some rows")
     lower = c.margin_lower == -math.inf or (
-        math.isfinite(c.margin_lower) and signed_square(nearest) >= signed_square(Fraction(c.margin_lower)) * square
+        math.isfinite(c.margin_lower)
+        and square > 0
+        and signed_square(nearest) >= signed_square(Fraction(c.margin_lower)) * square
     )
     upper = c.margin_upper == math.inf or (
-        c.margin_upper >= 0.0 and Fraction(c.margin_upper) ** 2 * weight * weight >= square
+        c.margin_upper >= 0.0 and weight > 0 and Fraction(c.margin_upper) ** 2 * weight * weight >= square
     )
     return bool(lower), bool(upper)
 

@@ -4,8 +4,9 @@ Both sides are measured anew, from X, y and the claimed numbers alone. What is c
 
     primal     >= P of the plane that the weights and the bias make
     dual       <= D of the weights, which must be in their box
-    verdict    "optimal" only if the gap between the two is at most tol; "not separable" only with an exact witness
-    KKT        no violation is larger than it is said to be, and the row named has it
+    verdict    "optimal" if and only if the gap is at most tol; "not separable" only with an exact witness
+    KKT        each violation is what it is said to be, up to rounding, and the row named has it
+    theorems   known ones, with bounds that can be
 
 A claim is believed in float64 only if it holds with every rounding error against it, and refused if it fails with
 every error in its favour. In between, exact rational arithmetic decides where the kernel has rational values (linear,
@@ -14,7 +15,6 @@ poly, precomputed); for rbf and for a function, what float64 cannot tell is refu
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -23,6 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from maxmargin.certificates import exact_kernel
+from maxmargin.certificates.form import Rows, figures_refused, gap_refused, is_whole, malformed
 from maxmargin.certificates.kernel_duality import KernelMeasure, measure
 from maxmargin.certificates.kernel_margin import (
     KernelCertificate,
@@ -34,8 +35,9 @@ from maxmargin.certificates.kernel_margin import (
 )
 from maxmargin.certificates.soft_margin import INSIDE
 from maxmargin.certificates.soft_verification import costs_of
-from maxmargin.certificates.verification import Rows, Verification, problem_of
-from maxmargin.data.matrix import Matrix, Vector, refuse_what_float64_cannot_hold
+from maxmargin.certificates.theorem_verification import pegasos_refused
+from maxmargin.certificates.verification import Verification, margin_between, objective_between, problem_of
+from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, refuse_a_skew_table
 from maxmargin.problems.soft_margin import Loss
@@ -61,8 +63,8 @@ def verify(
             f"{'a function' if c.kernel == 'function' else c.kernel}: {why}. Use exact=False, where every rounding "
             "error is accounted for."
         )
+    refuse_a_long_polynomial(c, exact)
     try:
-        refuse_what_float64_cannot_hold(X if hasattr(X, "dtype") else np.asarray(X))
         X, signs, kept = problem_of(c, X, y, sample_weight)
         costs = costs_of(c, np.asarray(y), sample_weight, kept)
     except (TypeError, ValueError) as error:
@@ -78,12 +80,18 @@ def verify(
     return Verification(True, exact, (proven(certificate),))
 
 
+def refuse_a_long_polynomial(c: Any, exact: bool) -> None:
+    if exact and is_whole(c.degree) and c.degree > exact_kernel.MOST_DEGREE:
+        raise ValueError(
+            f"exact arithmetic takes polynomials of a degree of at most {exact_kernel.MOST_DEGREE}, and this one has "
+            f"{c.degree}: its values would fill the memory. Use exact=False, where rounding errors are accounted for."
+        )
+
+
 def proven(c: KernelCertificate) -> str:
     if c.verdict is KernelVerdict.NOT_SEPARABLE:
         return f"the hulls of the {c.n_support} witness rows meet in the space of the kernel: no plane separates them"
-    if c.is_hard:
-        return f"the best margin lies between {c.margin_lower:.9g} and {c.margin_upper:.9g}"
-    return f"the least objective lies between {c.dual:.9g} and {c.primal:.9g}"
+    return margin_between(c.margin_lower, c.margin_upper) if c.is_hard else objective_between(c.dual, c.primal)
 
 
 def refusals_of(
@@ -110,19 +118,15 @@ def refusals_of(
         yield from witness_refused(c, problem, a, measured)
         return
     yield from bounds_refused(c, problem, a, measured, exact_arithmetic)
-    if c.verdict is KernelVerdict.OPTIMAL and not c.relative_gap <= c.tol < math.inf:
-        yield f"the relative gap is {c.relative_gap:.1e}, above the tol of {c.tol:.1e}: not optimal"
+    yield from gap_refused(c, c.dual, c.primal)
     if c.kkt is not None:
         yield from conditions_refused(c, problem, a, measured, kept)
+    yield from pegasos_refused(c, problem)
 
 
 def malformations(c: KernelCertificate, X: Matrix, costs: Vector, kept: Rows, function: Any) -> Iterator[str]:
     """What is not even a claim about this problem."""
-    if c.kernel not in KernelName._value2member_map_:
-        yield f"the kernel {c.kernel!r} is not known"
-        return
-    if not isinstance(c.verdict, KernelVerdict):
-        yield f"the verdict {c.verdict!r} is not known"
+    yield from malformed(c, kept)
     yield from kernel_malformations(c, X, function)
     if not c.C > 0.0:
         yield f"C must be positive, not {c.C}"
@@ -132,17 +136,6 @@ def malformations(c: KernelCertificate, X: Matrix, costs: Vector, kept: Rows, fu
         yield f"C times the weights must be positive and finite; row {kept[row]} has {costs[row]}"
     if not math.isfinite(c.b):
         yield f"the bias {c.b} is not finite"
-    if c.rows.ndim != 1 or c.rows.shape != c.weights.shape or len(np.unique(c.rows)) != len(c.rows):
-        yield "rows and weights do not match, or a row comes twice"
-    missing = np.setdiff1d(c.rows, kept)
-    if len(missing):
-        yield f"row {missing[0]} is not part of this problem"
-    if math.isnan(c.primal) or math.isnan(c.dual):
-        yield "a bound is NaN"
-    if any(math.isnan(theorem.bound) or math.isnan(theorem.measured) for theorem in c.theorems):
-        yield "the theorem's figures are NaN"
-    if not c.tol > 0.0:
-        yield f"tol must be positive, not {c.tol}"
 
 
 class WithKernel(Protocol):
@@ -159,6 +152,9 @@ class WithKernel(Protocol):
 
 
 def kernel_malformations(c: WithKernel, X: Matrix, function: Any) -> Iterator[str]:
+    if c.kernel not in KernelName._value2member_map_:
+        yield f"the kernel {c.kernel!r} is not known"
+        return
     name = KernelName(c.kernel)
     if name is KernelName.FUNCTION and not callable(function):
         yield "the kernel is a function, which a certificate cannot hold: give it again, verify(X, y, kernel=...)"
@@ -190,7 +186,7 @@ def bounds_refused(
     c: KernelCertificate, problem: KernelMargin, a: Vector, found: KernelMeasure, exact_arithmetic: bool
 ) -> Iterator[str]:
     exactly = "in exact arithmetic " if exact_arithmetic else ""
-    rational = problem.kernel.name in exact_kernel.RATIONAL
+    rational = exact_kernel.has_exact_values(problem.kernel)
     primal = between(
         c.primal >= found.primal + found.primal_error, c.primal < found.primal - found.primal_error,
         (lambda: primal_at_most(problem, a, c.b, c.primal)) if rational else None, exact_arithmetic,
@@ -238,8 +234,8 @@ def witness_refused(c: KernelCertificate, problem: KernelMargin, a: Vector, foun
     if not c.is_hard:
         yield f"with C = {c.C} rows may be on the wrong side: only the hard margin, C = inf, can be impossible"
         return
-    if c.primal != math.inf or c.dual != math.inf or c.kkt is not None:
-        yield "where no plane separates, both bounds are infinite and there are no conditions of optimality"
+    if c.primal != math.inf or c.dual != math.inf or c.b != 0.0 or c.kkt is not None or c.theorems:
+        yield "where no plane separates, both bounds are infinite, and nothing is said of a plane"
     rows = np.flatnonzero(a)
     if exact_kernel.exact_witness(problem, rows, a[rows]) is None:
         yield "the witness does not hold: no combination of its rows was found that vanishes in the space of the kernel"
@@ -252,13 +248,13 @@ def witness_refused(c: KernelCertificate, problem: KernelMargin, a: Vector, foun
 def conditions_refused(
     c: KernelCertificate, problem: KernelMargin, a: Vector, found: KernelMeasure, kept: Rows
 ) -> Iterator[str]:
-    """The violations may be smaller than claimed, and differ by what rounding does."""
+    """The violations may differ by what rounding does."""
     assert c.kkt is not None
     if not math.isfinite(found.primal):
         yield "no plane is known that could meet the conditions of optimality"
         return
-    # Rows whose weights are at the very limit between telling b and not telling it are left out.
-    fresh = kernel_conditions(problem, a, found, INSIDE * (1.0 + 1e-6))
+    # Rows whose weights are at the very limit between telling b and not telling it: without them, and with them.
+    fresh, widest = (kernel_conditions(problem, a, found, INSIDE * (1.0 + sign * 1e-6)) for sign in (1.0, -1.0))
     m, off = nearest(problem, found), float(np.max(found.off, where=(a > 0.0) | (found.slack > 0.0), initial=0.0))
     of_value = 4.0 * (found.primal_error + found.dual_error + found.square_error) / (found.primal or 1.0)
     of_value += 4.0 * off / m * factor(found) * float(a.max(initial=0.0)) / (found.primal or 1.0)
@@ -267,10 +263,7 @@ def conditions_refused(
         "slackness": of_value,
         "bias": 4.0 * off / m + of_value * float(found.slack.max()),
     }
-    for field in dataclasses.fields(fresh):
-        claimed, value = getattr(c.kkt, field.name).value, getattr(fresh, field.name).value
-        if not (claimed >= value or claimed >= value - 1e-6 * (1e-6 + value) - rounding.get(field.name, 0.0)):
-            yield f"the condition of {field.name} is violated by {value:.3g}, not by {claimed:.3g}"
+    yield from figures_refused(c.kkt, fresh, widest, rounding)
     shares = shares_of(problem, a, found)
     most, at_row = float(shares.max()), shares[kept == c.kkt.slackness.row]
     if not np.any((at_row >= most) | (at_row >= most - 1e-6 * (1e-6 + most) - of_value)):

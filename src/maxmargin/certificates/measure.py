@@ -143,13 +143,13 @@ def hull_distance(X: Matrix, signs: Vector, weights: Vector, norm: str, fit_inte
     plus, minus = signs > 0, signs < 0
     groups = [plus, minus] if fit_intercept else [plus | minus]
     feasible = np.zeros(len(weights))
-    heaviest = float(np.max(weights, initial=0.0))
-    weights = weights / heaviest if 0.0 < heaviest < math.inf else weights  # so that no sum overflows
     for group in groups:
-        total = math.fsum(weights[group])
+        heaviest = float(np.max(weights[group], initial=0.0))
+        own = weights[group] / heaviest if 0.0 < heaviest < math.inf else weights[group]  # so that no sum overflows
+        total = math.fsum(own)
         if not (total > 0.0 and math.isfinite(total)):
             return HullDistance(math.inf, math.inf, np.full(X.shape[1], np.nan), feasible)
-        feasible[group] = weights[group] / total
+        feasible[group] = own / total
     with np.errstate(over="ignore"):  # an infinite bound is a true one
         p = product(X.T, signs * feasible)
     star, largest = dual_norm(norm), largest_magnitude(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.kernel_margin import KernelCertificate
@@ -57,12 +59,13 @@ class MulticlassCertificate:
     def verify(
         self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None, kernel: Any = None
     ) -> Verification:
-        """Check every part; the reasons name the part. A kernel that is a function must be given again."""
-        labels = dict.fromkeys(label for part in self.parts for label in (part.positive, part.negative))
-        labels.pop(None, None)  # the rest
-        stranger = strange_label(np.asarray(y), tuple(labels), sample_weight)
-        if stranger is not None:
-            return Verification(False, exact, (stranger,))
+        """Check that every class, or every pair of classes, has its part, and every part; the reasons name the part.
+
+        A kernel that is a function must be given again.
+        """
+        wrong = next(self._refusals(np.asarray(y), sample_weight), None)
+        if wrong is not None:
+            return Verification(False, exact, (wrong,))
         how = {"exact": exact, "sample_weight": sample_weight}
         answers = [
             part.verify(X, y, **how, kernel=kernel)
@@ -78,6 +81,33 @@ class MulticlassCertificate:
             for reason in answer.reasons
         )
         return Verification(holds, exact, reasons)
+
+    def _refusals(self, y: NDArray[Any], sample_weight: Any) -> Iterator[str]:
+        """Why the parts are not the problems that these labels make."""
+        if not self.parts or len({type(part) for part in self.parts}) != 1:
+            yield "the parts of a certificate must be of one kind, and there must be some"
+            return
+        sides = [(part.positive, part.negative) for part in self.parts]
+        against_the_rest = {negative is None for _, negative in sides}
+        if len(against_the_rest) != 1:
+            yield "some parts are about a class against the rest, and others about a pair of classes"
+            return
+        labels: list[Any] = []
+        for label in (label for pair in sides for label in pair if label is not None):
+            if label not in labels:
+                labels.append(label)
+        size = 1 if against_the_rest == {True} else 2
+        expected = [set(group) for group in itertools.combinations(range(len(labels)), size)]
+        found = [{labels.index(label) for label in pair if label is not None} for pair in sides]
+        for one in expected:
+            if found.count(one) != 1:
+                names = " against ".join(repr(labels[k]) for k in sorted(one))
+                yield f"there must be one part about {names}, and there are {found.count(one)}"
+        if len(found) != len(expected):
+            yield f"{len(labels)} labels make {len(expected)} problems, and there are {len(found)} parts"
+        stranger = strange_label(y, tuple(labels), sample_weight)
+        if stranger is not None:
+            yield stranger
 
     def __repr__(self) -> str:
         verdicts = [part.verdict.name for part in self.parts]

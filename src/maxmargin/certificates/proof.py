@@ -71,6 +71,7 @@ class Proof(ABC):
     verdicts: ClassVar[type[StrEnum]]
     numbers: ClassVar[tuple[str, ...]]  # the fields that are one float each
     question: ClassVar[str]  # the property to ask instead of `if certificate`
+    may_ask_for_no_gap: ClassVar[bool] = False
 
     primal: float
     dual: float
@@ -79,6 +80,11 @@ class Proof(ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """From a file; some programs keep an enum as its text."""
         vars(self).update(state, verdict=self.verdicts(state["verdict"]))
+
+    @classmethod
+    def may_ask_for(cls, tol: float) -> bool:
+        """Whether tol is a relative gap that says something; 0, where no gap needs to be asked for."""
+        return 0.0 < tol < 1.0 or (cls.may_ask_for_no_gap and tol == 0.0)
 
     @property
     def gap(self) -> float:
@@ -146,6 +152,8 @@ class Proof(ABC):
                 values["class_weight"] = tuple((label, float(weight)) for label, weight in values["class_weight"])
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"not a certificate: {error}") from None
+        if "tol" in values and not cls.may_ask_for(values["tol"]):
+            raise ValueError(f"not a certificate: tol must be above 0 and below 1, not {values['tol']}")
         return cls(**values)
 
     def to_json(self) -> str:

@@ -1,136 +1,208 @@
-"""A certificate as a person reads it."""
+"""A certificate as a person reads it.
+
+Numbers are rounded outwards, so that what is printed is still true. A certificate that was verified means every line,
+but for those below `REPORTED`: what was asked for, why a run ended and what it counted can be known from the run alone.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
 from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
 from maxmargin.certificates.proof import KKT, TheoremBound
+from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 
+if TYPE_CHECKING:
+    from maxmargin.certificates.kernel_separation import KernelSeparationCertificate
+
 ROWS_SHOWN = 12
+DIGITS = 12  # of a bound
+OPEN = "Not decided here: no plane is proven to separate the classes, nor that there is none. The bounds are true."
+REPORTED = "  what the algorithm reported, which the data cannot prove:"
+ON_TRUST = "  on the condition that the kernel is positive semidefinite, which was not checked"
 
 
 def report(certificate: Certificate) -> str:
-    """The verdict, the bounds, the witness or the support, the conditions, the theorems."""
-    lines = [certificate.verdict.value, *bounds(certificate), *rows(certificate)]
+    """The verdict, the bounds, the witness or the support, the conditions; and what the algorithm reported."""
+    lines = [verdict(certificate), *bounds(certificate), *rows(certificate)]
     if certificate.kkt is not None:
         lines += conditions(certificate.kkt, certificate.verdict is Verdict.OPTIMAL)
-    return "\n".join([*lines, *beside_practice(certificate.theorems)])
+    run = [*why_it_ended(certificate), *further_look(certificate)]
+    return "\n".join([*lines, *reported(*run, *beside_practice(certificate.theorems))])
 
 
 def soft_report(certificate: SoftMarginCertificate) -> str:
-    """The verdict, the bounds, the support, the conditions, the theorems of a soft margin."""
-    weighted = " with class weights" if certificate.class_weight else ""
+    """The same of a soft margin."""
+    c = certificate
     lines = [
-        certificate.verdict.value,
-        problem(certificate),
-        f"  {certificate.loss.replace('_', ' ')}, C = {certificate.C:g}{weighted}",
-        f"  least objective: between {certificate.dual:.12g} and {certificate.primal:.12g}",
-        f"  relative gap {certificate.relative_gap:.1e}, asked for {certificate.tol:.1e}",
-        *heaviest_rows(certificate),
+        c.verdict.value,
+        problem(c),
+        f"  {c.loss.replace('_', ' ')}, C = {number(c.C)}{class_weights(c)}",
+        *objectives(c),
+        *heaviest_rows(c),
     ]
-    if certificate.kkt is not None:
-        lines += conditions(certificate.kkt, certificate.is_optimal, "the optimum")
-    return "\n".join([*lines, *beside_practice(certificate.theorems)])
+    if c.kkt is not None:
+        lines += conditions(c.kkt, c.is_optimal, "the optimum")
+    return "\n".join([*lines, *reported(*asked_for(c), *beside_practice(c.theorems))])
 
 
 def kernel_report(certificate: KernelCertificate) -> str:
-    """The verdict, the bounds, the support or the witness, the conditions of a margin in the space of a kernel."""
+    """The same of a margin in the space of a kernel."""
     c = certificate
-    lines = [c.verdict.value, problem(c), kernel_question(c)]
+    margin = "hard margin" if c.is_hard else f"hinge, C = {number(c.C)}{class_weights(c)}"
+    lines = [c.verdict.value, problem(c), f"  {kernel(c)}, {margin}"]
     if c.verdict is KernelVerdict.NOT_SEPARABLE:
-        lines.append("  best margin: 0, no plane has a positive one")
-        shown = heaviest_rows(c)[0].rsplit(": ", 1)[1] if c.n_support else "none"
-        return "\n".join([*lines, f"  witness: {c.n_support} rows whose hulls meet: {shown}"])
+        lines += ["  best margin: 0, no plane has a positive one", *witness(c)]
+        return "\n".join([*lines, *reported(*asked_for(c))])
     if c.is_hard:
-        lines.append(f"  best margin: between {c.margin_lower:.12g} and {c.margin_upper:.12g}")
-    lines += [
-        f"  least objective: between {c.dual:.12g} and {c.primal:.12g}",
-        f"  relative gap {c.relative_gap:.1e}, asked for {c.tol:.1e}",
+        lines.append(f"  best margin: {between(c.margin_lower, c.margin_upper)}")
+    lines += [*objectives(c), *heaviest_rows(c)]
+    if c.kernel in ("function", "precomputed"):
+        lines.append(ON_TRUST)
+    if c.kkt is not None:
+        lines += conditions(c.kkt, c.is_optimal, "the optimum")
+    return "\n".join([*lines, *reported(*asked_for(c), *beside_practice(c.theorems))])
+
+
+def kernel_separation_report(certificate: KernelSeparationCertificate) -> str:
+    """The same of a plane that separates in the space of a kernel."""
+    c = certificate
+    lifted = ", rows lifted by a bias" if c.fit_intercept else ""
+    lines = [
+        verdict(c),
+        f"  problem: {sides(c)}, {c.n_rows:,} rows x {c.n_columns:,} columns{lifted}",
+        f"  {kernel(c)}",
+        f"  best margin: {between(c.margin_lower, c.margin_upper)}",
         *heaviest_rows(c),
     ]
     if c.kernel in ("function", "precomputed"):
-        lines.append("  on the condition that the kernel is positive semidefinite, which was not checked")
-    if c.kkt is not None:
-        lines += conditions(c.kkt, c.is_optimal, "the optimum")
-    return "\n".join([*lines, *beside_practice(c.theorems)])
+        lines.append(ON_TRUST)
+    return "\n".join([*lines, *reported(*why_it_ended(c), *beside_practice(c.theorems))])
 
 
-def kernel_question(c: KernelCertificate) -> str:
+def verdict(c: Certificate | KernelSeparationCertificate) -> str:
+    """What is proven. That a run was stopped is none of it."""
+    return OPEN if c.verdict is Verdict.STOPPED else c.verdict.value
+
+
+def why_it_ended(c: Certificate | KernelSeparationCertificate) -> list[str]:
+    return [c.verdict.value] if c.verdict is Verdict.STOPPED else []
+
+
+def asked_for(c: SoftMarginCertificate | KernelCertificate) -> list[str]:
+    return [f"a relative gap of {number(c.tol)} was asked for"]
+
+
+def reported(*lines: str) -> list[str]:
+    return [REPORTED, *(f"    {line}" for line in lines)] if lines else []
+
+
+def number(value: float) -> str:
+    """A number to the last digit, as short as it can be.
+
+    >>> number(0.5), number(1e-4), number(100.0), number(1 / 3)
+    ('0.5', '0.0001', '100', '0.3333333333333333')
+    """
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
+
+
+def between(lower: float, upper: float) -> str:
+    if lower == -math.inf:
+        return f"at most {rounded_up(upper, DIGITS)}"
+    return f"between {rounded_down(lower, DIGITS)} and {rounded_up(upper, DIGITS)}"
+
+
+def objectives(c: SoftMarginCertificate | KernelCertificate) -> list[str]:
+    return [f"  least objective: {between(c.dual, c.primal)}", f"  relative gap {rounded_up(c.relative_gap, 2)}"]
+
+
+def class_weights(c: SoftMarginCertificate | KernelCertificate) -> str:
+    if not c.class_weight:
+        return ""
+    return " times " + ", ".join(f"{number(weight)} for {label!r}" for label, weight in c.class_weight)
+
+
+def kernel(c: KernelCertificate | KernelSeparationCertificate) -> str:
     kernels = {
-        "poly": f"poly kernel ({c.gamma:g} x.x' + {c.coef0:g})^{c.degree}",
-        "rbf": f"rbf kernel exp(-{c.gamma:g} |x - x'|^2)",
+        "poly": f"poly kernel ({number(c.gamma)} x.x' + {number(c.coef0)})^{c.degree}",
+        "rbf": f"rbf kernel exp(-{number(c.gamma)} |x - x'|^2)",
         "function": "a function as the kernel",
     }
-    weighted = " with class weights" if c.class_weight else ""
-    margin = "hard margin" if c.is_hard else f"hinge, C = {c.C:g}{weighted}"
-    return f"  {kernels.get(c.kernel, f'{c.kernel} kernel')}, {margin}"
+    return kernels.get(c.kernel, f"{c.kernel} kernel")
+
+
+def sides(c: Any) -> str:
+    return f"{c.positive!r} against {'the rest' if c.negative is None else repr(c.negative)}"
 
 
 def problem(certificate: Certificate | SoftMarginCertificate | KernelCertificate) -> str:
-    sides = (
-        f"{certificate.positive!r} against {'the rest' if certificate.negative is None else repr(certificate.negative)}"
-    )
     through_the_origin = not isinstance(certificate, KernelCertificate) and not certificate.fit_intercept
     plane = "through the origin" if through_the_origin else "with a bias"
-    return f"  problem: {sides}, {certificate.n_rows:,} rows x {certificate.n_columns:,} columns, {plane}"
+    size = f"{certificate.n_rows:,} rows x {certificate.n_columns:,} columns"
+    return f"  problem: {sides(certificate)}, {size}, {plane}"
 
 
 def bounds(certificate: Certificate) -> list[str]:
-    lines = [problem(certificate), best_margin(certificate)]
-    if certificate.margin_lower > 0.0:
-        lines.append(f"  street (twice the margin): {2.0 * certificate.margin_lower:.12g}")
+    c = certificate
+    if c.is_separable is False:
+        return [problem(c), f"  best {c.norm} margin: 0, no plane has a positive one"]
+    lines = [problem(c), f"  best {c.norm} margin: {between(c.margin_lower, c.margin_upper)}"]
+    if c.margin_lower > 0.0:
+        lines.append(f"  street (twice the margin): at least {rounded_down(2.0 * c.margin_lower, DIGITS)}")
         lines.append(
-            f"  primal {certificate.primal:.12g}, dual {certificate.dual:.12g}, "
-            f"relative gap of the margin {certificate.relative_gap:.1e}"
+            f"  primal {rounded_up(c.primal, DIGITS)}, dual {rounded_down(c.dual, DIGITS)}, "
+            f"relative gap of the margin {rounded_up(c.relative_gap, 2)}"
         )
     return lines
 
 
-def best_margin(certificate: Certificate) -> str:
-    if certificate.is_separable is False:
-        return f"  best {certificate.norm} margin: 0, no plane has a positive one"
-    if certificate.margin_lower == -math.inf:
-        return f"  best {certificate.norm} margin: at most {certificate.margin_upper:.12g}"
-    lower, upper = certificate.margin_lower, certificate.margin_upper
-    return f"  best {certificate.norm} margin: between {lower:.12g} and {upper:.12g}"
-
-
 def rows(certificate: Certificate) -> list[str]:
-    lines = heaviest_rows(certificate)
-    if lines and certificate.verdict in (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE):
-        shown = lines[0].rsplit(": ", 1)[1]
-        return [f"  witness: {certificate.n_support} rows whose hulls meet: {shown}", *further_look(certificate)]
-    return lines
+    if certificate.is_separable is False:
+        return [*witness(certificate), *rows_off_plane(certificate)]
+    return heaviest_rows(certificate)
 
 
-def further_look(certificate: Certificate) -> list[str]:
-    """How many rows a weakly separating plane keeps off itself; or why there is none to speak of, which is no proof."""
-    look, off = certificate.further_look, certificate.rows_off_plane
-    if off is not None:
-        return [f"  off the plane, on their own side: {off:,} of {certificate.n_rows:,} rows; all others lie on it"]
-    if look in (FurtherLook.NOT_ASKED, FurtherLook.FOUND):
+def rows_off_plane(c: Certificate) -> list[str]:
+    """How many rows a weakly separating plane keeps off itself."""
+    if c.rows_off_plane is None:
         return []
-    return [f"  as the algorithm reported: {look.value}"]
+    return [f"  off the plane, on their own side: {c.rows_off_plane:,} of {c.n_rows:,} rows; all others lie on it"]
 
 
-def heaviest_rows(certificate: Certificate | SoftMarginCertificate | KernelCertificate) -> list[str]:
-    if certificate.n_support == 0:
+def further_look(c: Certificate) -> list[str]:
+    """Why there is no weakly separating plane to speak of, which is no proof."""
+    is_told = c.is_separable is False and c.further_look not in (FurtherLook.NOT_ASKED, FurtherLook.FOUND)
+    return [c.further_look.value] if is_told else []
+
+
+def witness(c: Certificate | KernelCertificate) -> list[str]:
+    return [f"  witness: {c.n_support:,} rows whose hulls meet: {heaviest(c)}"]
+
+
+def heaviest_rows(c: Any) -> list[str]:
+    if c.n_support == 0:
         return []
-    heaviest = certificate.rows[np.argsort(-certificate.weights, kind="stable")[:ROWS_SHOWN]]
-    shown = ", ".join(str(row) for row in sorted(heaviest))
-    more = certificate.n_support - len(heaviest)
-    others = f" and {more:,} more" if more > 0 else ""
-    return [f"  rows that carry weight: {certificate.n_support:,} of {certificate.n_rows:,}: {shown}{others}"]
+    return [f"  rows that carry weight: {c.n_support:,} of {c.n_rows:,}: {heaviest(c)}"]
+
+
+def heaviest(c: Any) -> str:
+    """The rows that carry most weight, in the order of the table."""
+    carrying = np.flatnonzero(c.weights)
+    order = carrying[np.argsort(-c.weights[carrying], kind="stable")][:ROWS_SHOWN]
+    shown = ", ".join(str(row) for row in sorted(c.rows[order]))
+    more = len(carrying) - len(order)
+    return shown + (f" and {more:,} more" if more > 0 else "")
 
 
 def conditions(kkt: KKT, optimal: bool, goal: str = "the widest street") -> list[str]:
     claim = "conditions of optimality" if optimal else f"how far this plane is from the conditions of {goal}"
-    lines = [f"  {claim}, largest violation (row):"]
+    lines = [f"  {claim}, largest violation as float64 computes it (row):"]
     for name in ("stationarity", "primal", "dual", "slackness", "bias"):
         violation = getattr(kkt, name)
         where = f"  (row {violation.row})" if violation.row >= 0 and violation.value > 0.0 else ""
@@ -142,7 +214,7 @@ def conditions(kkt: KKT, optimal: bool, goal: str = "the widest street") -> list
 def beside_practice(theorems: tuple[TheoremBound, ...]) -> list[str]:
     lines = []
     for theorem in theorems:
-        relation = "of at most" if theorem.at_most else "against at least"
-        promise = "without a bound" if math.isinf(theorem.bound) else f"{relation} {theorem.bound:.6g}"
-        lines.append(f"  {theorem.name}: {theorem.measured:.6g} {promise}")
+        relation, shown = ("of at most", rounded_up) if theorem.at_most else ("against at least", rounded_down)
+        promise = "without a bound" if math.isinf(theorem.bound) else f"{relation} {shown(theorem.bound, 6)}"
+        lines.append(f"{theorem.name}: {theorem.measured:.6g} {promise}")
     return lines

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from maxmargin.certificates.duality import DualValue, PrimalValue
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.proof import KKT, Proof, TheoremBound, Violation
+from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.soft_margin import Loss, SoftMargin
 
@@ -104,8 +105,9 @@ class SoftMarginCertificate(Proof):
 
     def __repr__(self) -> str:
         return (
-            f"SoftMarginCertificate({self.verdict.name}, objective in [{self.dual:.6g}, {self.primal:.6g}], "
-            f"relative gap {self.relative_gap:.1e}, {self.n_support} of {self.n_rows} rows carry weight)"
+            f"SoftMarginCertificate({self.verdict.name}, objective in [{rounded_down(self.dual)}, "
+            f"{rounded_up(self.primal)}], relative gap {rounded_up(self.relative_gap, 2)}, "
+            f"{self.n_support} of {self.n_rows} rows carry weight)"
         )
 
     def report(self) -> str:

@@ -4,8 +4,9 @@ Both sides are measured anew. What is compared with what:
 
     primal     >= P of the plane
     dual       <= D of the weights, which must be in their box
-    verdict    "optimal" only if the gap between the two is at most tol
-    KKT        no violation is larger than it is said to be, and the row named has it
+    verdict    "optimal" if and only if the gap between the two is at most tol
+    KKT        each violation is what it is said to be, up to rounding, and the row named has it
+    theorems   known ones, with bounds that can be
 
 A claim is believed in float64 only if it holds with every rounding error against it, and refused if it fails with
 every error in its favour. In between, exact rational arithmetic decides: nothing false is ever believed.
@@ -22,16 +23,18 @@ import numpy as np
 
 from maxmargin.certificates import exact_soft_margin
 from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value, values_of
+from maxmargin.certificates.form import Rows, figures_refused, gap_refused, is_class_weight, is_number, malformed
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import (
     INSIDE,
     SoftMarginCertificate,
-    SoftVerdict,
     feasible_weights,
     row_shares,
     soft_conditions,
 )
-from maxmargin.certificates.verification import Rows, Verification, problem_of
+from maxmargin.certificates.theorem_verification import pegasos_refused
+from maxmargin.certificates.verification import Verification, objective_between, problem_of
+from maxmargin.data.labels import check_weights
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.problems.soft_margin import Loss, SoftMargin
 
@@ -48,21 +51,21 @@ def verify(certificate: SoftMarginCertificate, X: Any, y: Any, *, exact: bool, s
         if sample_weight is None and any("objective is" in reason for reason in refusals):
             refusals += ("if the fit was given a sample_weight, it is needed here too",)
         return Verification(False, exact, refusals)
-    return Verification(
-        True, exact, (f"the least objective lies between {certificate.dual:.9g} and {certificate.primal:.9g}",)
-    )
+    return Verification(True, exact, (objective_between(certificate.dual, certificate.primal),))
 
 
 def costs_of(certificate: SoftMarginCertificate, y: Any, sample_weight: Any, kept: Rows) -> Vector:
     """C_i of the rows: the products are taken as float64 rounds them."""
+    if not (is_class_weight(certificate.class_weight) and is_number(certificate.C)):
+        raise ValueError("C must be a number, and class_weight pairs of a label and a positive weight, each label once")
     weights = np.ones(len(y))
     for label, weight in certificate.class_weight:
-        weights[np.asarray(y == label)] = weight
+        own = np.asarray(y == label)
+        if not np.any(own):
+            raise ValueError(f"class_weight names {label!r}, which is no label of these data")
+        weights[own] = weight
     if sample_weight is not None:
-        own = np.asarray(sample_weight, dtype=np.float64)
-        if own.shape != y.shape:
-            raise ValueError(f"sample_weight has the shape {own.shape}, but there are {len(y)} rows")
-        weights *= own
+        weights *= check_weights(sample_weight, len(y))
     with np.errstate(over="ignore"):
         return np.asarray(certificate.C * weights[kept])
 
@@ -79,15 +82,14 @@ def refusals_of(
         yield f"the plane should pass through the origin but has b = {c.b}"
     a = np.zeros(len(kept))
     a[np.searchsorted(kept, c.rows)] = c.weights
-    floats = X.astype(np.float64) if X.dtype.kind != "f" else X
-    problem = SoftMargin(floats, signs, costs, Loss(c.loss), c.fit_intercept)
+    problem = SoftMargin(X, signs, costs, Loss(c.loss), c.fit_intercept)
     outside = ~((a >= 0.0) & (a <= problem.upper) & np.isfinite(a))
     if np.any(outside):
         row = int(np.argmax(outside))
         most = "infinity" if c.loss == Loss.SQUARED_HINGE else f"its cost {costs[row]:.9g}"
         yield f"the weight {a[row]:.9g} of row {kept[row]} is not between 0 and {most}: not a point of the dual"
         return
-    values = values_of(floats, c.w)
+    values = values_of(X, c.w)
     primal, dual = primal_value(problem, c.w, c.b, values=values, matters=c.tol), dual_value(problem, a, matters=c.tol)
     exact = ExactSides(X, signs, costs, c, a)
     if exact_arithmetic:
@@ -100,18 +102,17 @@ def refusals_of(
             yield f"the plane's objective is {as_number(primal)}, not {c.primal:.12g}"
         if not dual_agrees(c.dual, dual, exact):
             yield f"the weights prove a lower bound of {as_number(dual)}, not {c.dual:.12g}"
-    if c.verdict is SoftVerdict.OPTIMAL and not c.relative_gap <= c.tol < math.inf:
-        yield f"the relative gap is {c.relative_gap:.1e}, above the tol of {c.tol:.1e}: not optimal"
+    yield from gap_refused(c, c.dual, c.primal)
     if c.kkt is not None:
         yield from conditions_refused(c, problem, a, primal, dual, values, kept)
+    yield from pegasos_refused(c, problem)
 
 
 def malformations(c: SoftMarginCertificate, costs: Vector, kept: Rows) -> Iterator[str]:
     """What is not even a claim about this problem."""
+    yield from malformed(c, kept)
     if c.loss not in Loss._value2member_map_:
         yield f"the loss {c.loss!r} is not known"
-    if not isinstance(c.verdict, SoftVerdict):
-        yield f"the verdict {c.verdict!r} is not known"
     if c.w.shape != (c.n_columns,) or not np.all(np.isfinite(c.w)) or not math.isfinite(c.b):
         yield "the plane is not finite or has the wrong length"
     if not 0.0 < c.C < math.inf:
@@ -120,17 +121,6 @@ def malformations(c: SoftMarginCertificate, costs: Vector, kept: Rows) -> Iterat
     if np.any(wrong):
         row = int(np.argmax(wrong))
         yield f"C times the weights must be positive and finite; row {kept[row]} has {costs[row]}"
-    if c.rows.ndim != 1 or c.rows.shape != c.weights.shape or len(np.unique(c.rows)) != len(c.rows):
-        yield "rows and weights do not match, or a row comes twice"
-    missing = np.setdiff1d(c.rows, kept)
-    if len(missing):
-        yield f"row {missing[0]} is not part of this problem"
-    if math.isnan(c.primal) or math.isnan(c.dual):
-        yield "a bound is NaN"
-    if any(math.isnan(theorem.bound) or math.isnan(theorem.measured) for theorem in c.theorems):
-        yield "the theorem's figures are NaN"
-    if not c.tol > 0.0:
-        yield f"tol must be positive, not {c.tol}"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -181,12 +171,18 @@ def conditions_refused(
     values: Vector,
     kept: Rows,
 ) -> Iterator[str]:
-    """The violations may be smaller than claimed, and differ by what rounding does."""
+    """The violations may differ by what rounding does."""
     assert c.kkt is not None
+    if not math.isfinite(primal.value):
+        yield "float64 cannot measure the conditions of optimality that are reported"
+        return
     feasible = feasible_weights(dual, problem.signs, a)
     with np.errstate(over="ignore", invalid="ignore"):
-        # Rows whose weights are at the very limit between telling b and not telling it are left out.
-        fresh = soft_conditions(problem, (c.w, c.b), a, primal, dual, values, INSIDE * (1.0 + 1e-6))
+        # Rows whose weights are at the very limit between telling b and not telling it: without them, and with them.
+        fresh, widest = (
+            soft_conditions(problem, (c.w, c.b), a, primal, dual, values, INSIDE * (1.0 + sign * 1e-6))
+            for sign in (1.0, -1.0)
+        )
         shares = row_shares(problem, feasible, primal.slack, problem.signs * (values + c.b)) / (primal.value or 1.0)
         scale = max(length(c.w, "l2"), length(dual.w, "l2")) or 1.0
         of_value = 4.0 * (primal.error + dual.error) / (primal.value or 1.0)
@@ -195,10 +191,7 @@ def conditions_refused(
         "slackness": of_value,
         "bias": 4.0 * primal.slack_error + of_value * float(primal.slack.max()),
     }
-    for field in dataclasses.fields(fresh):
-        claimed, found = getattr(c.kkt, field.name).value, getattr(fresh, field.name).value
-        if not (claimed >= found or claimed >= found - 1e-6 * (1e-6 + found) - rounding.get(field.name, 0.0)):
-            yield f"the condition of {field.name} is violated by {found:.3g}, not by {claimed:.3g}"
+    yield from figures_refused(c.kkt, fresh, widest, rounding)
     most, at_row = float(shares.max()), shares[kept == c.kkt.slackness.row]
     if not np.any((at_row >= most) | (at_row >= most - 1e-6 * (1e-6 + most) - of_value)):
         yield f"row {c.kkt.slackness.row} is not the one that adds most to the gap"

@@ -22,6 +22,25 @@ from maxmargin.certificates.measure import length, plane_margin, product, roundi
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.matrix import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
 
+# By these names a certificate says which theorem it speaks of.
+NOVIKOV = "Novikov: mistakes <= R^2/g^2"
+HALVING = "halving: updates <= 64 R^2/g^2"
+GUESSED = "margin perceptron, G <= g: updates <= 12 R^2/g^2"
+SHARE = "halving: share of the best lifted margin, promised and proven"
+WINNOW_HALVING = "Winnow, halving: mistakes <= (32/3) ln(m)/g^2"
+WINNOW = "Winnow: mistakes <= ln(m)/(eta (g - eta/2))"
+WINNOW_TO_LEADING_ORDER = "Winnow, to leading order: mistakes <= (16/3) ln(m)/g^2"
+PEGASOS = "Pegasos: loss met per sweep <= P + {} (1 + ln T)/(2 lambda^2 T)"
+FULL_RADIUS, SHORT_RADIUS = "4 R^2", "(R + lambda r)^2"
+NO_PEGASOS, LOSS_MET = "Pegasos, no theorem because ", ": loss met per sweep"
+WITH_A_BIAS = "the bias is not regularised"
+BROKEN = (  # what makes the theorem of Pegasos say nothing; the first can be seen in the certificate itself
+    WITH_A_BIAS,
+    "the steps are not 1 / (lambda t)",
+    "the run went on from an earlier fit",
+    "the last sweep was cut short",
+)
+
 
 def lifted_margin(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool) -> float:
     """g of the lifted rows in l2: 0 if the plane does not separate."""
@@ -41,7 +60,7 @@ def lifted_ratio(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: b
 
 def novikov(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool, mistakes: int) -> TheoremBound:
     ratio = lifted_ratio(X, signs, w, b, fit_intercept)
-    return TheoremBound("Novikov: mistakes <= R^2/g^2", ratio * ratio, float(mistakes))
+    return TheoremBound(NOVIKOV, ratio * ratio, float(mistakes))
 
 
 def margin_perceptron_updates(
@@ -50,10 +69,10 @@ def margin_perceptron_updates(
     """With a guess the theorem needs G <= g: it promises nothing where the plane that was found does not show that."""
     ratio = lifted_ratio(X, signs, w, b, fit_intercept)
     if guess is None:
-        return TheoremBound("halving: updates <= 64 R^2/g^2", 64.0 * ratio * ratio, float(updates))
+        return TheoremBound(HALVING, 64.0 * ratio * ratio, float(updates))
     premise = guess <= lifted_margin(X, signs, w, b, fit_intercept)
     bound = 12.0 * ratio * ratio if premise else math.inf
-    return TheoremBound("margin perceptron, G <= g: updates <= 12 R^2/g^2", bound, float(updates))
+    return TheoremBound(GUESSED, bound, float(updates))
 
 
 def quarter(
@@ -68,8 +87,7 @@ def quarter(
     p = product(in_safe_range(X).X.T, weights)
     upper = min(ceiling, length(np.append(p, weights.sum()) if fit_intercept else p, "l2") / float(counts.sum()))
     lower = lifted_margin(X, signs, w, b, fit_intercept)
-    name = "halving: share of the best lifted margin, promised and proven"
-    return TheoremBound(name, 0.25, lower / upper if upper > 0.0 else 0.0, at_most=False)
+    return TheoremBound(SHARE, 0.25, lower / upper if upper > 0.0 else 0.0, at_most=False)
 
 
 def pegasos(
@@ -94,17 +112,20 @@ def pegasos(
     n = len(costs)
     measured = n * C * loss
     if broken:
-        name = f"Pegasos, no theorem because {' and '.join(broken)}: loss met per sweep"
-        return TheoremBound(name, math.inf, measured)
+        return TheoremBound(f"{NO_PEGASOS}{' and '.join(broken)}{LOSS_MET}", math.inf, measured)
+    R = costliest_row(X, costs, C)
+    G = R + min(R, radius / (n * C))
+    squared = FULL_RADIUS if G == 2.0 * R else SHORT_RADIUS
+    excess = 0.5 * (G * n * C) * (G * n * C) * (1.0 + math.log(visits)) / visits
+    return TheoremBound(PEGASOS.format(squared), primal + excess, measured)
+
+
+def costliest_row(X: Matrix, costs: Vector, C: float) -> float:
+    """At least R = max s_i |x_i|."""
     table = in_safe_range(X)
     with np.errstate(over="ignore"):
         lengths = np.sqrt(row_squares(table.X)) / table.scale * (1.0 + rounding(X.shape[1] + 8))
-        R = float(np.max(costs / C * lengths))
-    G = R + min(R, radius / (n * C))
-    squared = "4 R^2" if G == 2.0 * R else "(R + lambda r)^2"
-    excess = 0.5 * (G * n * C) * (G * n * C) * (1.0 + math.log(visits)) / visits
-    name = f"Pegasos: loss met per sweep <= P + {squared} (1 + ln T)/(2 lambda^2 T)"
-    return TheoremBound(name, primal + excess, measured)
+        return float(np.max(costs / C * lengths))
 
 
 def winnow_ratio(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool) -> float:
@@ -131,14 +152,14 @@ def winnow_mistakes(
     inverse = winnow_ratio(X, signs, w, b, fit_intercept)
     logarithm = math.log(n_weights)
     if epsilon is None:
-        name, bound = "Winnow, halving: mistakes <= (32/3) ln(m)/g^2", 32.0 / 3.0 * logarithm * inverse * inverse
+        name, bound = WINNOW_HALVING, 32.0 / 3.0 * logarithm * inverse * inverse
     else:
         eta = -math.log1p(-epsilon)
         room = 1.0 / inverse - eta / 2.0
-        name = "Winnow: mistakes <= ln(m)/(eta (g - eta/2))"
+        name = WINNOW
         bound = logarithm / (eta * room) if room > 0.0 else math.inf
     usual = TheoremBound(
-        "Winnow, to leading order: mistakes <= (16/3) ln(m)/g^2",
+        WINNOW_TO_LEADING_ORDER,
         16.0 / 3.0 * logarithm * inverse * inverse,
         float(mistakes),
     )

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
+from maxmargin.data.matrix import refuse_what_float64_cannot_hold
+
 
 class Labels(NamedTuple):
     """classes[codes] is y; the classes are sorted, as scikit-learn sorts them. A row that does not count has -1."""
@@ -54,8 +56,28 @@ def require_two_classes(classes: NDArray[Any]) -> None:
         )
 
 
+def check_labels(y: Any, n_rows: int) -> NDArray[Any]:
+    """One label for each row, of a kind that `fit` takes: words, whole numbers, truth values."""
+    labels: NDArray[Any] = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"X has {n_rows} rows but y has the shape {labels.shape}")
+    if labels.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y holds complex numbers, which are no labels")
+    if labels.dtype.kind == "f":
+        whole = np.isfinite(labels) & (labels == np.floor(labels))
+        if not np.all(whole):
+            row = int(np.argmin(whole))
+            raise ValueError(f"row {row} has the label {labels[row]}: a label must be a word or a whole number")
+    return labels
+
+
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """One finite weight >= 0 for each row, not all zero."""
+    if np.iscomplexobj(sample_weight):
+        raise ValueError("Complex data not supported: sample_weight holds complex numbers")
+    refuse_what_float64_cannot_hold(
+        sample_weight if isinstance(sample_weight, list | tuple) else np.asarray(sample_weight)
+    )
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight has the shape {weights.shape}, but X has {n_rows} rows: one weight for each")

@@ -6,13 +6,13 @@ The checks name the row and the column of what is wrong, because "Input contains
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 Vector = NDArray[np.float64]
 Matrix = Any  # an ndarray, or a scipy.sparse csr_array or csr_matrix
@@ -42,27 +42,42 @@ class Scaled(NamedTuple):
     scale: float
 
 
+ACCEPTED: dict[str, Any] = {  # what scikit-learn lets in, of fit and of verify alike
+    "accept_sparse": "csr",
+    "accept_large_sparse": True,
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+    "ensure_all_finite": False,
+}
+
+
 def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Checked:
-    """What scikit-learn checks, that every number is finite, and that no two columns have one name."""
+    """What scikit-learn checks, that every number is finite and kept, and that no two columns have one name."""
     refuse_two_of_one_name(X)
     refuse_what_is_not_numbers(X)
     refuse_what_float64_cannot_hold(X)
-    checked = validate_data(
-        estimator,
-        X,
-        y,
-        reset=reset,
-        accept_sparse="csr",
-        accept_large_sparse=True,
-        dtype=[np.float64, np.float32],
-        order="C",
-        ensure_all_finite=False,
-    )
+    checked = validate_data(estimator, X, y, reset=reset, **ACCEPTED)
     X, y = checked if isinstance(checked, tuple) else (checked, None)
-    if is_sparse(X) and not X.has_canonical_format:
-        X = X.copy()  # the user's matrix keeps its order and its duplicates
-        X.sum_duplicates()
+    X = canonical(X)
     return Checked(X, y, refuse_what_is_not_finite(X))
+
+
+def check_rows(X: Any) -> Matrix:
+    """The same checks, of a table that no estimator learns from: what `fit` refuses, nobody verifies."""
+    refuse_two_of_one_name(X)
+    refuse_what_is_not_numbers(X)
+    refuse_what_float64_cannot_hold(X)
+    X = canonical(check_array(X, **ACCEPTED))
+    refuse_what_is_not_finite(X)
+    return X
+
+
+def canonical(X: Matrix) -> Matrix:
+    """A sparse table with each entry once and in order; the user's own keeps its order and its duplicates."""
+    if is_sparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def refuse_two_of_one_name(X: Any) -> None:
@@ -92,6 +107,8 @@ def refuse_what_is_not_numbers(X: Any) -> None:
         for (row, column), cell in np.ndenumerate(X):
             try:
                 float(cell)
+            except OverflowError:  # a number, and no double: the next check has a sentence for it
+                continue
             except (TypeError, ValueError) as error:
                 raise type(error)(
                     f"row {row}, column {column} holds {cell!r}, which is not a number "
@@ -100,28 +117,62 @@ def refuse_what_is_not_numbers(X: Any) -> None:
 
 
 def refuse_what_float64_cannot_hold(X: Any) -> None:
-    """Integers beyond 2^53 and long doubles that would be rounded: a proof about rounded numbers proves nothing."""
-    values = getattr(X, "data", None) if is_sparse(X) else X
-    if not isinstance(values, np.ndarray) or values.size == 0:
+    """Integers beyond 2^53, fractions, decimals and long doubles that would be rounded: a proof about rounded numbers
+    proves nothing."""
+    if is_sparse(X):
+        refuse_rounding(X.data, lambda place: f"entry {place[0]} of X.data")
+    elif isinstance(X, list | tuple):
+        refuse_rounding(np.array(X, dtype=object), cell_at)
+    elif hasattr(X, "columns") and hasattr(X, "dtypes"):  # each column by itself: together they may be rounded already
+        names = list(X.columns)
+        for number, name in enumerate(names):
+            column = np.asarray(X.iloc[:, number] if hasattr(X, "iloc") else X[name])
+            refuse_rounding(column, lambda place, number=number: cell_at((*place, number)))  # type: ignore[misc]
+    elif isinstance(X, np.ndarray):
+        refuse_rounding(X, cell_at)
+
+
+def cell_at(place: tuple[int, ...]) -> str:
+    return f"row {place[0]}, column {place[-1]}" if len(place) > 1 else f"entry {place[0]}"
+
+
+def refuse_rounding(values: NDArray[Any], where: Callable[[tuple[int, ...]], str]) -> None:
+    """An error about the first of the values that is not a double."""
+    if values.dtype.kind == "O":
+        rounded = np.array([not is_a_double(value) for value in values.ravel()], dtype=bool).reshape(values.shape)
+    elif (values.dtype.kind in "iu" and values.itemsize == 8) or (values.dtype.kind == "f" and values.itemsize > 8):
+        rounded = is_rounded(values)
+    else:
         return
-    if not (values.dtype.kind in "iu" and values.itemsize == 8) and not (
-        values.dtype.kind == "f" and values.itemsize > 8
-    ):
-        return
-    if values.dtype.kind in "iu" and int(values.min()) >= -(2**53) and int(values.max()) <= 2**53:
-        return
+    if np.any(rounded):
+        place = tuple(int(index) for index in np.argwhere(rounded)[0])
+        raise ValueError(
+            f"{where(place)} holds {values[place]}, which float64 cannot hold exactly. "
+            "Subtract an offset first, or give X.astype(float) if rounding is what you want."
+        )
+
+
+def is_rounded(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where float64 changes long integers or long doubles."""
+    if values.size == 0 or (values.dtype.kind in "iu" and int(values.min()) >= -(2**53) and int(values.max()) <= 2**53):
+        return np.zeros(values.shape, dtype=bool)
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = values.astype(np.float64).astype(values.dtype) != values
     if values.dtype.kind in "iu":  # 2^63 and 2^64 overflow on the way back
         rounded |= values.astype(np.float64) >= float(np.iinfo(values.dtype).max)
-    rounded &= values == values  # NaN is refused elsewhere
-    if np.any(rounded):
-        place = tuple(int(index) for index in np.argwhere(rounded)[0])
-        where = f"entry {place[0]} of X.data" if is_sparse(X) else f"row {place[0]}, column {place[-1]}"
-        raise ValueError(
-            f"{where} holds {values[place]}, which float64 cannot hold exactly. "
-            "Subtract an offset first, or give X.astype(float) if rounding is what you want."
-        )
+    return np.asarray(rounded & (values == values))  # NaN is refused elsewhere
+
+
+def is_a_double(cell: Any) -> bool:
+    """Whether a Python number is one that float64 holds; what is no number is refused elsewhere."""
+    if type(cell) is float or isinstance(cell, str | bytes):
+        return True
+    try:
+        return bool(float(cell) == cell or cell != cell)
+    except ArithmeticError:  # too large for any double
+        return False
+    except (TypeError, ValueError):
+        return True
 
 
 def refuse_what_is_not_finite(X: Matrix) -> float:

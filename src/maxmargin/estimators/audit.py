@@ -30,7 +30,7 @@ from maxmargin.data.breath import OutOfTime, breathe
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.threads import Threads, one_thread_for_blas
 from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart
-from maxmargin.estimators.classifier import Table, positive
+from maxmargin.estimators.classifier import Table, check_tol
 from maxmargin.estimators.costs import ClassWeight, prices
 from maxmargin.estimators.fitted_models import FittedModel, read_model
 from maxmargin.estimators.hard_margin import HardMarginSVM
@@ -72,8 +72,7 @@ def audit(
     >>> answer.least_excess <= answer.excess
     True
     """
-    if not positive(tol):
-        raise ValueError(f"tol must be a positive number, not {tol!r}")
+    check_tol(tol)
     model, X = last_step(estimator, X)
     table = LinearSVM(max_time=max_time)._read(X, y, sample_weight)
     fitted = read_model(model, table)

@@ -186,6 +186,12 @@ def whole_number(name: str, value: Any, *, optional: bool = False) -> None:
         raise ValueError(f"{name} must be a positive whole number{' or None' if optional else ''}, not {value!r}")
 
 
+def check_tol(tol: Any) -> None:
+    """A relative gap: from 1 on it says nothing, because w = 0 or no plane at all has it."""
+    if not (positive(tol) and float(tol) < 1.0):
+        raise ValueError(f"tol must be a number above 0 and below 1, not {tol!r}: it is a relative gap")
+
+
 def choice(name: str, value: Any, options: Any) -> Any:
     """A string at the door, an enum inside."""
     try:

@@ -14,7 +14,7 @@ from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.measure import length
 from maxmargin.data.breath import OutOfTime
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.estimators.classifier import MarginClassifier, choice, positive
+from maxmargin.estimators.classifier import MarginClassifier, check_tol, choice
 from maxmargin.estimators.no_plane import no_plane
 from maxmargin.problems.multiclass import Strategy, TwoClasses
 from maxmargin.problems.separation import Norm, Separation, Solution
@@ -112,8 +112,7 @@ class HardMarginSVM(MarginClassifier):
         choice("on_inseparable", self.on_inseparable, OnInseparable)
         if self.solver not in SOLVERS:
             raise ValueError(f"solver={self.solver!r} is not known; it can be {', '.join(map(repr, SOLVERS))}")
-        if not positive(self.tol):
-            raise ValueError(f"tol must be a positive number, not {self.tol!r}")
+        check_tol(self.tol)
         return self._solve(self._read(X, y, sample_weight), self._answer)
 
     def _answer(self, two: TwoClasses, clock: Clock) -> Answer:

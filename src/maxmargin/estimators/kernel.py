@@ -14,7 +14,7 @@ from maxmargin.certificates.kernel_margin import KernelCertificate, kernel_certi
 from maxmargin.data.breath import OutOfTime, breathe
 from maxmargin.data.matrix import Matrix
 from maxmargin.data.threads import Threads, one_thread_for_blas
-from maxmargin.estimators.classifier import Table, positive, whole_number
+from maxmargin.estimators.classifier import Table, check_tol, positive, whole_number
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.kernel_planes import KernelPlanes
 from maxmargin.estimators.no_plane import no_plane
@@ -204,9 +204,9 @@ class KernelSVM(KernelPlanes):
         whole_number("approximation", self.approximation, optional=True)
         if not positive(self.C) and math.inf != self.C:
             raise ValueError(f"C must be a positive number (or infinity for the hard margin), not {self.C!r}")
-        for name, number in (("tol", self.tol), ("cache_size", self.cache_size)):
-            if not positive(number):
-                raise ValueError(f"{name} must be a positive number, not {number!r}")
+        check_tol(self.tol)
+        if not positive(self.cache_size):
+            raise ValueError(f"cache_size must be a positive number, not {self.cache_size!r}")
         if self.approximation is not None and math.inf == self.C:
             raise ValueError("an approximation has no hard margin: give a finite C, or approximation=None")
 

@@ -13,7 +13,7 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.estimators.classifier import MarginClassifier, Table, choice, positive, single, whole_number
+from maxmargin.estimators.classifier import MarginClassifier, Table, check_tol, choice, positive, single, whole_number
 from maxmargin.estimators.convergence import Ending, collected, tell
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
@@ -176,8 +176,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
             raise ValueError(f'solver="{self.solver}" is for loss="hinge"; for the squared hinge there is "newton"')
         if not positive(self.C) and math.inf != self.C:
             raise ValueError(f"C must be a positive number (or infinity for the hard margin), not {self.C!r}")
-        if not positive(self.tol):
-            raise ValueError(f"tol must be a positive number, not {self.tol!r}")
+        check_tol(self.tol)
         whole_number("max_iter", self.max_iter, optional=True)
 
     def _fit_hard(self, X: Any, y: Any, sample_weight: Any) -> None:

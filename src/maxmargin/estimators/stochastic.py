@@ -20,7 +20,7 @@ from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import Labels, check_weights, labels_of_a_batch
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import Threads, one_thread_for_blas
-from maxmargin.estimators.classifier import Table, choice, positive, single, whole_number
+from maxmargin.estimators.classifier import Table, check_tol, choice, positive, single, whole_number
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.kernel_planes import KernelPlanes
 from maxmargin.problems.descent import Descent
@@ -180,8 +180,7 @@ class StochasticSVM(KernelPlanes):
             raise ValueError(f"C must be a positive number, not {self.C!r}; LinearSVM finds the hard margin, C = inf")
         if not (self.step == "pegasos" if isinstance(self.step, str) else callable(self.step) or positive(self.step)):
             raise ValueError(f'step must be "pegasos", a positive number or a function of t, not {self.step!r}')
-        if not positive(self.tol):
-            raise ValueError(f"tol must be a positive number, not {self.tol!r}")
+        check_tol(self.tol)
         whole_number("max_iter", self.max_iter)
         whole_number("stream_rows", self.stream_rows, optional=True)
         if self.kernel != KernelName.LINEAR and not self.fit_intercept:
@@ -224,12 +223,12 @@ class StochasticSVM(KernelPlanes):
 
     def _theorem(self, problem: SoftMargin, run: Descent, answer: Answer, *, goes_on: bool) -> TheoremBound:
         """What is promised of Pegasos beside what happened, or why nothing is."""
-        conditions = {
-            "the bias is not regularised": problem.fit_intercept,
-            "the steps are not 1 / (lambda t)": not isinstance(self.step, str),
-            "the run went on from an earlier fit": goes_on,
-            "the last sweep was cut short": run.visits == 0 or run.visits % problem.n_rows != 0,
-        }
+        is_broken = (
+            problem.fit_intercept,
+            not isinstance(self.step, str),
+            goes_on,
+            run.visits == 0 or run.visits % problem.n_rows != 0,
+        )
         return theorems.pegasos(
             problem.X,
             problem.costs,
@@ -238,7 +237,7 @@ class StochasticSVM(KernelPlanes):
             visits=run.visits,
             primal=answer.certificate.primal,
             loss=answer.solution.details.get("loss", 0.0),
-            broken=[condition for condition, is_broken in conditions.items() if is_broken],
+            broken=[words for words, broken in zip(theorems.BROKEN, is_broken, strict=True) if broken],
         )
 
     def _problem(self, two: TwoClasses, kernel: Kernel | None, clock: Clock | None = None) -> SoftMargin:

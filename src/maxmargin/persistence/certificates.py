@@ -83,6 +83,8 @@ def read_part(kind: type[Part], fields: Fields, arrays: dict[str, Any], sides: t
         raise Refusal(f"{fields.place} is about {values['n_columns']} columns, and the model has {n_columns}")
     if issubclass(kind, KernelSeparationCertificate) and values["kkt"] is not None:
         raise Refusal(f"'kkt' of {fields.place} must be null")
+    if "tol" in values and not kind.may_ask_for(values["tol"]):
+        raise Refusal(f"'tol' of {fields.place} must be above 0 and below 1, not {values['tol']}")
     return kind(**values)
 
 

@@ -52,6 +52,7 @@ def one_of(*options: str) -> Rule:
 
 FLAG = Rule("True or False", lambda value: isinstance(value, bool))
 POSITIVE = Rule("a positive number", is_positive)
+GAP = Rule("a number above 0 and below 1", lambda value: is_positive(value) and value < 1.0)
 PRICE = Rule("a positive number or infinity", lambda value: is_positive(value) or (is_number(value) and value > 0))
 COUNT = Rule("a positive whole number", lambda value: is_whole(value) and 0 < value < 2**62)
 SEED = Rule("a whole number from 0 to 2^32 - 1", lambda value: is_whole(value) and 0 <= value < 2**32).or_none()
@@ -80,7 +81,7 @@ KERNEL = {
 LINEAR = COMMON | {
     "loss": one_of("hinge", "squared_hinge"),
     "fit_intercept": FLAG,
-    "tol": POSITIVE,
+    "tol": GAP,
     "solver": one_of("auto", "interior_point", "sieve", "coordinate_descent", "newton", "cvxpy"),
     "class_weight": CLASS_WEIGHT,
     "max_iter": COUNT.or_none(),
@@ -98,7 +99,7 @@ PARAMETERS: Mapping[str, Mapping[str, Rule]] = {
     | {
         "norm": one_of("l2", "l1"),
         "fit_intercept": FLAG,
-        "tol": POSITIVE,
+        "tol": GAP,
         "solver": one_of("auto", "hulls", "coordinate_descent", "linear_program", "cvxpy"),
         "on_inseparable": one_of("raise", "return"),
     },
@@ -113,7 +114,7 @@ PARAMETERS: Mapping[str, Mapping[str, Rule]] = {
     | KERNEL
     | {
         "C": PRICE,
-        "tol": POSITIVE,
+        "tol": GAP,
         "class_weight": CLASS_WEIGHT,
         "cache_size": POSITIVE,
         "approximation": COUNT.or_none(),
@@ -130,7 +131,7 @@ PARAMETERS: Mapping[str, Mapping[str, Rule]] = {
         "project": FLAG,
         "average": FLAG,
         "fit_intercept": FLAG,
-        "tol": POSITIVE,
+        "tol": GAP,
         "max_iter": COUNT,
         "shuffle": FLAG,
         "random_state": SEED,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from maxmargin.certificates.duality import PrimalValue, dual_value, no_dual_value, primal_value, values_of
+from maxmargin.certificates.form import proves_gap
 from maxmargin.certificates.soft_margin import (
     SoftMarginCertificate,
     SoftVerdict,
@@ -297,11 +298,11 @@ def soft_certificate(
             np.clip(a * scale * scale, 0.0, problem.upper),
         )
         dual = dual_value(problem, a, matters=judge.tol)
-    gap = soft_gap(plane.primal.upper, dual.lower)
+    optimal = proves_gap(dual.lower, plane.primal.upper, judge.tol)
     rows = np.flatnonzero(a)
     known = math.isfinite(plane.primal.value)
     certificate = SoftMarginCertificate(
-        verdict=SoftVerdict.OPTIMAL if gap <= judge.tol else SoftVerdict.BOUNDED,
+        verdict=SoftVerdict.OPTIMAL if optimal else SoftVerdict.BOUNDED,
         loss=problem.loss.value,
         C=C,
         fit_intercept=bool(problem.fit_intercept),

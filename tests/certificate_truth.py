@@ -1,0 +1,151 @@
+"""Is a certificate true? Decided in fractions, by code that shares nothing with the judge.
+
+    truth_of(certificate, X, y)     None if every bound and the verdict hold of these rows; else what is false
+
+Small tables only: each sum is a sum of Python's fractions. The conditions of optimality and the theorems are figures
+of float64 and of the run; they are not looked at here.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from oracles import NOT, WEAKLY, fractions_of, is_lower_bound, is_upper_bound, truth
+
+from maxmargin import Certificate, KernelCertificate, KernelSeparationCertificate, SoftMarginCertificate
+
+
+def truth_of(certificate, X, y):
+    """A clause about what is false, or None."""
+    c, y = certificate, np.asarray(y)
+    signs = np.where(y == c.positive, 1, -1)
+    weights = [Fraction(0)] * len(y)
+    for row, weight in zip(c.rows, c.weights, strict=True):
+        weights[row] = Fraction(float(weight))
+    by_kind = {
+        Certificate: separation,
+        SoftMarginCertificate: soft_margin,
+        KernelCertificate: kernel_margin,
+        KernelSeparationCertificate: kernel_separation,
+    }
+    return by_kind[type(c)](c, X, signs, weights)
+
+
+def within(low, high, tol):
+    """(high - low) / high <= tol."""
+    return math.isfinite(high) and Fraction(high) - Fraction(low) <= Fraction(tol) * Fraction(high)
+
+
+def separation(c, X, signs, weights):
+    verdict, claims_plane = c.verdict.name, c.margin_lower > -math.inf
+    if claims_plane and (not np.any(c.w) or not is_lower_bound(c.margin_lower, X, signs, c.w, c.b, c.norm)):
+        return "margin_lower"
+    if verdict in ("NOT_SEPARABLE", "WEAKLY_SEPARABLE"):
+        if c.margin_upper != 0.0:
+            return "margin_upper"
+        known = truth(X, signs, fit_intercept=c.fit_intercept)
+        return None if known in ({WEAKLY, NOT} if verdict == "NOT_SEPARABLE" else {WEAKLY}) else "verdict"
+    if not is_upper_bound(c.margin_upper, X, signs, weights, c.norm, c.fit_intercept):
+        return "margin_upper"
+    if (verdict in ("OPTIMAL", "SEPARABLE")) != (c.margin_lower > 0.0):
+        return "verdict"
+    if verdict == "OPTIMAL" and not (0.0 < c.tol < 1.0 and within(c.margin_lower, c.margin_upper, c.tol)):
+        return "optimal"
+    return None
+
+
+def dot(p, q):
+    return sum((s * t for s, t in zip(p, q, strict=True)), Fraction(0))
+
+
+def loss(kind, t):
+    return max(Fraction(0), t) ** (1 if kind == "hinge" else 2)
+
+
+def soft_margin(c, X, signs, weights):
+    rows, C = fractions_of(X), Fraction(c.C)
+    w, b = [Fraction(float(v)) for v in c.w], Fraction(c.b)
+    costs = [C * Fraction(dict(c.class_weight).get(c.positive if s > 0 else c.negative, 1.0)) for s in signs]
+    missing = [1 - int(s) * (dot(w, x) + b) for s, x in zip(signs, rows, strict=True)]
+    primal = dot(w, w) / 2 + sum(cost * loss(c.loss, t) for cost, t in zip(costs, missing, strict=True))
+    gram = [[dot(p, q) for q in rows] for p in rows]
+    bend = [0 if c.loss == "hinge" else 1 / (2 * cost) for cost in costs]
+    dual = dual_value(gram, signs, weights, costs if c.loss == "hinge" else None, bend, c.fit_intercept)
+    return bounds(c, primal, dual)
+
+
+def dual_value(gram, signs, weights, box, bend, balanced):
+    """D of the feasible point that the weights make: 0 if they make none, infinite where it grows without limit."""
+    n = len(weights)
+    if box is not None and any(a > most for a, most in zip(weights, box, strict=True)):
+        return Fraction(0)
+    sums = [sum((a for a, s in zip(weights, signs, strict=True) if s == side), Fraction(0)) for side in (1, -1)]
+    if balanced:
+        if not all(sums):
+            return Fraction(0)
+        scale = {1: min(sums) / sums[0], -1: min(sums) / sums[1]}
+        weights = [a * scale[int(s)] for a, s in zip(weights, signs, strict=True)]
+    signed = [a * int(s) for a, s in zip(weights, signs, strict=True)]
+    square = sum(signed[i] * signed[j] * gram[i][j] for i in range(n) for j in range(n))
+    square += sum(q * a * a for q, a in zip(bend, weights, strict=True))
+    gain = sum(weights)
+    if gain == 0:
+        return Fraction(0)
+    if square == 0:
+        return gain if box is not None else math.inf
+    t = gain / square if box is None else min(Fraction(1), gain / square)
+    return t * gain - t * t * square / 2
+
+
+def bounds(c, primal, dual):
+    if primal is None or (math.isfinite(c.primal) and primal > Fraction(c.primal)):
+        return None if c.primal == math.inf else "primal"
+    if c.dual == math.inf or (dual < math.inf and Fraction(c.dual) > max(dual, 0)):
+        return "dual"
+    proven = within(c.dual, c.primal, c.tol)
+    if not 0.0 < c.tol < 1.0 or (c.verdict.name == "OPTIMAL") != proven:
+        return "verdict"
+    return None
+
+
+def gram_of(c, X):
+    """The kernel in fractions: of linear, poly and precomputed."""
+    rows = fractions_of(X)
+    if c.kernel == "precomputed":
+        return rows
+    gamma, coef0 = Fraction(c.gamma), Fraction(c.coef0)
+    return [[(gamma * dot(p, q) + coef0) ** c.degree for q in rows] for p in rows]
+
+
+def kernel_margin(c, X, signs, weights):
+    gram, n = gram_of(c, X), len(signs)
+    hard = math.isinf(c.C)
+    box = None if hard else [Fraction(c.C)] * n
+    dual = dual_value(gram, signs, weights, box, [0] * n, True)
+    sums = [sum(a for a, s in zip(weights, signs, strict=True) if s == side) for side in (1, -1)]
+    scale = {1: min(sums) / sums[0], -1: min(sums) / sums[1]} if all(sums) else {1: 0, -1: 0}
+    signed = [a * int(s) * scale[int(s)] for a, s in zip(weights, signs, strict=True)]
+    values = [dot(signed, line) for line in gram]
+    square, b = dot(signed, values), Fraction(c.b)
+    functional = [int(s) * (value + b) for s, value in zip(signs, values, strict=True)]
+    if hard:
+        least = min(functional)
+        return bounds(c, square / (2 * least * least) if least > 0 else None, dual)
+    return bounds(c, square / 2 + Fraction(c.C) * sum(max(Fraction(0), 1 - f) for f in functional), dual)
+
+
+def kernel_separation(c, X, signs, weights):
+    gram, lift = gram_of(c, X), int(c.fit_intercept)
+    signed = [a * int(s) for a, s in zip(weights, signs, strict=True)]
+    values = [dot(signed, [k + lift for k in line]) for line in gram]
+    square, nearest = dot(signed, values), min(int(s) * v for s, v in zip(signs, values, strict=True))
+    if c.margin_lower > -math.inf:
+        lower = Fraction(c.margin_lower) if math.isfinite(c.margin_lower) else None
+        if lower is None or square <= 0 or lower * abs(lower) * square > nearest * abs(nearest):
+            return "margin_lower"
+    total = sum(weights)
+    if c.margin_upper < math.inf and (
+        total == 0 or c.margin_upper < 0.0 or (Fraction(c.margin_upper) * total) ** 2 < square
+    ):
+        return "margin_upper"
+    return None if (c.verdict.name == "SEPARABLE") == (c.margin_lower > 0.0) else "verdict"
