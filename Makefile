@@ -2,11 +2,12 @@
 # make test    every check and every test, in .venv
 # make check   the checks alone
 # make matrix  every test on an installed wheel, for each supported Python and scikit-learn; prints a table
+# make boundscheck   every test once more, with loops that raise where they would read or write out of bounds
 # make clean   remove what these made
 
 PYTHON ?= python3
 
-.PHONY: demo test check matrix clean
+.PHONY: demo test check boundscheck matrix clean
 
 # uv where it is present, pip where it is not.
 ifneq ($(shell command -v uv 2>/dev/null),)
@@ -22,6 +23,9 @@ demo: .venv-demo/installed
 
 test: check
 	.venv/bin/pytest -n 2 --dist loadfile
+
+boundscheck: .venv/installed
+	NUMBA_BOUNDSCHECK=1 .venv/bin/pytest -n 2 --dist loadfile
 
 check: .venv/installed
 	.venv/bin/ruff check

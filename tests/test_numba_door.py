@@ -149,6 +149,43 @@ def test_an_edit_elsewhere_among_the_loops_is_a_miss(run, tmp_path, layer):
     assert run()["hits"] == 0
 
 
+OUT_OF_BOUNDS = """
+import json, sys
+import numpy as np
+from loops import Rows, entry, njit
+
+@njit
+def read(values, i):
+    return values[i]
+
+@njit
+def read_by_overload(rows, i):
+    return entry(rows, i)
+
+caught = []
+for loop, rows in ((read, np.zeros(3)), (read_by_overload, Rows(np.zeros(3)))):
+    loop(rows, 0)
+    try:
+        loop(rows, 3)
+    except IndexError as error:
+        caught.append(str(error))
+json.dump(caught, sys.stdout)
+"""
+
+
+def test_bounds_are_checked_where_it_is_asked_for(run):
+    """The place after the end can be read without harm; without checks nobody notices."""
+    assert run(OUT_OF_BOUNDS, NUMBA_BOUNDSCHECK=None) == []
+    assert run(OUT_OF_BOUNDS, NUMBA_BOUNDSCHECK="1") == ["index is out of bounds"] * 2
+
+
+def test_code_without_checks_does_not_pass_for_checked(run):
+    run(NUMBA_BOUNDSCHECK=None)
+    checked = run(NUMBA_BOUNDSCHECK="1")
+    assert (checked["answers"], checked["hits"]) == (ANSWERS, 0)
+    assert run(NUMBA_BOUNDSCHECK="1")["misses"] == 0
+
+
 def test_an_edit_above_the_loops_is_no_miss(run, tmp_path):
     run()
     (tmp_path / "maxmargin" / "cli.py").write_text("EDITED = True")

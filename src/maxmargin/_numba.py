@@ -165,9 +165,13 @@ def _enable_cache(dispatcher: Any) -> None:
 
 @functools.cache
 def _hash_of_loops() -> bytes:
-    """Of this file and of the layers that hold loops or what loops are made of; nothing above them is compiled."""
+    """Of this file and of the layers that hold loops or what loops are made of; nothing above them is compiled.
+
+    And of NUMBA_BOUNDSCHECK, which overrides the option of every loop: code without checks must not pass for checked.
+    """
     package = Path(__file__).parent
     digest = hashlib.sha256(Path(__file__).read_bytes())
+    digest.update(repr(numba.config.BOUNDSCHECK).encode())
     for layer in LAYERS_WITH_LOOPS:
         for path in sorted((package / layer).rglob("*.py")):
             digest.update(path.read_bytes())

@@ -203,7 +203,7 @@ def test_numbers_whose_squares_overflow(form):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("far", [1e10, 1e30, 1e200])
+@pytest.mark.parametrize("far", [1e10, 1e30, 1e100])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_a_row_beyond_float32_ends_with_what_is_proven(form, far, monkeypatch):
     """One row so far away that float32, or float64, knows nothing of it: no crash, no false proof."""

@@ -1,5 +1,7 @@
 """Rows of the kernel in float32 against float64; the cache, and what happens to it when a user's function fails."""
 
+import math
+
 import kernel_cases
 import numpy as np
 import pytest
@@ -159,6 +161,21 @@ def test_rows_far_from_zero_keep_their_distances():
         found = scale * rows.square(np.arange(30)).astype(float)
     wanted = kernel_cases.gram(problem)
     assert distances(found) == pytest.approx(distances(wanted), rel=1e-4, abs=1e-6 * distances(wanted).max())
+
+
+def test_exponents_that_float32_cannot_hold():
+    """Pairs of rows that are near to each other and far from 0: every second distance is the same."""
+    random = np.random.default_rng(0)
+    X = np.repeat(1e6 * random.normal(size=(20, 3)), 2, axis=0)
+    X[1::2] += 0.5
+    problem = kernel_cases.problem_of(X, np.tile([1.0, -1.0], 20), kernel="rbf", gamma=1.0)
+    with Threads() as threads:
+        rows, scale = shared_rows(problem.kernel, problem.points, threads)
+        K = np.empty((40, 40), dtype=np.float32)
+        rows.fill(np.arange(40), K)
+    assert scale == 1.0
+    assert K.diagonal() == pytest.approx(1.0, abs=1e-2)
+    assert K[np.arange(0, 40, 2), np.arange(1, 40, 2)] == pytest.approx(math.exp(-0.75), rel=1e-2)
 
 
 def distances(K):

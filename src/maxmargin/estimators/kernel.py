@@ -19,11 +19,11 @@ from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weigh
 from maxmargin.estimators.kernel_planes import KernelPlanes
 from maxmargin.estimators.no_plane import no_plane
 from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
+from maxmargin.problems.kernel_range import refuse_values_beyond_float64
 from maxmargin.problems.kernels import Kernel, Points, compared, rows_of
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
 from maxmargin.problems.soft_margin import Loss
 from maxmargin.solve.clock import Answer, Clock
-from maxmargin.solve.soft_margin import prove
 
 if TYPE_CHECKING:
     from maxmargin.solvers.kernel_rows import KernelRows, SharedRows, Values
@@ -44,7 +44,9 @@ class KernelWork:
 
     @functools.cached_property
     def points(self) -> Points:
-        return compared(self.kernel, self.kernel.points(self.X))
+        points = compared(self.kernel, self.kernel.points(self.X))
+        refuse_values_beyond_float64(self.kernel, points)
+        return points
 
     @functools.cached_property
     def shared(self) -> SharedRows:
@@ -137,7 +139,7 @@ class KernelSVM(KernelPlanes):
     dual_coef_ : a_i y_i of those rows, one line for each plane
     n_support_ : how many rows support each plane (not each class, as in SVC)
     bounded_ : where in dual_coef_ the dual variable is at its bound C_i
-    intercept_ : the bias of each plane
+    intercept_ : the bias of each plane; of a hard margin, the nearest row has y (w.phi(x) + b) = 1
     margin_, street_ : 1 / |w| in the space of the kernel, and 2 / |w|
     class_weight_ : the weight of each class
     status_ : why it ended
@@ -212,6 +214,7 @@ class KernelSVM(KernelPlanes):
 
     def _answer(self, two: TwoClasses, clock: Clock, work: KernelWork, class_weight: ClassWeight) -> Answer:
         from maxmargin.solve.kernel_margin import KernelJudge, approximate, hard_margin
+        from maxmargin.solve.kernel_stages import soft_margin
 
         is_hard = math.inf == self.C
         costs = np.full(len(two.rows), math.inf) if is_hard else prices(float(self.C), two)
@@ -224,7 +227,7 @@ class KernelSVM(KernelPlanes):
             solution, status = approximate(problem, self.approximation, judge, clock)
         else:
             notebook = clock.watch.notebook
-            solution, status = prove(sweeps(notebook=notebook), judge, clock, self.max_iter, notebook)
+            solution, status = soft_margin(problem, judge, clock, sweeps, self.max_iter, notebook)
         asked = (float(self.C), class_weight, self.tol)
         if judge.witness is not None:
             certificate = no_plane_certificate(two, problem, judge.witness, *asked)
@@ -232,8 +235,10 @@ class KernelSVM(KernelPlanes):
             certificate = kernel_certificate(two, problem, judge.a, judge.measured, *asked)
         if is_hard and (certificate.is_separable is False or not (certificate.is_separable or clock.is_over)):
             raise no_plane(certificate)
-        a = judge.a * np.where(two.signs > 0, *judge.measured.scales)
-        solution.details.update(kernel=work.kernel, length=math.sqrt(max(0.0, judge.measured.square)))
+        nearest = judge.nearest()
+        a = judge.a * np.where(two.signs > 0, *judge.measured.scales) / nearest
+        length = math.sqrt(max(0.0, judge.measured.square)) / nearest
+        solution.details.update(kernel=work.kernel, length=length, nearest=nearest)
         return Answer(two, solution, certificate, status, a[np.searchsorted(two.rows, certificate.rows)])
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
@@ -243,7 +248,7 @@ class KernelSVM(KernelPlanes):
             duals.append(answer.two.signs[np.searchsorted(answer.two.rows, answer.certificate.rows)] * answer.a)
         self._store_support(answers, duals)
         self._store_support_vectors(X, answers[0].solution.details["kernel"])
-        self.intercept_ = np.array([answer.certificate.b for answer in answers])
+        self.intercept_ = np.array([answer.certificate.b / answer.solution.details["nearest"] for answer in answers])
         self.bounded_ = np.zeros(self.dual_coef_.shape, dtype=bool)
         for line, answer in zip(self.bounded_, answers, strict=True):
             certificate, two = answer.certificate, answer.two

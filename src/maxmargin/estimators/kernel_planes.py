@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import one_thread_for_blas
 from maxmargin.estimators.classifier import MarginClassifier, Table, is_boolean, positive, whole_number
+from maxmargin.problems.kernel_range import refuse_decisions_beyond_float64
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, refuse_a_skew_table
 
 
@@ -58,8 +59,9 @@ class KernelPlanes(MarginClassifier):
         assert self._kernel is not None
         with one_thread_for_blas():
             points, support = self._kernel.points(X), self._kernel.points(self.support_vectors_, self.support_)
-            values = self._kernel.combine(points, support, np.ascontiguousarray(self.dual_coef_.T))
-        return np.asarray(values + self.intercept_)
+            values = self._kernel.combine(points, support, np.ascontiguousarray(self.dual_coef_.T)) + self.intercept_
+        refuse_decisions_beyond_float64(values)
+        return np.asarray(values)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,6 +15,7 @@ from which the mean of the table was subtracted: less cancels, and a shift by an
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 from maxmargin.data.breath import breathe
 from maxmargin.data.matrix import Matrix, Vector, is_sparse, largest_magnitude, row_squares
 from maxmargin.data.threads import Threads, block_edges, one_thread_for_blas
+from maxmargin.problems.kernel_function import checked_values
 from maxmargin.problems.kernel_scale import scale_of
 
 UNIT_ROUNDOFF = 2.0**-53
@@ -78,6 +80,7 @@ class Kernel:
         """From a file; some programs keep an enum as its text."""
         vars(self).update(state, name=KernelName(state["name"]))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def points(self, X: Matrix, places: NDArray[np.intp] | None = None) -> Points:
         """The rows X as this kernel wants them."""
         places = np.arange(X.shape[0]) if places is None else places
@@ -94,12 +97,13 @@ class Kernel:
             X = moved
         return Points(X, row_squares(X), places)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def values(self, A: Points, B: Points) -> NDArray[np.float64]:
         """k(x, x') for every x of A and x' of B, in float64."""
         if self.name is KernelName.PRECOMPUTED:
             return as_array(A.X[:, B.places])
         if self.name is KernelName.FUNCTION:
-            return self.called(A.X, B.X)
+            return self.called(A, B)
         inner = products(A.X, B.X)
         if self.name is KernelName.LINEAR:
             return inner
@@ -185,6 +189,7 @@ class Kernel:
         both = A is B and sizes is None and self.name in (KernelName.RBF, KernelName.POLY)
         mirrored = [np.zeros_like(out) for _ in edges] if both else []  # for each thread: its own
 
+        @np.errstate(over="ignore", invalid="ignore")  # of this thread
         def run(block: int, start: int, stop: int) -> None:
             left = self.left_factor(rows_of(A, slice(start, stop)))
             parts = [(slice(start + at.start, start + at.stop), left[at]) for at in spans(0, stop - start, height)]
@@ -203,7 +208,11 @@ class Kernel:
                         mirrored[block][beyond] += values[:, beyond.start - columns.start :].T @ coefficients[rows]
 
         if self.name is KernelName.FUNCTION:  # which need not bear several threads, and may have its own
-            run(0, 0, n)
+            for rows, columns in itertools.product(spans(0, n, height), spans(0, len(coefficients), width)):
+                values = self.values(rows_of(A, rows), rows_of(B, columns))
+                out[rows] += values @ coefficients[columns]
+                if sizes is not None:
+                    sizes[rows] += np.abs(values) @ weights[columns]
             return out
         with Threads.shared(threads) as shared, one_thread_for_blas():
             shared.run(run, edges)
@@ -225,8 +234,6 @@ class Kernel:
 
     def right_factor(self, B: Points) -> Matrix:
         """Columns v(x')."""
-        if self.name is KernelName.FUNCTION:
-            return B.X
         X = B.X.toarray() if is_sparse(B.X) and B.X.shape[0] * B.X.shape[1] <= DENSE_BLOCK else B.X
         if self.name is KernelName.RBF:
             X = extended(X, 1.0, np.ones(X.shape[0]), -self.gamma * B.squares)
@@ -238,17 +245,15 @@ class Kernel:
         """The values of the rows and the columns whose factors these are."""
         if self.name is KernelName.PRECOMPUTED:
             return as_array(left[:, right])
-        if self.name is KernelName.FUNCTION:
-            return self.called(left, right)
         values = as_array(left @ right)
         if self.name is KernelName.RBF:
             return exponential(values)
         return values if self.name is KernelName.LINEAR else power(values, self.degree)
 
-    def called(self, A: Matrix, B: Matrix) -> NDArray[np.float64]:
+    def called(self, A: Points, B: Points) -> NDArray[np.float64]:
         """What the user's function says."""
         assert self.function is not None
-        return checked_values(self.function(A, B), (A.shape[0], B.shape[0]))
+        return checked_values(self.function(A.X, B.X), A.places, B.places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,20 +288,6 @@ def refuse_a_skew_table(table: Matrix, places: NDArray[np.intp]) -> None:
             f"a precomputed kernel is symmetric; row {places[i]}, column {places[j]} holds {table[i, j]} "
             f"and row {places[j]}, column {places[i]} holds {table[j, i]}"
         )
-
-
-def checked_values(returned: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """What a user's function returned, as it must be."""
-    values: NDArray[np.float64] = np.asarray(returned, dtype=np.float64)
-    if values.shape != shape:
-        raise ValueError(
-            f"the kernel function was given {shape[0]} and {shape[1]} rows and must return a table of shape {shape}, "
-            f"one value for each pair; it returned the shape {values.shape}"
-        )
-    if not np.all(np.isfinite(values)):
-        row, column = np.argwhere(~np.isfinite(values))[0]
-        raise ValueError(f"the kernel function returned {values[row, column]} for row {row} and row {column}")
-    return values
 
 
 def products(A: Matrix, B: Matrix) -> NDArray[np.float64]:

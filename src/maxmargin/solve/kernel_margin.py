@@ -6,6 +6,7 @@ works in float32: what its rounding did is gone when it goes on.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import math
@@ -14,24 +15,28 @@ from collections.abc import Callable
 import numpy as np
 
 from maxmargin.certificates.exact_kernel import witness
-from maxmargin.certificates.kernel_duality import KernelMeasure, both_sides, direction, least_gap, measure
+from maxmargin.certificates.kernel_duality import KernelMeasure, both_sides, direction, least_gap, measure, middle
+from maxmargin.certificates.kernel_margin import nearest
 from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
 from maxmargin.data.breath import OutOfTime
-from maxmargin.data.matrix import Vector, in_safe_range
+from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
 from maxmargin.problems.kernels import rows_of
 from maxmargin.problems.notebook import State
-from maxmargin.problems.separation import Norm, Separation, Solution
+from maxmargin.problems.separation import Norm, Separation, SignedRows, Solution
 from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin
 from maxmargin.solve.clock import Clock, Status, now
 from maxmargin.solve.separation import drive
-from maxmargin.solve.soft_margin import Judge, prove
+from maxmargin.solve.soft_margin import ALMOST, Judge, prove
 from maxmargin.solvers.low_rank import low_rank
 from maxmargin.solvers.soft_street import soft_street
 from maxmargin.solvers.widest_street import widest_street
 
 FINER = 0.1  # of the tolerance: to what the problem of low rank is solved
+ABOUT = 1.05  # times the least objective that was seen: about as good
+SURELY = 2.0  # times the error of a value, and
+BEYOND_ROUNDING = 1e-12  # of 1: so far beyond its edge, a row does not pay for what rounding might do to it
 HARD_RANK = 2000  # the most columns that stand for the kernel when its hard margin is sought
 SOME_ROWS = 256  # whose kernel is timed
 WORTH_TIMING = 1_000_000  # kernel values: fewer take no time that matters
@@ -39,24 +44,25 @@ MARGIN = 1.2  # times what a judgement is thought to take is reserved for it
 
 
 class KernelJudge:
-    """Hears proposals; keeps the weights that prove the smallest gap.
+    """Hears proposals; keeps the weights that prove the gap that is asked for or, until some do, the best plane.
 
-    Of planes whose objective is above that of w = 0, none is kept, unless it is proven to `tol` nevertheless, or
-    `any_plane` is to be shown as it is.
+    So no plane is kept that is worse than one that was heard before, w = 0 to begin with; unless it is proven to `tol`,
+    or `any_plane` is to be shown as it is: then those that prove the smallest gap. Of planes that are about as good,
+    the one is kept of which more is known: where float64 has lost many digits, a bound can be far above the objective.
     """
 
     def __init__(self, problem: KernelMargin, tol: float, threads: Threads, *, any_plane: bool = False) -> None:
         self.problem, self.tol, self.threads = problem, tol, threads
         self.a = np.zeros(problem.n_rows)
         self.measured: KernelMeasure = measure(problem, self.a, threads=threads)
-        self.most = math.inf if any_plane else self.measured.upper
+        self.any_plane, self.least = any_plane, self.measured.primal
         self.witness: Vector | None = None
         self.was_brief = False  # the last proposal was refused for its rows with weight alone
         self.pace: float | None = None  # seconds for a kernel value, once it is known
 
     @property
     def gap(self) -> float:
-        return soft_gap(self.measured.upper, self.measured.lower)
+        return gap_of(self.measured)
 
     def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement:
         """Measure the weights that are proposed; keep them if they prove more.
@@ -75,10 +81,68 @@ class KernelJudge:
         measured = both_sides(self.problem, w, None, self.threads)
         if (values := self.problem.n_rows * np.count_nonzero(a)) >= WORTH_TIMING:
             self.pace = (now() - begun) / values
-        gap = soft_gap(measured.upper, measured.lower)
-        if (measured.upper <= self.most or gap <= self.tol) and not self.gap < gap:
+        self.keep_if_better(a, measured)
+        if not self.gap <= self.tol and not self.any_plane and (steeper := self.steeper(a, measured)) is not None:
+            self.keep_if_better(*steeper)
+        return Judgement(measured.upper, measured.lower, gap_of(measured), measured.values, measured.b)
+
+    def keep_if_better(self, a: Vector, measured: KernelMeasure) -> None:
+        gap = gap_of(measured)
+        if self.any_plane or gap <= self.tol or math.isinf(self.measured.upper):
+            better = not self.gap < gap
+        else:
+            self.least = min(self.least, measured.primal)
+            enough = ABOUT * self.least
+            knows_more = measured.upper < self.measured.upper or self.measured.primal > enough
+            better = not self.gap <= self.tol and measured.primal <= enough and knows_more
+        if better:
             self.a, self.measured = a, measured
-        return Judgement(measured.upper, measured.lower, gap, measured.values, measured.b)
+
+    def steeper(self, a: Vector, measured: KernelMeasure) -> tuple[Vector, KernelMeasure] | None:
+        """The same plane so steep that surely no row pays, where it separates the classes and that promises more.
+
+        Where the street is wide for its price, the least bit of slack that rounding leaves costs more than |w|^2.
+        """
+        problem, (high, low) = self.problem, measured.scales
+        if problem.is_hard or not measured.square > 0.0:
+            return None
+        b = middle(problem, measured.values)
+        surely = problem.signs * (measured.values + b) - SURELY * measured.off
+        nearest = (1.0 - BEYOND_ROUNDING) * float(surely.min())
+        if not (nearest > 0.0 and 0.5 * measured.square < self.measured.upper * nearest * nearest):
+            return None
+        with np.errstate(over="ignore"):
+            a = a * np.where(problem.signs > 0, high, low) / nearest
+        if not np.all(a <= problem.costs):
+            return None
+        return a, measure(problem, a, b=b / nearest, threads=self.threads)
+
+    def clear_up(self) -> None:
+        """Put weights that are almost at an end of their box there, where the proof still holds: an interior point
+        leaves a little weight on every row. Pairs of variables (`tidy`) end there by themselves.
+
+        Without a proof: to the smallest gap, if the plane is about as good as the best.
+        """
+        problem = self.problem
+        functional = problem.signs * (self.measured.values + self.measured.b)
+        kept = self.a
+        for share in ALMOST:
+            low = (kept <= share * kept.max()) & (functional > 1.0)
+            high = (kept >= (1.0 - share) * problem.costs) & (functional < 1.0)
+            a = np.where(low, 0.0, np.where(high, problem.costs, kept))
+            measured = measure(problem, a, threads=self.threads)
+            for candidate in ((a, measured), self.steeper(a, measured)):
+                if candidate is None:
+                    continue
+                gap = gap_of(candidate[1])
+                if gap <= self.tol or (gap <= self.gap and candidate[1].primal <= ABOUT * self.least):
+                    self.a, self.measured = candidate
+                if gap <= self.tol:
+                    return
+
+    def shown(self, solution: Solution) -> tuple[Solution, SignedRows]:
+        """What listeners hear of a solution on the way, and the problem that it is of."""
+        return solution, self.problem
 
     def seconds_for(self, solution: Solution) -> float:
         """What a judgement of these weights takes: a kernel value for each row and each row that carries weight."""
@@ -93,21 +157,35 @@ class KernelJudge:
         """The feasible weights that were measured."""
         return self.a * np.where(self.problem.signs > 0, *self.measured.factors)
 
-    def canonical_weights(self) -> Vector:
-        """The weights of the same plane, scaled until its nearest row has y (w.phi(x) + b) = 1."""
-        nearest = float(np.min(self.problem.signs * (self.measured.values + self.measured.b)))
-        return self.a * np.where(self.problem.signs > 0, *self.measured.scales) / nearest
+    def nearest(self) -> float:
+        """y (w.phi(x) + b) at the edge of the street: 1 of a soft margin, and of a plane that does not separate."""
+        if not (self.problem.is_hard and self.measured.primal < math.inf):
+            return 1.0
+        return nearest(self.problem, self.measured)
+
+    def make_canonical(self) -> None:
+        """The hard margin's own form of the plane: its nearest row has y (w.phi(x) + b) = 1, and the weights are then
+        the dual variables. It stays as it was where rounding in the new numbers would cost the proof."""
+        with np.errstate(over="ignore"):
+            a = self.a * np.where(self.problem.signs > 0, *self.measured.scales) / self.nearest()
+        measured = measure(self.problem, a, threads=self.threads)
+        if measured.primal < math.inf and (not self.gap <= self.tol or gap_of(measured) <= self.tol):
+            self.a, self.measured = a, measured
 
     def state(self) -> State:
-        """The weights, for a notebook: what they are worth is measured again."""
-        return {"a": self.a, "was_brief": self.was_brief}
+        """The weights and the bias, for a notebook: what they are worth is measured again."""
+        return {"a": self.a, "b": float(self.measured.b), "least": float(self.least), "was_brief": self.was_brief}
 
     def take_up(self, kept: State) -> None:
-        self.a, self.was_brief = kept["a"], kept["was_brief"]
-        self.measured = measure(self.problem, self.a, threads=self.threads)
+        self.a, self.least, self.was_brief = kept["a"], kept["least"], kept["was_brief"]
+        self.measured = measure(self.problem, self.a, b=kept["b"], threads=self.threads)
 
     def tidy(self) -> None:
         """Pairs of variables end at the ends of their boxes by themselves."""
+
+
+def gap_of(measured: KernelMeasure) -> float:
+    return soft_gap(measured.upper, measured.lower)
 
 
 def pace_of(problem: KernelMargin) -> float:
@@ -130,10 +208,10 @@ def hard_margin(
     """
     try:
         with clock.searching():
-            G = in_safe_range(low_rank(problem, HARD_RANK).columns).X  # the weights are the same in every unit
+            found = low_rank(problem, HARD_RANK, centred=True)
     except OutOfTime:
         return nothing(problem), clock.reason
-    separation = Separation(G, problem.signs, Norm.L2, True)
+    separation = Separation(found.columns, problem.signs, Norm.L2, True)
     solution, status = drive(separation, functools.partial(widest_street, tol=FINER * judge.tol), clock)
     if not heard(judge, solution, clock):
         return solution, clock.reason
@@ -143,7 +221,8 @@ def hard_margin(
             return solution, Status.WITNESS
         solution, status = prove(rounds(start=judge.best_weights()), judge, clock, None)
     if judge.measured.primal < np.inf:
-        heard(judge, dataclasses.replace(solution, a=judge.canonical_weights()), clock)
+        with clock.judging(), contextlib.suppress(OutOfTime):
+            judge.make_canonical()
     return solution, Status.PROVEN if judge.gap <= judge.tol else status
 
 
@@ -152,13 +231,15 @@ def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clo
     measures with the true kernel."""
     try:
         with clock.searching():
-            G = low_rank(problem, rank).columns
+            found = low_rank(problem, rank)
     except OutOfTime:
         return nothing(problem), clock.reason
-    linear = SoftMargin(G, problem.signs, problem.costs, Loss.HINGE, True)
+    with np.errstate(over="ignore"):
+        costs = np.clip(problem.costs * found.scale, 2.0**-1000, 2.0**1000)
+    linear = SoftMargin(found.columns, problem.signs, costs, Loss.HINGE, True)
     inner = Judge(linear, FINER * judge.tol, None)
     solution, status = prove(soft_street(linear, tol=FINER * judge.tol), inner, clock, None)
-    solution = dataclasses.replace(solution, a=feasible_weights(inner.dual, problem.signs, inner.a))
+    solution = dataclasses.replace(solution, a=feasible_weights(inner.dual, problem.signs, inner.a) / found.scale)
     if not heard(judge, solution, clock):
         return solution, clock.reason
     return solution, Status.PROVEN if judge.gap <= judge.tol else Status.SETTLED if status is Status.PROVEN else status

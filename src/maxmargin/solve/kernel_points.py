@@ -9,6 +9,7 @@ import numpy as np
 from maxmargin.data.breath import OutOfTime, breathe
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.kernel_margin import KernelMargin
+from maxmargin.problems.kernel_range import refuse_values_beyond_float64
 from maxmargin.problems.kernels import Kernel, Points, rows_of
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.solve.clock import Clock
@@ -18,9 +19,11 @@ def points_in_time(kernel: Kernel, two: TwoClasses, clock: Clock) -> Points:
     """These rows; where the time is over before they are made, as they are: no solver begins, and nobody asks."""
     try:
         with clock.searching():
-            return kernel.points(two.X, two.rows)
+            points = kernel.points(two.X, two.rows)
     except OutOfTime:
         return Points(two.X, np.zeros(0), two.rows)
+    refuse_values_beyond_float64(kernel, points)
+    return points
 
 
 def values_in_time(problem: KernelMargin, a: Vector, clock: Clock | None) -> Vector:

@@ -26,7 +26,7 @@ from maxmargin.data.breath import OutOfTime
 from maxmargin.data.matrix import Vector, in_safe_range
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.notebook import BLANK, Notebook, State, solution_in, state_of
-from maxmargin.problems.separation import Solution
+from maxmargin.problems.separation import SignedRows, Solution
 from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, SoftMarginSolver, best_bias
 from maxmargin.solve.clock import BY_THE_CLOCK, Clock, Status, status_named
 from maxmargin.solve.separation import in_rows_of_the_user
@@ -57,6 +57,7 @@ class AnyJudge(Protocol):
     def gap(self) -> float: ...
     def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement: ...
     def seconds_for(self, solution: Solution) -> float: ...
+    def shown(self, solution: Solution) -> tuple[Solution, SignedRows]: ...
     def tidy(self) -> None: ...
     def state(self) -> State: ...
     def take_up(self, kept: State) -> None: ...
@@ -147,6 +148,10 @@ class Judge:
     def gap(self) -> float:
         return soft_gap(self.plane.primal.upper, self.dual.lower)
 
+    def shown(self, solution: Solution) -> tuple[Solution, SignedRows]:
+        """What listeners hear of a solution on the way, and the problem that it is of."""
+        return solution, self.problem
+
     def state(self) -> State:
         """The plane and the weights, for a notebook: what they are worth is measured again."""
         return {"w": self.plane.w, "b": float(self.plane.b), "a": self.a}
@@ -235,7 +240,7 @@ def prove(
                 if judge.gap <= judge.tol:
                     status = Status.PROVEN
                     break
-            clock.show(solution, judge.problem)
+            clock.show(*judge.shown(solution))
             clock.reserve = judge.seconds_for(solution) if clock.is_limited and not judged else 0.0
             if clock.is_over:
                 status = clock.reason

@@ -44,6 +44,7 @@ MOST_NUMBERS = 2**28  # a sparse table may be written out in float32 up to this 
 FULL = 3.0  # columns for each entry of a sparse row: with fewer, it is faster to multiply the zeros as well
 CHEAP = 100  # multiplications for each value: rows that take no more are made anew rather than kept for long
 FAR_FROM_ZERO = 0.01  # of the largest k(x, x): where all distances are below it, float32 would hold little of them
+LARGEST_EXPONENT, MANY = 2.0**15, 0.99  # gamma |x|^2 of as many rows: float32 holds less of an rbf's exponent
 FEW_ROWS = 64  # of a dense table that are looked at together
 TOGETHER = 32  # rows that are written out to meet a wide sparse table
 
@@ -269,7 +270,8 @@ class GivenValues(KernelRows):
     """Values that come in float64: of a function or a table, and of rows that are far from 0 for their distances.
 
     phi is shifted to one of the rows, z: k(x, x') - k(x, z) - k(x', z) + k(z, z). With sum a_i y_i = 0 that changes all
-    values by the same number, which a bias takes up; and what is left is what float32 can hold.
+    values by the same number, which a bias takes up; and what is left is what float32 can hold. The values of rbf are
+    not shifted: there, float32 holds the values, but not the exponents.
     """
 
     def __init__(self, kernel: Kernel, points: Points, to_z: Vector, scale: float, threads: Threads) -> None:
@@ -280,6 +282,7 @@ class GivenValues(KernelRows):
         return rows_of(self.points, rows), self.to_z[rows]
 
     def inner(self, left: tuple[Points, Vector], start: int, stop: int, out: Values, at: int) -> None:
+        breathe()
         (rows, to_z), columns = left, rows_of(self.points, slice(start, stop))
         values = self.kernel.values(rows, columns) - to_z[:, None]
         values -= self.to_z[start:stop]
@@ -289,9 +292,11 @@ class GivenValues(KernelRows):
         """They are the kernel."""
 
     def spread(self, run: Callable[[int, int, int], None], n_columns: int) -> None:
-        """Not side by side: a user's function need not be safe beside itself."""
+        """A user's function not side by side: it need not be safe beside itself."""
+        if self.kernel.name is not KernelName.FUNCTION:
+            super().spread(run, n_columns)
+            return
         for block, (start, stop) in enumerate(itertools.pairwise(column_edges(n_columns))):
-            breathe()
             run(block, start, stop)
 
     def restricted(self, columns: Rows) -> GivenValues:
@@ -309,7 +314,9 @@ class SharedRows(NamedTuple):
 def shared_rows(kernel: Kernel, points: Points, threads: Threads) -> SharedRows:
     """The rows of the kernel among these points, divided by the power of two at its largest k(x, x)."""
     if kernel.name is KernelName.RBF:
-        scale, factor, constant = 1.0, math.sqrt(2.0 * kernel.gamma), 0.0
+        scale, factor, constant = 1.0, math.sqrt(2.0) * math.sqrt(kernel.gamma), 0.0
+        if len(points.squares) and kernel.gamma * float(np.quantile(points.squares, MANY)) > LARGEST_EXPONENT:
+            return SharedRows(GivenValues(kernel, points, np.zeros(len(points.squares)), scale, threads), scale)
     else:
         squares = kernel.diagonal(points)
         z = int(np.argsort(squares)[len(squares) // 2])

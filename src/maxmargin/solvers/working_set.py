@@ -60,7 +60,7 @@ def solve_working_set(K: Any, signs: Any, v: Any, a: Any, costs: Any, precision:
         violation = up[i] - least[0]
         if steps == 0:
             enough = max(np.float32(precision) * violation, ZERO)
-        if violation <= enough or up[i] <= -FAR or steps >= most:
+        if not violation > enough or up[i] <= -FAR or steps >= most:  # nor if it is not a number
             return steps
         of_i, k_ii, highest, best = K[i], diagonal[i], up[i], NONE
         for t in range(q):
@@ -68,6 +68,8 @@ def solve_working_set(K: Any, signs: Any, v: Any, a: Any, costs: Any, precision:
             gain[t] = above * above / max(k_ii + diagonal[t] - TWO * of_i[t], FLATTEST)
             best = max(best, gain_bits[t])
         j = place_of(best, gain_bits)
+        if not gain[j] > ZERO:  # it vanished in float32, or is not a number
+            return steps
         of_j, v_i, v_j = K[j], up[i], low[j]
         curvature = max(k_ii + diagonal[j] - TWO * of_i[j], FLATTEST)
         room_i = costs[i] - a[i] if signs[i] > 0.0 else a[i]
@@ -91,8 +93,8 @@ def key_of(bits: Any) -> Any:
 
 @njit
 def place_of(key: Any, bits: Any) -> Any:
-    """The first place of a key."""
-    size, from_end = np.int32(bits.shape[0]), NONE
+    """The first place of a key; where it is nowhere, as among floats that are not numbers, the last place."""
+    size, from_end = np.int32(bits.shape[0]), np.int32(1)
     for t in range(bits.shape[0]):
         from_end = max(from_end, size - np.int32(t) if key_of(bits[t]) == key else NONE)
     return size - from_end

@@ -1,0 +1,170 @@
+"""A soft margin in the space of a kernel, by the algorithm that suits it.
+
+    linear                     the solvers of planes, on the columns themselves
+    others                     batch SMO (`batch_smo`), for as long as it may be the faster of the two
+    badly scaled, not large    an interior point, on columns G with K = s G G' (`low_rank`)
+
+A first-order method in float32 needs as many steps as the problem is badly conditioned, and on numbers of very
+different sizes it never ends. An interior point takes about as many steps on any data, each of n r^2 multiplications
+for the rank r of the kernel. So SMO has as many steps as would cost the same, and the other then begins.
+
+Of the solvers of planes, the plane is forgotten: the kernel's own is w = sum_j a_j y_j phi(x_j), and as good as the
+weights are. So these are sought to a tolerance that is finer, refined by what the judge of the kernel has measured
+(`edge_refinement`) and, if the judge is not content, sought again to one that is finer still.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from maxmargin.certificates.soft_margin import feasible_weights
+from maxmargin.data.breath import OutOfTime
+from maxmargin.data.matrix import Matrix, is_sparse
+from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
+from maxmargin.problems.kernels import KernelName
+from maxmargin.problems.notebook import BLANK, Notebook
+from maxmargin.problems.separation import SignedRows, Solution
+from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin
+from maxmargin.solve.clock import Clock, Status
+from maxmargin.solve.kernel_margin import KernelJudge, nothing
+from maxmargin.solve.soft_margin import Judge, prove
+from maxmargin.solvers.edge_refinement import refined
+from maxmargin.solvers.kernel_rows import power_at
+from maxmargin.solvers.low_rank import ScaledKernel, highest_rank, low_rank
+from maxmargin.solvers.soft_street import soft_street
+
+FINER = (1e-1, 1e-4, 1e-7)  # of the tolerance: to what the weights are sought, one after the other
+FINEST = 1e-13  # no float64 says more
+REFINEMENTS, WORTH_IT = 5, 0.5  # steps at most, each to this part of the objective or less
+MOST_WORK = 2e10  # n r^2: with more, columns take too long
+LEAST_STEPS = 20_000  # of SMO, before anything else is tried
+WORK_OF_A_STEP = 250  # n r^2 of the other that take as long
+
+
+def soft_margin(
+    problem: KernelMargin,
+    judge: KernelJudge,
+    clock: Clock,
+    rounds: Callable[..., KernelSolver],
+    max_iter: int | None,
+    notebook: Notebook,
+) -> tuple[Solution, Status]:
+    """The stages above, until the gap is proven or somebody says stop. `rounds` are those of SMO."""
+    if clock.is_over:  # the rows may not have been made
+        return nothing(problem), clock.reason
+    if problem.kernel.name is KernelName.LINEAR:
+        return by_columns(*centred_columns(problem), judge, clock, max_iter, notebook, "auto")
+    rank = highest_rank(problem)
+    work = problem.n_rows * float(rank) ** 2
+    budget = max(LEAST_STEPS, work / WORK_OF_A_STEP) if work <= MOST_WORK else math.inf
+    solution, status = prove(limited(rounds(notebook=notebook), budget), judge, clock, max_iter, notebook)
+    if status is not Status.STALLED or work > MOST_WORK:
+        return solution, status
+    try:
+        with clock.searching():
+            found = low_rank(problem, rank, centred=True)
+    except OutOfTime:
+        return solution, clock.reason
+    return by_columns(found.columns, found.scale, judge, clock, max_iter, BLANK, "interior_point")
+
+
+def limited(solver: KernelSolver, most_steps: float) -> KernelSolver:
+    """The same solutions, until so many steps were made."""
+    answer: Judgement | None = None
+    try:
+        while True:
+            try:
+                solution = solver.send(answer)
+            except StopIteration:
+                return
+            answer = yield solution
+            if solution.updates > most_steps:
+                return
+    finally:
+        solver.close()
+
+
+def centred_columns(problem: KernelMargin) -> tuple[Matrix, float]:
+    """The rows around their mean, which a bias takes up, if they are an array; and s, by which K = s X X'."""
+    X = problem.points.X
+    if not is_sparse(X):
+        X = X - X.mean(axis=0)
+    root = power_at(float(np.max(np.abs(X.data if is_sparse(X) else X), initial=0.0)))
+    return X / root if root != 1.0 else X, root * root
+
+
+class ColumnsJudge(Judge):
+    """Judges planes on columns whose inner products are the kernel's, divided by `scale`.
+
+    With so many times the costs, the weights are so many times those of the kernel. They stay as they are: the least of
+    them counts, where w is made of them.
+    """
+
+    def __init__(self, of: KernelJudge, columns: Matrix, scale: float, tol: float) -> None:
+        with np.errstate(over="ignore"):
+            costs = np.clip(of.problem.costs * scale, 2.0**-1000, 2.0**1000)
+        super().__init__(SoftMargin(columns, of.problem.signs, costs, Loss.HINGE, True), tol, None)
+        self.of, self.scale = of, scale
+
+    def seconds_for(self, solution: Solution) -> float:
+        """The judgement in the space of the kernel, which is to come."""
+        return self.of.seconds_for(solution)
+
+    def tidy(self) -> None:
+        pass
+
+    def shown(self, solution: Solution) -> tuple[Solution, SignedRows]:
+        """Whoever listens hears of the kernel."""
+        return dataclasses.replace(solution, w=np.zeros(0), a=solution.a / self.scale), self.of.problem
+
+    def in_kernel(self, solution: Solution) -> Solution:
+        """The best weights, as a proposal to the kernel's judge."""
+        a = feasible_weights(self.dual, self.problem.signs, self.a) / self.scale
+        return Solution(np.zeros(0), 0.0, a, True, solution.updates, solution.sweeps, {"gap": self.gap})
+
+
+def by_columns(
+    columns: Matrix,
+    scale: float,
+    judge: KernelJudge,
+    clock: Clock,
+    max_iter: int | None,
+    notebook: Notebook,
+    solver: str,
+) -> tuple[Solution, Status]:
+    """The solvers of planes on these columns, to one tolerance after the other."""
+    for finer in FINER:
+        tol = max(finer * judge.tol, FINEST)
+        inner = ColumnsJudge(judge, columns, scale, tol)
+        planes = soft_street(inner.problem, solver=solver, tol=tol, notebook=notebook)
+        solution, status = prove(planes, inner, clock, max_iter, notebook)
+        solution = inner.in_kernel(solution)
+        with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands
+            hear_and_refine(judge, solution)
+            judge.clear_up()
+        if judge.gap <= judge.tol:
+            return solution, Status.PROVEN
+        if status is not Status.PROVEN:
+            return solution, status
+        notebook = BLANK
+    return solution, Status.STALLED
+
+
+def hear_and_refine(judge: KernelJudge, solution: Solution) -> None:
+    """Propose the weights and, as long as that brings something, those that their exact values lead to."""
+    answer, best = judge.hear(solution), math.inf
+    kernel: ScaledKernel | None = None
+    for _ in range(REFINEMENTS):
+        if judge.gap <= judge.tol or not answer.primal < WORTH_IT * best:
+            return
+        kernel = kernel or ScaledKernel(judge.problem, centred=True)
+        a = refined(judge.problem, kernel, solution.a, answer.values, answer.b)
+        if a is None:
+            return
+        solution, best = dataclasses.replace(solution, a=a), answer.primal
+        answer = judge.hear(solution)
