@@ -279,6 +279,8 @@ def test_the_error_of_a_slack_in_long_doubles():
     assert found.error == close(1.01 * (long.sum() + 6.0 * U) + 2.0 * gamma(11) * 7.0, rel=0.05)
     coarse = primal_value(problem, w, b, matters=math.inf)
     assert coarse.slack_error == close(1.01 * gamma(6) * (2.0 * 2.0**20 + 1.0))
+    found = primal_value(problem_of([[-8.0, 0.0], [0.0, 0.0]], [1, -1]), np.array([1.0, 0.0]), 0.0)
+    assert found.slack_error == close(1.01 * (9.0 * gamma(6, 2.0**-64) + 9.0 * U))  # mostly the double
 
 
 def test_finer_bounds_are_made_only_where_they_matter(monkeypatch):
@@ -394,6 +396,9 @@ def test_without_weights_nothing_is_off():
     assert nothing.w_error == 0.0
     for a in ([0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 2.0], [-1.0, 1.0], [math.nan, 1.0]):
         assert dual_value(problem_of([[0.0], [1.0]], [1, -1]), np.array(a)).error == 0.0
+    unbounded = problem_of([[0.0], [1.0]], [1, -1], loss=Loss.SQUARED_HINGE)
+    for a in ([1.0, math.inf], [math.inf, 1.0], [math.inf, math.inf]):
+        assert dual_value(unbounded, np.array(a)).error == 0.0
     alone = problem_of([[0.0], [1.0]], [1, -1], bias=False)
     assert dual_value(alone, np.zeros(2)).error == 0.0
     assert dual_value(alone, np.array([0.0, 1.0])).value == 0.5

@@ -220,6 +220,15 @@ def test_no_witness_without_rows_of_both_classes():
     assert exact_kernel.exact_witness(problem, np.array([0, 1, 2, 3]), np.array([1.0, 2.0, 1.0, 0.0])) == [1, 2, 1, 0]
 
 
+@pytest.mark.parametrize("wrong", [[1, 1, 1, 1], [0, 0, 0, 0], [-1, -2, -1, 0]])
+def test_a_combination_is_multiplied_out_whoever_found_it(wrong, monkeypatch):
+    monkeypatch.setattr(exact_kernel, "float_circuit", lambda matrix, guess: np.arange(4))
+    monkeypatch.setattr(exact_kernel, "nonnegative_null_vector", lambda matrix, exchanges: (objects(wrong), False))
+    problem = kernel_problem(LINE, [1, -1, 1, -1], math.inf, "linear")
+    with pytest.raises(AssertionError, match="does not vanish"):
+        exact_kernel.exact_witness(problem, np.arange(4), np.ones(4))
+
+
 def test_coordinates_or_values_of_the_kernel():
     """As many monomials as it is worth to write down, and as many as there are rows in any case."""
     rows = np.arange(4)

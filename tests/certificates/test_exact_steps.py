@@ -50,8 +50,8 @@ def test_columns_have_units_of_their_own():
     assert numbers.exponents.tolist() == [-2, 0, 3, 100]
     common, unit = algebra.common_integers(numbers)
     assert (common.tolist(), unit) == ([[3, 0, 32, 2**102], [4, 0, 0, 0]], -2)
-    common, unit = algebra.common_integers(algebra.dyadic(np.array([[0.0, 2.0**60]])))
-    assert (common.tolist(), unit) == ([[0, 1]], 60)
+    common, unit = algebra.common_integers(algebra.dyadic(np.array([[0.0, 2.0**100]])))
+    assert (common.tolist(), unit) == ([[0, 1]], 100)
     common, unit = algebra.common_integers(algebra.dyadic(np.zeros((2, 2))))
     assert (common.tolist(), unit) == ([[0, 0], [0, 0]], 0)
     assert algebra.dyadic(np.zeros((0, 2))).exponents.tolist() == [0, 0]
@@ -70,6 +70,22 @@ def test_sums_in_blocks_of_columns(form, block, monkeypatch):
     assert exponents.tolist() == [-1, 0, -2, 0, -70]
     empty = algebra.weighted_sum(form(rows)[:0], objects([]))
     assert (empty.mantissas.tolist(), empty.exponents.tolist()) == ([0] * 5, [0] * 5)
+
+
+def test_as_many_columns_at_a_time_as_a_block_holds(monkeypatch):
+    shapes = []
+    plain = algebra.dyadic
+    monkeypatch.setattr(algebra, "dyadic", lambda values: shapes.append(values.shape) or plain(values))
+    for block, width in ((1, 1), (6, 2), (8, 2), (9, 3), (100, 5)):
+        shapes.clear()
+        monkeypatch.setattr(algebra, "EXACT_BLOCK", block)
+        algebra.weighted_sum(np.ones((3, 5)), objects([1, 2, 3]))
+        assert shapes[0] == (3, width)
+        assert sum(columns for _, columns in shapes) == 5
+    monkeypatch.setattr(algebra, "EXACT_BLOCK", 2)
+    shapes.clear()
+    algebra.weighted_sum(np.ones((0, 5)), objects([]))
+    assert shapes == [(0, 2), (0, 2), (0, 1)]
 
 
 def test_stored_zeros_have_no_unit():
@@ -113,6 +129,12 @@ def test_float_above_is_the_next_one():
 
 
 # ------------------------------------------------------------------------------------------------------ null spaces
+
+
+@pytest.mark.parametrize("prime", algebra.PRIMES)
+def test_primes_whose_squares_fit_in_64_bits(prime):
+    assert 2**30 < prime < 2**31
+    assert all(pow(base, prime - 1, prime) == 1 for base in (2, 3, 5, 7, 11))
 
 
 def test_a_null_space_that_one_line_leaves_and_another_takes_away(monkeypatch):

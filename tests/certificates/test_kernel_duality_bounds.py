@@ -326,6 +326,7 @@ def test_a_direction_and_its_errors():
     in_square = (share + gamma(4 + 2)) * w.square
     assert w.square_error == close(1.01 * (0.5 * off[0] + off[1] + 0.5 * off[2] + in_square))
     assert w.size == close(1.1 * 2.5)
+    assert w.coefficients.tolist() == [[0.5, 0.0], [0.0, 1.0], [0.5, 0.0]]
 
 
 def test_rows_without_weight_are_measured_too_where_float32_may_not_decide():
@@ -366,6 +367,7 @@ def test_where_float64_cannot_balance_the_classes():
     assert direction(problem, np.array([4.0, 4.0]), None).gain == 8.0  # the edge of the box
     hard = problem_of(np.eye(3), [1, 1, -1], math.inf)
     assert direction(hard, np.full(3, 1e308), None).square_error == math.inf
+    assert direction(hard, np.array([math.inf, 1.0, 1.0]), None).square_error == 0.0  # not in the box
     assert direction(hard, np.array([1e308, 1e308, 1.0]), None).square_error == math.inf
 
 
@@ -375,6 +377,24 @@ def test_a_negative_square_is_refused_beyond_its_error(monkeypatch):
         measure(problem_of(table, [1, -1]), np.ones(2))
     of_a_rounding(monkeypatch, 0.0, 1.0)  # an error as large as the value
     assert measure(problem_of(table, [1, -1]), np.ones(2)).square == -2.0
+
+
+def test_a_negative_square_at_the_very_edge_of_its_error_may_be_zero(monkeypatch):
+    problem = problem_of([[0.0, 1.0], [1.0, 0.0]], [1, -1])
+    monkeypatch.setattr(kernel_duality, "rounding", lambda terms: 0.0)
+    start = 2.0 / (1.01 * 1.1 * 2.0 * 2.0)
+
+    def error_of(absolute):
+        of_a_rounding(monkeypatch, 0.0, absolute)
+        try:
+            return direction(problem, np.ones(2), None).square_error
+        except ValueError:
+            return 0.0
+
+    errors = [error_of(start * (1.0 + k * 2.0**-53)) for k in range(-20, 21)]
+    assert errors[0] == 0.0  # refused
+    assert errors[-1] > 2.0
+    assert min(error for error in errors if error) == 2.0  # |w|^2 = -2
 
 
 def test_values_that_overflow_have_no_square():

@@ -84,6 +84,20 @@ def test_a_screened_row_at_its_very_edge_is_in_doubt(nearer, looks, monkeypatch)
     assert len(seen["combined"]) == looks
 
 
+def test_rows_that_carry_weight_are_not_screened_even_if_float64_knows_nothing_of_them(monkeypatch):
+    problem, a = spread(C=3.0)
+    plain = kernel_duality.combined
+
+    def blurred(*given):
+        sums, sizes, error = plain(*given)
+        return sums, sizes, np.full_like(error, math.inf)
+
+    monkeypatch.setattr(kernel_duality, "combined", blurred)
+    seen = watched(monkeypatch)
+    assert measure(problem, a).primal == math.inf
+    assert seen == {"combined": [[0, 1]], "mostly_in_float32": [list(range(2, 200))]}
+
+
 def test_a_hard_margin_and_other_kernels_are_not_screened():
     problem, _ = spread()
     assert kernel_duality.can_be_screened(problem)
