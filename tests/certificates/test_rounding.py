@@ -22,3 +22,10 @@ def test_rounding_is_near(number, digits):
 @pytest.mark.parametrize("number", [math.inf, -math.inf])
 def test_what_is_not_finite_stays(number):
     assert float(rounded_down(number)) == float(rounded_up(number)) == number
+
+
+def test_six_digits_if_nothing_else_is_asked():
+    assert (rounded_down(1.23456789), rounded_up(1.23456789)) == ("1.23456", "1.23457")
+    assert (rounded_down(-1.23456789), rounded_up(-1.23456789)) == ("-1.23457", "-1.23456")
+    assert (rounded_down(123456.0), rounded_up(0.1, 17)) == ("123456", "0.10000000000000001")
+    assert (rounded_down(9.9999999, 2), rounded_up(9.9999999, 2)) == ("9.9", "10")
