@@ -7,6 +7,7 @@ import scipy.sparse as sparse
 from falsehoods import Case
 
 from maxmargin import HardMarginSVM, Perceptron, Verdict, Winnow, separability
+from maxmargin.certificates.certificate import FurtherLook
 from maxmargin.certificates.certify import Claim, certify
 from maxmargin.certificates.measure import objective
 from maxmargin.data import synthetic
@@ -95,6 +96,8 @@ IMPLIED = {  # what is weaker than the truth is still true
 
 def lie(case, **changes):
     """The certificate with these changes; primal and dual follow the margins unless they are changed themselves."""
+    if changes.get("verdict") is Verdict.NOT_SEPARABLE:  # which speaks of no weakly separating plane
+        changes = {"rows_off_plane": None, "further_look": FurtherLook.NOT_ASKED, **changes}
     c = dataclasses.replace(case.certificate, **changes)
     follow = {
         value: objective(getattr(c, margin), c.norm)

@@ -32,7 +32,7 @@ each_wrong = pytest.mark.parametrize("tol", WRONG, ids=repr)
 @each_wrong
 @pytest.mark.parametrize("kind", [HardMarginSVM, LinearSVM, LinearSVMCV, KernelSVM, StochasticSVM])
 def test_fit_refuses_it(kind, tol):
-    with pytest.raises(ValueError, match="tol must be a number above 0 and below 1"):
+    with pytest.raises(ValueError, match="tol must be a number"):
         kind(tol=tol).fit(X, Y)
 
 
