@@ -26,7 +26,7 @@ def test_separable(write, capsys):
     captured = capsys.readouterr()
     assert captured.err == ""
     assert "4 rows x 2 columns, 2 labels: 'left' (2), 'right' (2)" in captured.out
-    assert "street (twice the margin): 3" in captured.out
+    assert "street (twice the margin): at least 2.99999999999" in captured.out
     assert "Verified in exact rational arithmetic" in captured.out
 
 
