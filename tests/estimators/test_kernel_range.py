@@ -16,6 +16,7 @@ LEARNERS = {
     "perceptron": KernelPerceptron,
     "stochastic": StochasticSVM,
 }
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # a few rows, a few sweeps
 each_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 
 

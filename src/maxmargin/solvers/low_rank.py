@@ -32,7 +32,6 @@ NOTHING_LEFT = 1e-12  # of the largest k(x, x): a pivot below it is rounding
 UNIT_ROUNDOFF = 2.0**-53
 ROUNDINGS = 8.0  # in a centred value
 AT_ONCE = 2000  # rows whose whole matrix is made
-SOME = 256  # of its columns at a time
 
 
 class LowRank(NamedTuple):
@@ -92,7 +91,8 @@ def low_rank(problem: KernelMargin, rank: int, *, centred: bool = False) -> LowR
 def all_columns(kernel: ScaledKernel) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     n = len(kernel.diagonal)
     K = np.empty((n, n), order="F")
-    for some in spans(0, n, SOME):
+    height, width = kernel.kernel.block
+    for some in spans(0, n, max(1, height * width // n)):
         breathe()
         K[:, some] = kernel.columns(np.arange(some.start, some.stop))
     breathe()
