@@ -44,11 +44,9 @@ def nasty_problem(seed, number):
     if name not in WITHOUT_WEIGHTS and random.random() < 0.3:
         weights = nasty_weights(random, y)
     if getattr(estimator, "kernel", None) == "precomputed":
-        with np.errstate(all="ignore"):
-            rows = np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
-            K = rows @ rows.T
-            K = 0.5 * (K + K.T)
-        X = K if np.all(np.isfinite(K)) else np.eye(len(y))
+        rows = np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
+        rows = np.clip(np.round(rows), -1000.0, 1000.0)  # exact products: rounded ones need not be those of a kernel
+        X = rows @ rows.T * 2.0 ** int(random.integers(-900, 901))
     return Nasty(name, estimator, X, y, weights, story)
 
 

@@ -8,9 +8,11 @@ import hunt_nasty_problems as hunter
 import kernel_cases
 import numpy as np
 import pytest
+import scipy.sparse as sparse
 from nasty_problems import LEARNERS, nasty_problem
 
 from maxmargin import KernelSVM, LinearSVM, NotSeparableError, StochasticSVM, UndecidedError, separability
+from maxmargin.data.matrix import row_squares
 from maxmargin.data.threads import Threads
 from maxmargin.problems.separation import Norm, Separation
 from maxmargin.problems.soft_margin import Loss, SoftMargin
@@ -192,6 +194,18 @@ def test_a_kernel_fit_proposes_only_numbers(kernel):
         certificate = error.certificate
     assert np.all(np.isfinite(certificate.weights))
     assert certificate.verify(X, [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
+@pytest.mark.parametrize("C", [1.0, math.inf])
+def test_a_sparse_table_without_any_entry(kernel, C):
+    X, y = sparse.csr_array((4, 2)), [0, 0, 1, 1]
+    assert row_squares(X).dtype == np.float64
+    if math.inf == C:
+        with pytest.raises(NotSeparableError):
+            KernelSVM(C, kernel=kernel).fit(X, y)
+    else:
+        assert KernelSVM(C, kernel=kernel).fit(X, y).certificate_.verify(X, y)
 
 
 def test_a_weak_plane_between_columns_of_any_size():

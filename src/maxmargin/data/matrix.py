@@ -237,5 +237,6 @@ def row_squares(X: Matrix) -> Vector:
     """|x_i|^2 of every row, in float64: infinite where it is beyond."""
     if is_sparse(X):
         entries = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        return np.asarray(np.bincount(entries, X.data.astype(np.float64) ** 2, minlength=X.shape[0]))
+        squares = np.bincount(entries, X.data.astype(np.float64) ** 2, minlength=X.shape[0])
+        return np.asarray(squares, dtype=np.float64)  # without any entry it counts in integers
     return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
