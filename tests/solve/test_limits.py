@@ -35,6 +35,8 @@ from maxmargin.solvers import (
     wolfe,
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* ended early:sklearn.exceptions.ConvergenceWarning")  # they shall
+
 
 class Hand:
     """The hand of a clock, and the work that was done since it was last read."""
