@@ -97,7 +97,7 @@ def run_case(case: Callable[..., Callable[[], Any]], data: LabelledSet, limit: f
     signal.signal(signal.SIGINT, signal.default_int_handler)
     rows = np.sort(np.random.default_rng(0).choice(len(data.y), 400, replace=False))
     case(data.X[rows], data.y[rows], max_time=60.0)()
-    case(data.X, data.y, max_time=4.0 * limit)()  # what was not compiled yet is compiled by now
+    case(data.X, data.y, max_time=limit)()  # what was not compiled yet is compiled by now
     question = case(data.X, data.y, max_time=None if ctrl_c else limit)
     used = time.process_time()
     resource.setrlimit(resource.RLIMIT_CPU, (int(used + HOPELESS), int(used + HOPELESS) + 5))

@@ -35,6 +35,8 @@ from maxmargin.solvers import (
     wolfe,
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* ended early:sklearn.exceptions.ConvergenceWarning")  # they shall
+
 
 class Hand:
     """The hand of a clock, and the work that was done since it was last read."""
@@ -178,6 +180,21 @@ def test_the_hulls_are_sought_a_few_steps_at_a_time(hand, small_blocks, monkeypa
     counted(monkeypatch, hand, wolfe, "descend", lambda *args: args[-1] * args[0].size)
     assert maxmargin.separability(X, y).verdict is Verdict.NOT_SEPARABLE
     assert 0 < hand.most <= max(2000, X.size)
+
+
+def test_a_proof_in_integers_hears_the_clock(hand):
+    """Where it ends too late, nothing is claimed that it would have proven."""
+    random = np.random.default_rng(8)
+    X, y = random.standard_normal((40, 6)), np.where(np.arange(40) % 2, 1, -1)
+    verdicts, readings = set(), []
+    for limit in range(1, 61, 3):
+        before = hand.readings
+        certificate = maxmargin.HardMarginSVM(on_inseparable="return", max_time=limit).fit(X, y).certificate_
+        readings.append(hand.readings - before - limit)
+        verdicts.add(certificate.verdict)
+        assert certificate.verify(X, y, exact=True)
+    assert verdicts == {Verdict.STOPPED, Verdict.NOT_SEPARABLE}
+    assert max(readings) <= 20
 
 
 def test_paused_hulls_are_the_same_hulls(monkeypatch):

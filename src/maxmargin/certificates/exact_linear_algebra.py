@@ -31,6 +31,8 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from maxmargin.data.breath import breathe
+
 Rows: TypeAlias = Any  # a 2-D ndarray, or a scipy.sparse csr_array or csr_matrix
 Integers: TypeAlias = NDArray[np.object_]  # Python's integers, of any length
 Int64s: TypeAlias = NDArray[np.int64]
@@ -248,6 +250,7 @@ def eliminate(matrix: Integers, prime: int) -> Pivots:
     columns: list[int] = []
     free: list[int] = []
     for j in range(tableau.shape[1]):
+        breathe()
         candidates = np.flatnonzero(unused & (tableau[:, j] != 0))
         if not len(candidates):
             free.append(j)
@@ -280,6 +283,7 @@ def solve(matrix: Integers, pivots: Pivots, right_sides: Integers, prime: int) -
     attempts = {max(1, digits_enough // part) for part in (8, 4, 2, 1)}
     digits: list[Int64s] = []
     for digit in lift(a, pivots.inverse, b, prime):
+        breathe()
         digits.append(digit)
         if len(digits) not in attempts:
             continue
@@ -369,6 +373,7 @@ def rebuild_fractions(residues: Integers, modulus: int, share: float) -> tuple[I
     largest_numerator = 1 << int(bits * (1 - share) + 1)
     denominator = 1
     for residue in residues.ravel():
+        breathe()
         scaled = residue * denominator % modulus
         if min(scaled, modulus - scaled) <= largest_numerator:
             continue
