@@ -207,6 +207,10 @@ def dictionary_path(matrix, most):
         assert count <= most
 
 
+def test_independent_columns_have_no_null_vector():
+    assert algebra.nonnegative_null_vector(objects([[1, 0], [0, 1]]), 10) == (None, True)
+
+
 def test_exchanges_go_by_the_least_index():
     random = np.random.default_rng(0)
     several = 0
@@ -279,11 +283,40 @@ def test_short_answers_take_an_eighth_of_the_digits_and_long_ones_all(monkeypatc
     random = np.random.default_rng(2)
     n = 24
     matrix = random.integers(-(2**50), 2**50, size=(n, n)).astype(object)
-    enough = -(-2 * n * 53 // 31)
-    short = digits_taken(matrix, matrix @ objects([[k] for k in range(n)]), monkeypatch)
-    assert enough / 10 < short < enough / 7
-    full = digits_taken(matrix, objects([[1]] * n), monkeypatch)
-    assert 0.9 * enough < full < 1.1 * enough
+    short = [matrix @ objects([[2**bits + k] for k in range(n)]) for bits in (10, 250, 500)]
+    for right, part in zip([*short, objects([[1]] * n)], (8, 4, 2, 1), strict=True):
+        bits = sum(algebra.cramer_bits(matrix, right)) + 34  # to guard
+        assert digits_taken(matrix, right, monkeypatch) == (int(bits / math.log2(PRIME)) + 1) // part
+    assert digits_taken(objects([[1]]), objects([[1]]), monkeypatch) == 2
+
+
+def test_digits_that_never_make_a_fraction_are_an_error(monkeypatch):
+    plain = algebra.lift
+
+    def impatient(*given):
+        for count, digit in enumerate(plain(*given)):
+            if count > 1000:
+                raise RuntimeError("it goes on for ever")
+            yield digit
+
+    monkeypatch.setattr(algebra, "lift", impatient)
+    monkeypatch.setattr(algebra, "rebuild_fractions", lambda *given: None)
+    matrix = objects([[1, 2], [3, 4]])
+    with pytest.raises(AssertionError, match="Hadamard"):
+        algebra.solve(matrix, algebra.eliminate(matrix, PRIME), objects([[1], [1]]), PRIME)
+
+
+def test_fractions_of_which_one_is_wrong_are_not_taken(monkeypatch):
+    plain, tried = algebra.rebuild_fractions, []
+
+    def hasty(*given):
+        tried.append(plain(*given))
+        return (objects([[2], [0], [9]]), 1) if len(tried) == 1 else tried[-1]
+
+    monkeypatch.setattr(algebra, "rebuild_fractions", hasty)
+    matrix = objects([[1, 0, 0], [0, 3, 0], [0, 0, 7]])
+    numerators, denominator = algebra.solve(matrix, algebra.eliminate(matrix, PRIME), objects([[2], [5], [1]]), PRIME)
+    assert [Fraction(int(v), denominator) for v in numerators[:, 0]] == [2, Fraction(5, 3), Fraction(1, 7)]
 
 
 def test_without_a_right_side_nothing_is_lifted(monkeypatch):
