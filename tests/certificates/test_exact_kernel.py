@@ -93,6 +93,10 @@ def test_values_of_polynomial_kernels(degree, gamma, coef0):
     assert Fraction(int(values[0, 0])) * Fraction(2) ** unit == slow_kernel(large, 2.0**40 * scales)[3][2]
 
 
+def test_some_megabytes_are_held_at_a_time():
+    assert 2**14 <= exact_kernel.EXACT_VALUES <= 2**20
+
+
 def test_a_plane_at_its_hard_edge():
     problem = kernel_problem(np.array([[1.0], [-1.0]]), [1, -1], math.inf, "linear")
     a = np.array([1.0, 1.0])
@@ -274,7 +278,7 @@ def test_factors_of_a_kernel_matrix():
             continue
         assert found.shape == (n, rank)
         assert np.allclose(found @ found.T, K, atol=1e-8 * np.abs(K).max())
-    small = np.diag([1.0, 1e-9, 1e-11])
+    small = np.diag([1.0, 1.5e-10, 0.7e-10])
     assert exact_kernel.factor_of(small).shape == (3, 2)  # what is left is rounding
     assert exact_kernel.factor_of(4.0 * np.ones((1, 1))).tolist() == [[2.0]]
 

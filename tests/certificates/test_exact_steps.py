@@ -366,12 +366,22 @@ def test_digits_of_a_solution(bits):
         pivots = algebra.eliminate(a, PRIME)
         assert pivots.columns
         a = a[np.ix_(pivots.lines, pivots.columns)]
-        b = objects([[2**right - 1, -(2**right)]] * len(a))
-        residue, power = objects([[0, 0]] * len(a)), 1
+        b = objects([[2**right - 1, -(2**right), 1]] * len(a))
+        residue, power = objects([[0, 0, 0]] * len(a)), 1
         for digit in itertools.islice(algebra.lift(a, pivots.inverse, b, PRIME), 6):
             assert abs(digit).max() <= PRIME // 2
             residue, power = residue + power * digit.astype(object), power * PRIME
             assert not ((a @ residue - b) % power).any()
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 15, 31])
+def test_sums_of_the_largest_residues_are_exact(size):
+    """The first digit is C b modulo p, whatever C is: here all of its limbs are full."""
+    inverse = np.full((size, size), PRIME - 1, dtype=np.int64)
+    for right in (PRIME - 1, PRIME // 2, PRIME // 2 + 1, PRIME // 3, 1):
+        digit = next(algebra.lift(np.eye(size, dtype=int).astype(object), inverse, objects([[right]] * size), PRIME))
+        assert abs(digit).max() <= PRIME // 2
+        assert not ((digit.astype(object) + size * right) % PRIME).any()
 
 
 @pytest.mark.parametrize("bits", [1, 10, 11, 20, 21, 61, 62, 63, 64, 100])

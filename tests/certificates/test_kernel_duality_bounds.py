@@ -156,6 +156,14 @@ def test_a_hard_primal_value_and_its_error():
     assert (value, error) == (2.0, close(1.01 * (32.0 - 2.0), rel=1e-12))
 
 
+def test_both_errors_of_a_hard_primal_value_at_once():
+    value, error = hard_primal(a_direction(16.0, 4.0), np.array([2.0]), np.array([1.0]))
+    assert (value, error) == (2.0, close(1.01 * (0.5 * 20.0 - 2.0), rel=1e-12))
+    largest = 1.79e308
+    off = 1.0 - math.sqrt(0.8e308 / largest)
+    assert hard_primal(a_direction(1.6e308), np.array([1.0]), np.array([off])) == (math.inf, math.inf)
+
+
 def test_the_lower_side_of_a_hard_primal_value():
     """|w|^2 may be as good as zero: then P is below by all of itself."""
     below = Direction(np.zeros(1), np.zeros(1), 2.0, 1.9, 2.0, 0.0, (1.0, 1.0))

@@ -32,7 +32,7 @@ def slow_sums(kernel, A, B, coefficients):
 
 
 @pytest.mark.parametrize(
-    ("n_columns", "terms"), [(1, 1), (100, 100), (129, 129), (130, 130), (131, 130), (254, 131), (1000, 136)]
+    ("n_columns", "terms"), [(1, 1), (100, 100), (129, 129), (130, 130), (131, 130), (253, 130), (254, 131), (1000, 136)]
 )
 def test_the_rate_of_dense_rows(n_columns, terms):
     """Rows (z, -h, -1), 128 of their columns at a time: 128 terms, then as many sums as there are parts."""
