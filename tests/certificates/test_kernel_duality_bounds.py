@@ -113,7 +113,16 @@ def test_an_error_of_half_the_value_says_nothing():
         assert (dual_of(a_direction(1.0, error), False) != NOTHING) is known
     assert dual_of(a_direction(1.0, math.inf), False) == NOTHING
     assert dual_of(a_direction(math.nan, 0.0), False) == NOTHING
-    assert dual_of(a_direction(1e-300, 0.0, 1e200), True) == NOTHING  # it overflows
+    for square in (1e-300, 1.0):  # it overflows
+        assert dual_of(a_direction(square, 0.0, 1e200), True) == NOTHING
+
+
+def test_an_error_of_exactly_half_the_value_says_something():
+    rounded = 2.0 * gamma(8) * 3.0
+    directions = [a_direction(1.0, (0.75 - rounded) / 0.51 * (1.0 + k * 2.0**-53)) for k in range(-30, 30)]
+    found = [dual_of(w, False) for w in directions]
+    assert found[-1] == NOTHING
+    assert max(error for _, error, _ in found if error < math.inf) == 0.75  # D = 2 - 1/2
 
 
 # ----------------------------------------------------------------------------------------------------------- primal
