@@ -376,12 +376,12 @@ def test_digits_of_a_solution(bits):
 
 @pytest.mark.parametrize("size", [1, 3, 7, 15, 31])
 def test_sums_of_the_largest_residues_are_exact(size):
-    """The first digit is C b modulo p, whatever C is: here all of its limbs are full."""
-    inverse = np.full((size, size), PRIME - 1, dtype=np.int64)
+    """The first digit is C b modulo p, whatever C is: here all of its limbs are full, and odd."""
+    inverse = np.full((size, size), PRIME - 2, dtype=np.int64)
     for right in (PRIME - 1, PRIME // 2, PRIME // 2 + 1, PRIME // 3, 1):
         digit = next(algebra.lift(np.eye(size, dtype=int).astype(object), inverse, objects([[right]] * size), PRIME))
         assert abs(digit).max() <= PRIME // 2
-        assert not ((digit.astype(object) + size * right) % PRIME).any()
+        assert not ((digit.astype(object) + 2 * size * right) % PRIME).any()
 
 
 @pytest.mark.parametrize("bits", [1, 10, 11, 20, 21, 61, 62, 63, 64, 100])
@@ -438,6 +438,7 @@ def test_the_edges_of_numerators_and_denominators(share):
     numerator, denominator = 2 ** int(BITS * (1 - share) + 1), 2 ** int(BITS * share + 1)
     inside = Fraction(numerator - 1, denominator - 1)
     assert rebuilt([residue_of(inside.numerator, inside.denominator)], share) == [inside]
+    assert rebuilt([residue_of(numerator, 10007)], share) == [Fraction(numerator, 10007)]
     edge = next(d for d in range(denominator, 0, -1) if math.gcd(d, numerator - 1) == 1)
     assert rebuilt([residue_of(numerator - 1, edge)], share) == [Fraction(numerator - 1, edge)]
     beyond = next(d for d in range(2 * denominator, 4 * denominator) if d % 7)

@@ -168,9 +168,9 @@ def test_a_hard_primal_value_and_its_error():
 def test_both_errors_of_a_hard_primal_value_at_once():
     value, error = hard_primal(a_direction(16.0, 4.0), np.array([2.0]), np.array([1.0]))
     assert (value, error) == (2.0, close(1.01 * (0.5 * 20.0 - 2.0), rel=1e-12))
-    largest = 1.79e308
-    off = 1.0 - math.sqrt(0.8e308 / largest)
-    assert hard_primal(a_direction(1.6e308), np.array([1.0]), np.array([off])) == (math.inf, math.inf)
+    above = 1.79e308  # of which 1 % more is beyond float64
+    w = a_direction(2.0 * 0.16 * above)
+    assert hard_primal(w, np.array([1.0]), np.array([0.6])) == (math.inf, math.inf)
 
 
 def test_the_lower_side_of_a_hard_primal_value():
