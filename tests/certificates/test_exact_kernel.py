@@ -89,8 +89,8 @@ def test_values_of_polynomial_kernels(degree, gamma, coef0):
     for i, j in itertools.product(range(2), range(3)):
         assert Fraction(int(values[i, j])) * Fraction(2) ** unit == K[some[i]][others[j]]
     large = kernel_problem(2.0**40 * scales, [1, -1, 1, -1], 1.0, "poly", gamma, coef0, degree)  # units above 1
-    values, unit = exact_kernel.kernel_values(large, some[1:], others[1:2])
-    assert Fraction(int(values[0, 0])) * Fraction(2) ** unit == slow_kernel(large, 2.0**40 * scales)[3][2]
+    values, unit = exact_kernel.kernel_values(large, some[1:], others[2:])
+    assert Fraction(int(values[0, 0])) * Fraction(2) ** unit == slow_kernel(large, 2.0**40 * scales)[3][0]
 
 
 def test_some_megabytes_are_held_at_a_time():
@@ -138,6 +138,8 @@ def test_products_of_long_integers():
             assert (exact_kernel.integer_products(left, right) == left @ right.T).all()
             low = left >> (bits // 2)
             assert (exact_kernel.integer_products(low, right) == low @ right.T).all()
+    assert exact_kernel.integer_products(objects([[3], [5]]), objects([[7]])).tolist() == [[21], [35]]
+    assert exact_kernel.integer_products(objects([[3]]), objects([[7], [5]])).tolist() == [[21, 15]]
     empty = exact_kernel.integer_products(objects([[]]), np.zeros((2, 0), dtype=object))
     assert empty.tolist() == [[0, 0]]
 
