@@ -173,6 +173,7 @@ def test_combinations_count_their_roundings(form, number, monkeypatch):
         assert found.tolist() == expected
         assert found.dtype == number
         assert roundings == longest + count + 1
+    assert duality.combination(form(X)[:0], weights[:0])[1] == 1
 
 
 @FORMS

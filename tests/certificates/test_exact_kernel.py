@@ -67,11 +67,11 @@ def test_both_sides_of_a_kernel_whatever_the_blocks(form, kernel, few, monkeypat
     monkeypatch.setattr(exact_kernel, "EXACT_VALUES", few)
     monkeypatch.setattr(exact_soft_margin, "EXACT_BLOCK", few)
     table = POINTS if kernel != "precomputed" else POINTS @ POINTS.T + np.diag([1.0, 2.0, 0.5, 0.0, 2.0**-30])
-    for C in (3.0, [1.0, 0.1, 3.0, 2.0, 7.0], math.inf):
+    for C in (3.0, [1.0, 0.1, 3.0, 2.0, 7.0], math.inf)[:: 1 if few > 1 else 2]:
         problem = kernel_problem(form(table), CLASSES, C, kernel)
         K = slow_kernel(problem, table)
         for a in ([1.0, 0.1, 0.5, 0.0, 0.25], [0.0, 2.0**-60, 0.0, 0.0, 0.1], [0.0, 0.0, 0.0, 1.0, 2.0**-20]):
-            for b in (0.7, -3.0 * 2.0**-70, 2.0**70):
+            for b in (-3.0 * 2.0**-70, 2.0**70):
                 primal, dual = slow_kernel_sides(problem, K, a, b)
                 assert exact_kernel.primal_value(problem, np.array(a), b) == primal
                 assert exact_kernel.dual_value(problem, np.array(a)) == dual
@@ -89,8 +89,12 @@ def test_values_of_polynomial_kernels(degree, gamma, coef0):
     for i, j in itertools.product(range(2), range(3)):
         assert Fraction(int(values[i, j])) * Fraction(2) ** unit == K[some[i]][others[j]]
     large = kernel_problem(2.0**40 * scales, [1, -1, 1, -1], 1.0, "poly", gamma, coef0, degree)  # units above 1
-    values, unit = exact_kernel.kernel_values(large, some[1:], others[1:2])
-    assert Fraction(int(values[0, 0])) * Fraction(2) ** unit == slow_kernel(large, 2.0**40 * scales)[3][2]
+    values, unit = exact_kernel.kernel_values(large, some[1:], others[2:])
+    assert Fraction(int(values[0, 0])) * Fraction(2) ** unit == slow_kernel(large, 2.0**40 * scales)[3][0]
+
+
+def test_some_megabytes_are_held_at_a_time():
+    assert 2**14 <= exact_kernel.EXACT_VALUES <= 2**20
 
 
 def test_a_plane_at_its_hard_edge():
@@ -134,6 +138,8 @@ def test_products_of_long_integers():
             assert (exact_kernel.integer_products(left, right) == left @ right.T).all()
             low = left >> (bits // 2)
             assert (exact_kernel.integer_products(low, right) == low @ right.T).all()
+    assert exact_kernel.integer_products(objects([[3], [5]]), objects([[7]])).tolist() == [[21], [35]]
+    assert exact_kernel.integer_products(objects([[3]]), objects([[7], [5]])).tolist() == [[21, 15]]
     empty = exact_kernel.integer_products(objects([[]]), np.zeros((2, 0), dtype=object))
     assert empty.tolist() == [[0, 0]]
 
@@ -274,7 +280,7 @@ def test_factors_of_a_kernel_matrix():
             continue
         assert found.shape == (n, rank)
         assert np.allclose(found @ found.T, K, atol=1e-8 * np.abs(K).max())
-    small = np.diag([1.0, 1e-9, 1e-11])
+    small = np.diag([1.0, 1.5e-10, 0.7e-10])
     assert exact_kernel.factor_of(small).shape == (3, 2)  # what is left is rounding
     assert exact_kernel.factor_of(4.0 * np.ones((1, 1))).tolist() == [[2.0]]
 

@@ -77,7 +77,14 @@ def test_both_sides_whatever_the_blocks(form, loss, block, monkeypatch):
     for w, b in (([0.5, -2.0], 0.0), ([2.0**-60, 4.0], 0.75), ([0.0, 0.0], -(2.0**-70)), ([2.0**80, 0.0], 2.0**70)):
         w = np.array(w)
         assert primal_value(table, SIGNS, COSTS, w, b, loss) == slow_primal(X, w.tolist(), b, loss)
-    for a in (COSTS / 2, COSTS * [1, 0, 0.5, 0, 2.0**-50], COSTS * [0, 0, 1, 1, 0], COSTS * [0, 1, 0, 0, 0], 0 * COSTS):
+    for a in (
+        COSTS / 2,
+        COSTS * [0.5, 1, 1, 0, 0],
+        COSTS * [1, 0, 0.5, 0, 2.0**-50],
+        COSTS * [0, 0, 1, 1, 0],
+        COSTS * [0, 1, 0, 0, 0],
+        0 * COSTS,
+    ):
         for bias in (True, False):
             found, wanted = dual_value(table, SIGNS, COSTS, a, bias, loss), slow_dual(X, a.tolist(), bias, loss)
             assert wanted * (1 - Fraction(1, 2**280)) <= found <= wanted
@@ -90,10 +97,23 @@ def test_the_edges_of_the_box(loss):
     assert dual_value(X, SIGNS, COSTS, edge, True, loss) > 0
     above = np.nextafter(edge, math.inf)
     assert (dual_value(X, SIGNS, COSTS, above, True, loss) > 0) == (loss is Loss.SQUARED_HINGE)
+    one = edge.copy()
+    one[3] = math.nextafter(1.0, 2.0)
+    assert (dual_value(X, SIGNS, COSTS, one, True, loss) > 0) == (loss is Loss.SQUARED_HINGE)
     for bad in (-1.0, -5e-324, math.nan, math.inf):
         outside = edge.copy()
         outside[2] = bad
         assert dual_value(X, SIGNS, COSTS, outside, True, loss) == 0
+
+
+def test_numbers_that_are_one_unit():
+    """A row that misses one unit of its block, and weights that sum up to 1."""
+    table, signs, costs = np.array([[1.0 - 2.0**-40], [-1.0]]), np.array([1.0, -1.0]), np.ones(2)
+    w = np.ones(1)
+    assert primal_value(table, signs, costs, w, 0.0, Loss.HINGE) == Fraction(1, 2) + Fraction(1, 2**40)
+    table = np.array([[0.5], [-0.5]])
+    assert dual_value(table, signs, costs, np.full(2, 0.5), True, Loss.HINGE) == 1 - Fraction(1, 8)
+    assert dual_value(table, signs, costs, np.array([1.0, 0.0]), False, Loss.HINGE) == 1 - Fraction(1, 8)
 
 
 def test_quotients_that_come_out_even_are_exact_and_others_are_rounded_up_a_little():
@@ -104,6 +124,7 @@ def test_quotients_that_come_out_even_are_exact_and_others_are_rounded_up_a_litt
     exact = sum((Fraction(int(i) ** 2) / Fraction(c) for i, c in pairs(integers, odd.tolist())), Fraction(0))
     found = sum_of_quotients(integers, odd)
     assert exact < found < exact + Fraction(3, 2**300)
+    assert found.denominator <= 2**360  # it was rounded
     assert sum_of_quotients(objects([]), np.array([])) == 0
 
 

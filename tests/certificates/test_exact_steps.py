@@ -207,6 +207,10 @@ def dictionary_path(matrix, most):
         assert count <= most
 
 
+def test_independent_columns_have_no_null_vector():
+    assert algebra.nonnegative_null_vector(objects([[1, 0], [0, 1]]), 10) == (None, True)
+
+
 def test_exchanges_go_by_the_least_index():
     random = np.random.default_rng(0)
     several = 0
@@ -279,11 +283,40 @@ def test_short_answers_take_an_eighth_of_the_digits_and_long_ones_all(monkeypatc
     random = np.random.default_rng(2)
     n = 24
     matrix = random.integers(-(2**50), 2**50, size=(n, n)).astype(object)
-    enough = -(-2 * n * 53 // 31)
-    short = digits_taken(matrix, matrix @ objects([[k] for k in range(n)]), monkeypatch)
-    assert enough / 10 < short < enough / 7
-    full = digits_taken(matrix, objects([[1]] * n), monkeypatch)
-    assert 0.9 * enough < full < 1.1 * enough
+    short = [matrix @ objects([[2**bits + k] for k in range(n)]) for bits in (10, 250, 500)]
+    for right, part in zip([*short, objects([[1]] * n)], (8, 4, 2, 1), strict=True):
+        bits = sum(algebra.cramer_bits(matrix, right)) + 34  # to guard
+        assert digits_taken(matrix, right, monkeypatch) == (int(bits / math.log2(PRIME)) + 1) // part
+    assert digits_taken(objects([[1]]), objects([[1]]), monkeypatch) == 2
+
+
+def test_digits_that_never_make_a_fraction_are_an_error(monkeypatch):
+    plain = algebra.lift
+
+    def impatient(*given):
+        for count, digit in enumerate(plain(*given)):
+            if count > 1000:
+                raise RuntimeError("it goes on for ever")
+            yield digit
+
+    monkeypatch.setattr(algebra, "lift", impatient)
+    monkeypatch.setattr(algebra, "rebuild_fractions", lambda *given: None)
+    matrix = objects([[1, 2], [3, 4]])
+    with pytest.raises(AssertionError, match="Hadamard"):
+        algebra.solve(matrix, algebra.eliminate(matrix, PRIME), objects([[1], [1]]), PRIME)
+
+
+def test_fractions_of_which_one_is_wrong_are_not_taken(monkeypatch):
+    plain, tried = algebra.rebuild_fractions, []
+
+    def hasty(*given):
+        tried.append(plain(*given))
+        return (objects([[2], [0], [9]]), 1) if len(tried) == 1 else tried[-1]
+
+    monkeypatch.setattr(algebra, "rebuild_fractions", hasty)
+    matrix = objects([[1, 0, 0], [0, 3, 0], [0, 0, 7]])
+    numerators, denominator = algebra.solve(matrix, algebra.eliminate(matrix, PRIME), objects([[2], [5], [1]]), PRIME)
+    assert [Fraction(int(v), denominator) for v in numerators[:, 0]] == [2, Fraction(5, 3), Fraction(1, 7)]
 
 
 def test_without_a_right_side_nothing_is_lifted(monkeypatch):
@@ -333,12 +366,22 @@ def test_digits_of_a_solution(bits):
         pivots = algebra.eliminate(a, PRIME)
         assert pivots.columns
         a = a[np.ix_(pivots.lines, pivots.columns)]
-        b = objects([[2**right - 1, -(2**right)]] * len(a))
-        residue, power = objects([[0, 0]] * len(a)), 1
+        b = objects([[2**right - 1, -(2**right), 1]] * len(a))
+        residue, power = objects([[0, 0, 0]] * len(a)), 1
         for digit in itertools.islice(algebra.lift(a, pivots.inverse, b, PRIME), 6):
             assert abs(digit).max() <= PRIME // 2
             residue, power = residue + power * digit.astype(object), power * PRIME
             assert not ((a @ residue - b) % power).any()
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 15, 31])
+def test_sums_of_the_largest_residues_are_exact(size):
+    """The first digit is C b modulo p, whatever C is: here all of its limbs are full, and odd."""
+    inverse = np.full((size, size), PRIME - 2, dtype=np.int64)
+    for right in (PRIME - 1, PRIME // 2, PRIME // 2 + 1, PRIME // 3, 1):
+        digit = next(algebra.lift(np.eye(size, dtype=int).astype(object), inverse, objects([[right]] * size), PRIME))
+        assert abs(digit).max() <= PRIME // 2
+        assert not ((digit.astype(object) + 2 * size * right) % PRIME).any()
 
 
 @pytest.mark.parametrize("bits", [1, 10, 11, 20, 21, 61, 62, 63, 64, 100])
@@ -395,6 +438,7 @@ def test_the_edges_of_numerators_and_denominators(share):
     numerator, denominator = 2 ** int(BITS * (1 - share) + 1), 2 ** int(BITS * share + 1)
     inside = Fraction(numerator - 1, denominator - 1)
     assert rebuilt([residue_of(inside.numerator, inside.denominator)], share) == [inside]
+    assert rebuilt([residue_of(numerator, 10007)], share) == [Fraction(numerator, 10007)]
     edge = next(d for d in range(denominator, 0, -1) if math.gcd(d, numerator - 1) == 1)
     assert rebuilt([residue_of(numerator - 1, edge)], share) == [Fraction(numerator - 1, edge)]
     beyond = next(d for d in range(2 * denominator, 4 * denominator) if d % 7)

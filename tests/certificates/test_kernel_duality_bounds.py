@@ -113,7 +113,16 @@ def test_an_error_of_half_the_value_says_nothing():
         assert (dual_of(a_direction(1.0, error), False) != NOTHING) is known
     assert dual_of(a_direction(1.0, math.inf), False) == NOTHING
     assert dual_of(a_direction(math.nan, 0.0), False) == NOTHING
-    assert dual_of(a_direction(1e-300, 0.0, 1e200), True) == NOTHING  # it overflows
+    for square in (1e-300, 1.0):  # it overflows
+        assert dual_of(a_direction(square, 0.0, 1e200), True) == NOTHING
+
+
+def test_an_error_of_exactly_half_the_value_says_something():
+    rounded = 2.0 * gamma(8) * 3.0
+    directions = [a_direction(1.0, (0.75 - rounded) / 0.51 * (1.0 + k * 2.0**-53)) for k in range(-30, 30)]
+    found = [dual_of(w, False) for w in directions]
+    assert found[-1] == NOTHING
+    assert max(error for _, error, _ in found if error < math.inf) == 0.75  # D = 2 - 1/2
 
 
 # ----------------------------------------------------------------------------------------------------------- primal
@@ -140,6 +149,7 @@ def test_a_soft_primal_value_beyond_float64_is_infinite():
         assert soft_primal(problem, a_direction(1.0), np.full(2, 1e308), zeros) == infinite
         assert soft_primal(problem, a_direction(1.0), np.array([math.nan, 0.0]), zeros) == infinite
         assert soft_primal(problem, a_direction(1.0, math.inf), zeros, zeros) == infinite
+        assert soft_primal(problem, a_direction(1.0, 1.7e308), np.full(2, 8e306), zeros) == infinite
         assert soft_primal(problem, a_direction(1.0), zeros, np.array([math.inf, 0.0])) == infinite
 
 
@@ -153,6 +163,14 @@ def test_a_hard_primal_value_and_its_error():
     assert (value, error) == (2.0, close(1.01 * 6.0, rel=1e-12))
     value, error = hard_primal(a_direction(16.0), functional, np.array([0.0, 3.0, 2.5]))
     assert (value, error) == (2.0, close(1.01 * (32.0 - 2.0), rel=1e-12))
+
+
+def test_both_errors_of_a_hard_primal_value_at_once():
+    value, error = hard_primal(a_direction(16.0, 4.0), np.array([2.0]), np.array([1.0]))
+    assert (value, error) == (2.0, close(1.01 * (0.5 * 20.0 - 2.0), rel=1e-12))
+    above = 1.79e308  # of which 1 % more is beyond float64
+    w = a_direction(2.0 * 0.16 * above)
+    assert hard_primal(w, np.array([1.0]), np.array([0.6])) == (math.inf, math.inf)
 
 
 def test_the_lower_side_of_a_hard_primal_value():
@@ -188,6 +206,7 @@ def test_the_middle_between_two_classes():
     problem = problem_of(np.eye(4), [1, -1, 1, -1], math.inf)
     assert middle(problem, np.array([5.0, 1.0, 3.0, -2.0])) == -2.0
     assert middle(problem, np.array([5.0, math.inf, 3.0, -2.0])) == 0.0
+    assert middle(problem, np.full(4, 1e308)) == 0.0
     assert middle(problem_of(np.eye(2), [1, 1], math.inf), np.array([5.0, 1.0])) == 0.0
     assert kernel_duality.bias_of(problem, np.array([5.0, 1.0, 3.0, -2.0])) == -2.0
     soft = problem_of(np.eye(4), [1, -1, 1, -1], [1.0, 1.0, 3.0, 1.0])
@@ -227,6 +246,15 @@ def test_sums_of_a_table_and_their_errors(monkeypatch):
     sums, sizes, error = combined(problem.kernel, points, points, coefficients, None)
     assert error == close(1.1 * 2.0**-10 * 1.75)
     assert sizes == close(1.1 * (exact + 2.0**-10 * 1.75))
+
+
+def test_sums_of_some_rows_of_a_table():
+    problem = problem_of(TABLE, [1, -1, 1])
+    some, others = rows_of(problem.points, np.array([2, 0])), rows_of(problem.points, np.array([0]))
+    sums, sizes, error = combined(problem.kernel, some, others, np.array([[0.5, 0.0]]), None)
+    assert sums.tolist() == [[0.25, 0.0], [2.0, 0.0]]
+    assert sizes == close(1.1 * np.array([0.25, 2.0]))
+    assert error.shape == (2,)
 
 
 def test_least_numbers_of_sums():
@@ -289,7 +317,7 @@ def test_sums_of_kernels_with_a_name(name, monkeypatch):
 
 
 def test_sums_of_which_a_part_is_too_far_away_for_float32():
-    X = np.array([[0.0], [1.0], [1e6], [2e6]])
+    X = np.array([[67.0], [67.5], [68.0], [68.2]])  # on both sides of h = 4570
     kernel = Kernel(KernelName.RBF, 1.0)
     points = kernel.points(X)
     near, far = rows_of(points, np.arange(2)), rows_of(points, np.arange(2, 4))
@@ -298,6 +326,7 @@ def test_sums_of_which_a_part_is_too_far_away_for_float32():
         mostly_in_float32(kernel, near, near, coefficients[:2], None),
         combined(kernel, near, far, coefficients[2:], None),
     )
+    assert other[0].min(axis=0).tolist() > [0.05, 0.05]
     both = mostly_in_float32(kernel, near, points, coefficients, None)
     assert both[0].tolist() == (one[0] + other[0]).tolist()
     assert both[1].tolist() == (one[1] + other[1]).tolist()
@@ -424,6 +453,9 @@ def test_both_sides_of_a_table():
     assert found.primal_error == close(paid + 0.51 * found.square_error + 2.0 * gamma(3 + 8) * 1.0625, rel=0.02)
     moved = given.off[1] + gamma(4) * (0.5 + 3.0 + 1.0)
     assert given.primal_error == close(moved + 0.51 * found.square_error + 2.0 * gamma(3 + 8) * 3.5625, rel=0.02)
+    for table in (np.diag([1e308, 1e308, 1.0]), np.full((3, 3), 1e308)):  # values beyond float64: some, or all
+        beyond = measure(problem_of(table, [1, -1, 1], 4.0), np.array([4.0, 4.0, 0.0]))
+        assert (beyond.b, beyond.primal, beyond.lower) == (0.0, math.inf, 0.0)
     hard = measure(problem_of(4.0 * np.eye(2), [1, -1], math.inf), np.array([0.25, 0.125]))
     assert hard.primal == 0.25  # margin sqrt(2): 1 / (2 m^2)
     assert hard.dual == 0.25

@@ -136,6 +136,15 @@ def test_the_least_gap_from_the_rows_that_were_measured():
     primal = 0.5 * square + 3.0 * 2.0 * (1.0 - 0.5 * (1.0 - k))
     dual = 1.0 - 0.5 * square
     assert least_gap(problem, w) == pytest.approx((primal - dual) / primal, rel=1e-12)
+    a[3] = 1.0
+    w = direction(problem, a / 4.0, None)
+    rows = [0, 1, 3]
+    signs, values = problem.signs[rows], w.values[rows]
+    losses = [3.0 * np.maximum(0.0, 1.0 - signs * (values + b)).sum() for b in signs - values]  # the best is at a kink
+    primal = 0.5 * w.square + min(losses)
+    assert losses[0] != pytest.approx(min(losses), rel=1e-6)
+    dual = w.gain - 0.5 * w.square
+    assert least_gap(problem, w) == pytest.approx((primal - dual) / primal, rel=1e-12)
     hard, a = spread(math.inf)
     assert least_gap(hard, direction(hard, a, None)) == 0.0
     assert least_gap(problem, w._replace(values=np.full(200, math.nan))) == 0.0

@@ -32,7 +32,8 @@ def slow_sums(kernel, A, B, coefficients):
 
 
 @pytest.mark.parametrize(
-    ("n_columns", "terms"), [(1, 1), (100, 100), (129, 129), (130, 130), (131, 130), (254, 131), (1000, 136)]
+    ("n_columns", "terms"),
+    [(1, 1), (100, 100), (129, 129), (130, 130), (131, 130), (253, 130), (254, 131), (1000, 136)],
 )
 def test_the_rate_of_dense_rows(n_columns, terms):
     """Rows (z, -h, -1), 128 of their columns at a time: 128 terms, then as many sums as there are parts."""
@@ -100,6 +101,11 @@ def test_the_edge_of_what_is_worth_it():
         edge = 0.6 / (2.0 * r * h + 80.0 * U)
         for size, worth in ((edge * (1.0 - 1e-9), True), (edge * (1.0 + 1e-9), False)):
             assert is_worth_it(RBF, A, A, size)[row] == worth
+
+
+def test_an_error_at_the_very_edge_is_worth_it():
+    size = next(s for s in (0.6 / (80.0 * U) * (1.0 + k * 2.0**-53) for k in range(-9, 10)) if 80.0 * U * s == 0.6)
+    assert is_worth_it(RBF, points_with([0.0]), points_with([0.0]), size).tolist() == [True]
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
