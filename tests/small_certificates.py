@@ -14,6 +14,7 @@ from maxmargin import (
     NotSeparableError,
     Perceptron,
     StochasticSVM,
+    UndecidedError,
     Winnow,
     separability,
 )
@@ -63,7 +64,7 @@ def fitted(estimator, y=APART, table=X, sample_weight=None, kernel=None):
         certificate = (
             estimator.fit(table, y) if sample_weight is None else estimator.fit(table, y, sample_weight)
         ).certificate_
-    except NotSeparableError as error:
+    except (NotSeparableError, UndecidedError) as error:
         certificate = error.certificate
     return Case(certificate, table, y, sample_weight, kernel)
 

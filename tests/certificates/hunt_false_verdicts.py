@@ -27,6 +27,7 @@ from maxmargin import (
     MarginPerceptron,
     NotSeparableError,
     Perceptron,
+    UndecidedError,
     Winnow,
     separability,
 )
@@ -83,7 +84,7 @@ def issued(name, X, y, bias):
         return separability(X, y, fit_intercept=bias)
     try:
         return EXACT_KINDS[name](bias).fit(X, y).certificate_
-    except NotSeparableError as error:
+    except (NotSeparableError, UndecidedError) as error:
         return error.certificate
 
 

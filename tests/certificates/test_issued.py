@@ -29,6 +29,7 @@ from maxmargin import (
     MarginPerceptron,
     NotSeparableError,
     Perceptron,
+    UndecidedError,
     Verdict,
     Winnow,
     separability,
@@ -49,7 +50,7 @@ MEANS = {
 def hard_margin(X, y, fit_intercept, norm="l2"):
     try:
         return HardMarginSVM(norm, fit_intercept=fit_intercept).fit(X, y).certificate_
-    except NotSeparableError as error:
+    except (NotSeparableError, UndecidedError) as error:
         return error.certificate
 
 

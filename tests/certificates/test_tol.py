@@ -58,6 +58,14 @@ def test_json_with_it_is_no_certificate(kind, tol):
         kind.from_dict(fields)
 
 
+@pytest.mark.parametrize("kind", ISSUED, ids=lambda kind: kind.__name__)
+def test_a_number_of_numpy_is_one(kind):
+    certificate = ISSUED[kind].__class__(tol=np.float32(1e-3)).fit(X, Y).certificate_
+    assert type(certificate.tol) is float
+    assert certificate.verify(X, Y)
+    assert kind.from_json(certificate.to_json()).tol == certificate.tol
+
+
 def test_a_learner_that_asks_for_no_gap_has_none():
     certificate = Perceptron().fit(X, Y).certificate_
     assert certificate.tol == 0.0

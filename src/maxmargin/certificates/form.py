@@ -135,7 +135,8 @@ def proves_gap(low: float, high: float, tol: float) -> bool:
     """Whether (high - low) / high <= tol, in fractions: a quotient of doubles could be rounded down to tol."""
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         return False
-    return Fraction(high) - Fraction(low) <= Fraction(tol) * Fraction(high)
+    least, most, gap = (Fraction(float(number)) for number in (low, high, tol))  # a grid search hands over numpy's
+    return most - least <= gap * most
 
 
 def gap_refused(c: Any, low: float, high: float) -> Iterator[str]:

@@ -205,7 +205,7 @@ def stated(
         "n_columns": two.X.shape[1],
         "rows": two.rows[support],
         "weights": a[support],
-        "tol": tol,
+        "tol": float(tol),
     }
 
 

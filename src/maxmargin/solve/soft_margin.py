@@ -322,7 +322,7 @@ def soft_certificate(
         weights=a[rows],
         primal=plane.primal.upper,
         dual=dual.lower,
-        tol=judge.tol,
+        tol=float(judge.tol),
         kkt=soft_conditions(problem, (plane.w, plane.b), a, plane.primal, dual, plane.values) if known else None,
     )
     return in_rows_of_the_user(certificate, two), feasible_weights(dual, two.signs[rows], a[rows])
