@@ -208,6 +208,15 @@ def test_a_sparse_table_without_any_entry(kernel, C):
         assert KernelSVM(C, kernel=kernel).fit(X, y).certificate_.verify(X, y)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_linear_kernel_of_the_least_numbers_there_are(form):
+    X, y = form(np.array([[5e-324, 0.0], [0.0, 1e-320], [0.0, 0.0]])), [0, 1, 0]
+    with np.errstate(all="raise", under="ignore"):
+        svm = KernelSVM(kernel="linear").fit(X, y)
+    assert np.all(np.isfinite(svm.dual_coef_))
+    assert svm.certificate_.verify(X, y, exact=True)
+
+
 def test_a_weak_plane_between_columns_of_any_size():
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [-1.0, 0.0], [2.0, 3.0], [-2.0, -3.0]]) * [1e-300, 1e3]
     y = [1, 1, 0, 0, 1, 0]

@@ -40,6 +40,7 @@ from maxmargin.solvers.soft_street import soft_street
 
 FINER = (1e-1, 1e-4, 1e-7)  # of the tolerance: to what the weights are sought, one after the other
 FINEST = 1e-13  # no float64 says more
+LEAST_ROOT = 2.0**-500  # of the scale, whose square must not vanish
 REFINEMENTS, WORTH_IT = 5, 0.5  # steps at most, each to this part of the objective or less
 MOST_WORK = 2e10  # n r^2: with more, columns take too long
 LEAST_STEPS = 20_000  # of SMO, before anything else is tried
@@ -94,7 +95,7 @@ def centred_columns(problem: KernelMargin) -> tuple[Matrix, float]:
     X = problem.points.X
     if not is_sparse(X):
         X = X - X.mean(axis=0)
-    root = power_at(float(np.max(np.abs(X.data if is_sparse(X) else X), initial=0.0)))
+    root = max(power_at(float(np.max(np.abs(X.data if is_sparse(X) else X), initial=0.0))), LEAST_ROOT)
     return X / root if root != 1.0 else X, root * root
 
 
