@@ -19,7 +19,7 @@ from maxmargin.estimators.no_plane import no_plane
 from maxmargin.problems.multiclass import Strategy, TwoClasses
 from maxmargin.problems.separation import Norm, Separation, Solution
 from maxmargin.solve.clock import Answer, Clock, Status
-from maxmargin.solve.separation import decide, drive, judge, separation_of
+from maxmargin.solve.separation import decide, drive, judge, separation_of, with_plane
 
 
 class OnInseparable(StrEnum):
@@ -129,7 +129,7 @@ class HardMarginSVM(MarginClassifier):
             judged = functools.partial(judge, two, norm, self.fit_intercept, solution, scale, tol=self.tol, clock=clock)
             nowhere = solution.details.get("meets") or not (stopped or np.any(solution.w))
             if nowhere and OnInseparable(self.on_inseparable) is OnInseparable.RETURN:
-                return self._where_none_separates(problem, solution, two.weights, clock, judged)
+                return self._where_none_separates(problem, solution, (two, scale), clock, judged)
             return judged(stopped=stopped)
 
         certificate = certified(solution)
@@ -147,18 +147,21 @@ class HardMarginSVM(MarginClassifier):
         self,
         problem: Separation,
         witness: Solution,
-        weights: Vector | None,
+        given: tuple[TwoClasses, float],
         clock: Clock,
         judged: Callable[..., Certificate],
     ) -> Certificate:
-        """The certificate with the plane that is shown all the same."""
+        """The certificate, whose proof comes first, with the plane that is shown all the same."""
         from maxmargin.solvers.least_squares import least_squares_plane, plane_between_means
 
+        (two, scale), certificate = given, judged()
         try:
             with clock.searching():
-                plane = least_squares_plane(problem, weights)
+                plane = least_squares_plane(problem, two.weights)
         except OutOfTime:
-            plane = plane_between_means(problem, weights)
+            plane = plane_between_means(problem, two.weights)
+        if certificate.is_separable is False:
+            return with_plane(certificate, two, plane, scale)
         return judged(plane=plane)
 
     def _shown_plane(self, certificate: Certificate) -> tuple[NDArray[np.float64], float]:

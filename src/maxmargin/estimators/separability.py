@@ -9,9 +9,9 @@ from typing import Any
 from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.breath import OutOfTime
-from maxmargin.data.matrix import Vector
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.hard_margin import HardMarginSVM
+from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.separation import Separation, Solution
 from maxmargin.solve.clock import Clock
 
@@ -23,7 +23,7 @@ class _Separability(HardMarginSVM):
         self,
         problem: Separation,
         witness: Solution,
-        weights: Vector | None,
+        given: tuple[TwoClasses, float],
         clock: Clock,
         judged: Callable[..., Certificate],
     ) -> Certificate:

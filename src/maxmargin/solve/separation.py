@@ -18,6 +18,7 @@ import numpy as np
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.certify import Claim, certify
 from maxmargin.certificates.exact import proves_intersection
+from maxmargin.certificates.measure import objective, plane_margin
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.breath import OutOfTime
@@ -132,6 +133,16 @@ def judge(
             raise
         certificate = certified(dataclasses.replace(claim, hulls_meet=False, stopped=True))
     return in_rows_of_the_user(certificate, two)
+
+
+def with_plane(certificate: Certificate, two: TwoClasses, plane: tuple[Vector, float], scale: float) -> Certificate:
+    """The same proof that no plane separates, beside another plane, which is measured."""
+    w, b = in_units_of_the_user(*plane, scale)
+    if not (np.all(np.isfinite(w)) and np.isfinite(b)):
+        return certificate
+    lower = plane_margin(two.X, two.signs, w, float(b), certificate.norm).lower
+    primal = objective(lower, certificate.norm)
+    return dataclasses.replace(certificate, w=w, b=float(b), margin_lower=lower, primal=primal)
 
 
 def in_units_of_the_user(w: Vector, b: float, scale: float) -> tuple[Vector, float]:

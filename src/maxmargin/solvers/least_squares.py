@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from maxmargin.data.breath import breathe
-from maxmargin.data.matrix import Vector, is_sparse, row_squares
+from maxmargin.data.matrix import Matrix, Vector, is_sparse, row_squares
 from maxmargin.problems.separation import Separation
+from maxmargin.solvers.scan import scan
 
 FEW_COLUMNS = 2000
 PENALTY = 1e-6
 PRODUCTS, SPARSE_PRODUCTS = 200_000_000, 20_000_000  # of numbers, between two breaths
 MOST_STEPS = 2000
+ROWS = 4096  # of a dense table at a time
 PRECISION = 1e-10  # of LSQR
 
 
@@ -36,7 +38,7 @@ def least_squares_plane(problem: Separation, weights: Vector | None) -> tuple[Ve
     penalty = PENALTY * float(row_squares(problem.X) @ s) or 1.0
     mean, level = np.zeros(problem.n_columns), 0.0
     if problem.fit_intercept:
-        mean = np.asarray(problem.X.T @ (s / s.sum()), dtype=np.float64)
+        mean = combined(problem.X, s / s.sum())
         level = float(problem.signs @ (s / s.sum()))
     solve = by_normal_equations if problem.n_columns <= FEW_COLUMNS else by_lsqr
     w = solve(problem, s, mean, penalty)
@@ -73,12 +75,12 @@ def by_lsqr(problem: Separation, s: Vector, mean: Vector, penalty: float) -> Vec
 
     def forward(w: NDArray[np.float64]) -> Vector:
         breathe()
-        return np.asarray(root * (X @ w.ravel() - float(mean @ w.ravel())), dtype=np.float64)
+        return np.asarray(root * (scan(X, w.ravel()) - float(mean @ w.ravel())))
 
     def backward(values: NDArray[np.float64]) -> Vector:
         breathe()
         scaled = root * values.ravel()
-        return np.asarray(X.T @ scaled - float(scaled.sum()) * mean, dtype=np.float64)
+        return combined(X, scaled) - float(scaled.sum()) * mean
 
     operator = LinearOperator(X.shape, matvec=forward, rmatvec=backward, dtype=np.float64)
     centred = problem.signs - (float(problem.signs @ (s / s.sum())) if problem.fit_intercept else 0.0)
@@ -87,12 +89,20 @@ def by_lsqr(problem: Separation, s: Vector, mean: Vector, penalty: float) -> Vec
     return np.asarray(answer[0])
 
 
+def combined(X: Matrix, weights: Vector) -> Vector:
+    """X' times the weights; a dense table some rows at a time, or float32 would be copied as a whole."""
+    if is_sparse(X):
+        return np.asarray(X.T @ weights, dtype=np.float64)
+    total = np.zeros(X.shape[1])
+    for start in range(0, len(X), ROWS):
+        total += X[start : start + ROWS].T.astype(np.float64) @ weights[start : start + ROWS]
+    return total
+
+
 def plane_between_means(problem: Separation, weights: Vector | None) -> tuple[Vector, float]:
     """Half way between the weighted means of the two classes; through the origin, towards the mean of y_i x_i."""
     s = np.ones(problem.n_rows) if weights is None else weights
     plus = problem.signs > 0
     share = np.where(plus, s / max(float(s[plus].sum()), 1e-300), s / max(float(s[~plus].sum()), 1e-300))
-    w = np.asarray(problem.X.T @ (problem.signs * share), dtype=np.float64)
-    if not problem.fit_intercept:
-        return w, 0.0
-    return w, -0.5 * float(w @ np.asarray(problem.X.T @ share, dtype=np.float64))
+    w = combined(problem.X, problem.signs * share)
+    return w, -0.5 * float(w @ combined(problem.X, share)) if problem.fit_intercept else 0.0
