@@ -97,6 +97,22 @@ def test_some_megabytes_are_held_at_a_time():
     assert 2**14 <= exact_kernel.EXACT_VALUES <= 2**20
 
 
+def test_as_many_values_at_a_time_as_may_be_held(monkeypatch):
+    problem, shapes = kernel_problem(POINTS, CLASSES, 1.0, "poly"), []
+    plain = exact_kernel.kernel_values
+
+    def watched(problem, some, others):
+        shapes.append((len(some), len(others)))
+        return plain(problem, some, others)
+
+    monkeypatch.setattr(exact_kernel, "kernel_values", watched)
+    for most, expected in ((2**17, [(5, 3)]), (15, [(5, 3)]), (5, [(2, 3), (2, 3), (1, 3)])):
+        shapes.clear()
+        monkeypatch.setattr(exact_kernel, "EXACT_VALUES", most)
+        exact_kernel.sums_with(problem, np.array([0, 1, 4]), objects([1, 2, 3]))
+        assert shapes == expected
+
+
 def test_a_plane_at_its_hard_edge():
     problem = kernel_problem(np.array([[1.0], [-1.0]]), [1, -1], math.inf, "linear")
     a = np.array([1.0, 1.0])
@@ -215,6 +231,17 @@ def test_a_witness_is_a_combination_that_vanishes(kernel):
     assert max(exact) > 0
     assert not any(sum(v * k for v, k in pairs(w, row)) for row in K)
     assert math.gcd(*exact) == 1
+
+
+def test_the_weights_of_a_witness_are_never_rounded_to_nothing(monkeypatch):
+    """A row that is part of it stays part of it, however light; the others carry nothing."""
+    problem = kernel_problem(LINE, [1, -1, 1, -1], math.inf, "linear")
+    monkeypatch.setattr(exact_kernel, "float_witness", lambda coordinates, signs: np.ones(4))
+    monkeypatch.setattr(exact_kernel, "exact_witness", lambda problem, rows, guess: [0, 1, 10**400, 3 * 10**400])
+    assert exact_kernel.witness(problem).tolist() == [0.0, 5e-324, 0.25, 0.75]
+    monkeypatch.setattr(exact_kernel, "exact_witness", lambda problem, rows, guess: None)
+    assert exact_kernel.witness(problem) is None
+    assert exact_kernel.witness(kernel_problem(LINE, [1, -1, 1, -1], math.inf, "rbf")) is None  # no coordinates
 
 
 def test_no_witness_without_rows_of_both_classes():
