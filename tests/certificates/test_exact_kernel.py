@@ -97,6 +97,18 @@ def test_some_megabytes_are_held_at_a_time():
     assert 2**14 <= exact_kernel.EXACT_VALUES <= 2**20
 
 
+def test_kernels_whose_values_can_be_written_out():
+    for name, degree, known in (
+        ("linear", 1, True),
+        ("poly", 1000, True),
+        ("poly", 1001, False),
+        ("precomputed", 1, True),
+        ("rbf", 1, False),
+    ):
+        problem = kernel_problem(np.eye(2), [1, -1], 1.0, name, degree=degree)
+        assert exact_kernel.has_exact_values(problem.kernel) is known
+
+
 def test_as_many_values_at_a_time_as_may_be_held(monkeypatch):
     problem, shapes = kernel_problem(POINTS, CLASSES, 1.0, "poly"), []
     plain = exact_kernel.kernel_values
@@ -322,7 +334,7 @@ def test_factors_of_a_kernel_matrix():
         assert exact_kernel.factor_of(scale * small).shape == (3, 2)  # what is left is rounding
     table = kernel_problem(SMALL_TABLE, [1, -1, 1], 1.0, "precomputed")
     G = exact_kernel.float_coordinates(table)
-    assert G @ G.T == pytest.approx(SMALL_TABLE)
+    assert np.allclose(G @ G.T, SMALL_TABLE)
     assert exact_kernel.factor_of(4.0 * np.ones((1, 1))).tolist() == [[2.0]]
 
 
