@@ -97,6 +97,34 @@ def test_some_megabytes_are_held_at_a_time():
     assert 2**14 <= exact_kernel.EXACT_VALUES <= 2**20
 
 
+def test_kernels_whose_values_can_be_written_out():
+    for name, degree, known in (
+        ("linear", 1, True),
+        ("poly", 1000, True),
+        ("poly", 1001, False),
+        ("precomputed", 1, True),
+        ("rbf", 1, False),
+    ):
+        problem = kernel_problem(np.eye(2), [1, -1], 1.0, name, degree=degree)
+        assert exact_kernel.has_exact_values(problem.kernel) is known
+
+
+def test_as_many_values_at_a_time_as_may_be_held(monkeypatch):
+    problem, shapes = kernel_problem(POINTS, CLASSES, 1.0, "poly"), []
+    plain = exact_kernel.kernel_values
+
+    def watched(problem, some, others):
+        shapes.append((len(some), len(others)))
+        return plain(problem, some, others)
+
+    monkeypatch.setattr(exact_kernel, "kernel_values", watched)
+    for most, expected in ((2**17, [(5, 3)]), (15, [(5, 3)]), (5, [(2, 3), (2, 3), (1, 3)])):
+        shapes.clear()
+        monkeypatch.setattr(exact_kernel, "EXACT_VALUES", most)
+        exact_kernel.sums_with(problem, np.array([0, 1, 4]), objects([1, 2, 3]))
+        assert shapes == expected
+
+
 def test_a_plane_at_its_hard_edge():
     problem = kernel_problem(np.array([[1.0], [-1.0]]), [1, -1], math.inf, "linear")
     a = np.array([1.0, 1.0])
@@ -182,6 +210,13 @@ def test_equal_rows_of_opposite_classes(form):
     assert exact_kernel.exact_witness(problem, np.array([0, 1]), np.ones(2)) is None  # rbf has no other witness
 
 
+@FORMS
+def test_rows_that_differ_in_their_last_digit_are_not_equal(form):
+    for one, other in ((1e-20, 2e-20), (1.0, 1.0 + 2.0**-52), (5e-324, 0.0)):
+        problem = kernel_problem(form(np.array([[one], [other]])), [1, -1], 1.0, "rbf")
+        assert exact_kernel.equal_pair(problem, np.arange(2)) is None
+
+
 def test_stored_zeros_and_unsorted_entries_are_equal_rows():
     table = sparse.csr_array(
         (np.array([1.0, 2.0, 2.0, 1.0, 0.0]), np.array([0, 2, 2, 0, 1]), np.array([0, 2, 5])), shape=(2, 3)
@@ -215,6 +250,17 @@ def test_a_witness_is_a_combination_that_vanishes(kernel):
     assert max(exact) > 0
     assert not any(sum(v * k for v, k in pairs(w, row)) for row in K)
     assert math.gcd(*exact) == 1
+
+
+def test_the_weights_of_a_witness_are_never_rounded_to_nothing(monkeypatch):
+    """A row that is part of it stays part of it, however light; the others carry nothing."""
+    assert exact_kernel.witness(kernel_problem(LINE, [1, -1, 1, -1], math.inf, "rbf")) is None  # no coordinates
+    problem = kernel_problem(LINE, [1, -1, 1, -1], math.inf, "linear")
+    monkeypatch.setattr(exact_kernel, "float_witness", lambda coordinates, signs: np.ones(4))
+    monkeypatch.setattr(exact_kernel, "exact_witness", lambda problem, rows, guess: [0, 1, 10**400, 3 * 10**400])
+    assert exact_kernel.witness(problem).tolist() == [0.0, 5e-324, 0.25, 0.75]
+    monkeypatch.setattr(exact_kernel, "exact_witness", lambda problem, rows, guess: None)
+    assert exact_kernel.witness(problem) is None
 
 
 def test_no_witness_without_rows_of_both_classes():
@@ -269,6 +315,9 @@ def test_coordinates_in_float64():
     assert exact_kernel.float_coordinates(long).shape == (2, 400)
 
 
+SMALL_TABLE = np.array([[4.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 1.0]])
+
+
 def test_factors_of_a_kernel_matrix():
     random = np.random.default_rng(0)
     for n, rank in ((6, 6), (9, 3), (300, 300), (301, 301), (400, 20)):
@@ -281,7 +330,11 @@ def test_factors_of_a_kernel_matrix():
         assert found.shape == (n, rank)
         assert np.allclose(found @ found.T, K, atol=1e-8 * np.abs(K).max())
     small = np.diag([1.0, 1.5e-10, 0.7e-10])
-    assert exact_kernel.factor_of(small).shape == (3, 2)  # what is left is rounding
+    for scale in (1.0, 1e-12, 1e6):
+        assert exact_kernel.factor_of(scale * small).shape == (3, 2)  # what is left is rounding
+    table = kernel_problem(SMALL_TABLE, [1, -1, 1], 1.0, "precomputed")
+    G = exact_kernel.float_coordinates(table)
+    assert np.allclose(G @ G.T, SMALL_TABLE)
     assert exact_kernel.factor_of(4.0 * np.ones((1, 1))).tolist() == [[2.0]]
 
 

@@ -460,3 +460,21 @@ def test_a_modulus_below_the_guard_rebuilds_nothing():
     for bits in (34, 35):
         numerators, denominator = algebra.rebuild_fractions(objects([0]), 2**bits - 1, 0.5)
         assert (numerators.tolist(), denominator) == ([0], 1)
+
+
+# ---------------------------------------------------------------------------------------------------------- breaths
+
+
+def test_the_clock_is_read_at_every_column_digit_and_fraction(monkeypatch):
+    breaths = []
+    monkeypatch.setattr(algebra, "breathe", lambda: breaths.append(1))
+    matrix = objects([[3, 1], [1, 5]])
+    pivots = algebra.eliminate(matrix, PRIME)
+    assert len(breaths) == 2
+    breaths.clear()
+    algebra.rebuild_fractions(objects([1, 2, 3]), MODULUS, 0.5)
+    assert len(breaths) == 3
+    breaths.clear()
+    monkeypatch.setattr(algebra, "rebuild_fractions", lambda *given: (objects([[1], [1]]), 1))
+    algebra.solve(matrix, pivots, objects([[4], [6]]), PRIME)
+    assert len(breaths) == 1  # one digit

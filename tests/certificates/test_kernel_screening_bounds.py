@@ -184,3 +184,11 @@ def test_the_factors_of_the_exponent():
     sparse_points = kernel.points(sparse.csr_array(points.X))
     assert kernel_screening.right_factor(kernel, sparse_points).tolist() == right.tolist()
     assert kernel_screening.root(Kernel(KernelName.RBF, 1e308)) == close(math.sqrt(2.0) * 1e154)
+
+
+def test_the_clock_is_read_at_every_block(monkeypatch):
+    breaths = []
+    monkeypatch.setattr(kernel_screening, "breathe", lambda: breaths.append(1))
+    points = RBF.points(np.zeros((600, 1)))
+    summed_in_float32(RBF, rows_of(points, np.arange(2)), points, np.ones((600, 1)), None)
+    assert len(breaths) == 3  # 256 terms at a time
