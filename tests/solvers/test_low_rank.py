@@ -3,6 +3,7 @@
 import kernel_cases
 import numpy as np
 import pytest
+import scipy.sparse as sparse
 
 from maxmargin.solvers import low_rank as low_rank_module
 from maxmargin.solvers.low_rank import highest_rank, low_rank
@@ -68,6 +69,7 @@ def test_all_and_some_columns_are_the_same(monkeypatch):
     assert np.abs(at_once.columns) == pytest.approx(np.abs(one_by_one.columns), abs=1e-6)
 
 
-def test_rows_that_are_all_equal_have_one_column_of_zeros():
-    problem = kernel_cases.problem_of(np.full((4, 2), 3.0), np.array([1.0, -1.0, 1.0, -1.0]), kernel="linear")
+@pytest.mark.parametrize("X", [np.full((4, 2), 3.0), sparse.csr_array((4, 2))])
+def test_rows_that_are_all_equal_have_one_column_of_zeros(X):
+    problem = kernel_cases.problem_of(X, np.array([1.0, -1.0, 1.0, -1.0]), kernel="linear")
     assert not low_rank(problem, 10, centred=True).columns.any()
