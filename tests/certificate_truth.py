@@ -70,15 +70,21 @@ def soft_margin(c, X, signs, weights):
     primal = dot(w, w) / 2 + sum(cost * loss(c.loss, t) for cost, t in zip(costs, missing, strict=True))
     gram = [[dot(p, q) for q in rows] for p in rows]
     bend = [0 if c.loss == "hinge" else 1 / (2 * cost) for cost in costs]
-    dual = dual_value(gram, signs, weights, costs if c.loss == "hinge" else None, bend, c.fit_intercept)
+    box = costs if c.loss == "hinge" else None
+    if outside(weights, box):
+        return "weights"
+    dual = dual_value(gram, signs, weights, box, bend, c.fit_intercept)
     return bounds(c, primal, dual)
+
+
+def outside(weights, box):
+    """Whether the weights are no point of the dual."""
+    return box is not None and any(a > most for a, most in zip(weights, box, strict=True))
 
 
 def dual_value(gram, signs, weights, box, bend, balanced):
     """D of the feasible point that the weights make: 0 if they make none, infinite where it grows without limit."""
     n = len(weights)
-    if box is not None and any(a > most for a, most in zip(weights, box, strict=True)):
-        return Fraction(0)
     sums = [sum((a for a, s in zip(weights, signs, strict=True) if s == side), Fraction(0)) for side in (1, -1)]
     if balanced:
         if not all(sums):
@@ -121,6 +127,8 @@ def kernel_margin(c, X, signs, weights):
     gram, n = gram_of(c, X), len(signs)
     hard = math.isinf(c.C)
     box = None if hard else [Fraction(c.C)] * n
+    if outside(weights, box):
+        return "weights"
     dual = dual_value(gram, signs, weights, box, [0] * n, True)
     sums = [sum(a for a, s in zip(weights, signs, strict=True) if s == side) for side in (1, -1)]
     scale = {1: min(sums) / sums[0], -1: min(sums) / sums[1]} if all(sums) else {1: 0, -1: 0}
