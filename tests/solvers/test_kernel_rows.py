@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from maxmargin.data.threads import Threads
-from maxmargin.solvers import kernel_rows
+from maxmargin.solvers import kernel_rows, kernel_tables
 from maxmargin.solvers.kernel_rows import shared_rows
 from maxmargin.solvers.row_cache import RowCache, room_for
 
@@ -29,6 +29,7 @@ def small_blocks(monkeypatch, wide):
     sizes = {"WIDEST": 8, "NARROWEST": 2, "TILE": 8, "HEIGHT": 4, "FULL": 0.0, "TOGETHER": 2}
     for name, value in {**sizes, **({"MOST_NUMBERS": 1} if wide else {})}.items():
         monkeypatch.setattr(kernel_rows, name, value)
+    monkeypatch.setattr(kernel_tables, "WIDE", 8)
 
 
 @pytest.mark.parametrize("n", [0, 1, 255, 511, 512, 1024, 2810, 4096, 16_384, 17_834, 100_000])
