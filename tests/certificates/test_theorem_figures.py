@@ -37,7 +37,7 @@ def test_the_ratio_is_rounded_up_and_no_further(b, fit_intercept, scale):
     true /= math.hypot(1.0, b / 3.0 * scale * table.scale if fit_intercept else 0.0)
     assert true * (1.0 - 1e-14) < margin < true
     ratio = theorems.lifted_ratio(X * scale, SIGNS, W / scale, b, fit_intercept)
-    assert ratio == pytest.approx(radius / margin * (1.0 + GAMMA), rel=4e-16)
+    assert ratio == pytest.approx(radius / margin * (1.0 + GAMMA), rel=6e-16, abs=0.0)
     assert theorems.novikov(X * scale, SIGNS, W / scale, b, fit_intercept, 3).bound == ratio * ratio
 
 
@@ -72,11 +72,23 @@ def test_the_share_of_the_best_margin():
     counts, lower = np.array([1.0, 3.0]), theorems.lifted_margin(X, SIGNS, W, 0.0, True)
     share = theorems.quarter(X, SIGNS, W, 0.0, True, counts)
     assert (share.name, share.bound, share.at_most) == (theorems.SHARE, 0.25, False)
-    assert share.measured == pytest.approx(lower / (math.sqrt(29.0) / 4.0), rel=1e-15)
+    assert share.measured == pytest.approx(lower / (math.sqrt(29.0) / 4.0), rel=1e-15, abs=0.0)
     through = theorems.quarter(X, SIGNS, W, 0.0, False, counts)
-    assert through.measured == pytest.approx(lower / 1.25, rel=1e-15)
+    assert through.measured == pytest.approx(lower / 1.25, rel=1e-15, abs=0.0)
     assert theorems.quarter(X, SIGNS, W, 0.0, True, counts, 1.25).measured == lower / 1.25
     assert theorems.quarter(X, SIGNS, W, 0.0, True, counts, 2.0).measured == share.measured
+
+
+def test_the_share_has_no_unit():
+    shares = [theorems.quarter(X * s, SIGNS, W / s, 0.0, False, np.ones(2)).measured for s in (0.125, 1.0)]
+    assert shares == [pytest.approx(1.0 / 1.5)] * 2
+
+
+def test_a_margin_of_exactly_0_is_none(monkeypatch):
+    nearly = plane_margin(X, SIGNS, W, 0.0, "l1")._replace(lower=0.0)
+    monkeypatch.setattr(theorems, "plane_margin", lambda *_: nearly)
+    assert theorems.winnow_ratio(X, SIGNS, W, 0.0, True) == math.inf
+    assert theorems.lifted_ratio(X, SIGNS, W, 0.0, True) == math.inf
 
 
 def test_where_the_counts_cancel_nothing_is_shared():
@@ -100,7 +112,7 @@ def test_the_bound_of_pegasos_by_hand():
     assert theorems.costliest_row(X, PRICES, 0.5) == R
     for radius, G in ((math.inf, 2.0 * R), (R, 2.0 * R), (1.0, R + 1.0)):
         theorem = of_pegasos(radius)
-        assert theorem.bound == pytest.approx(3.0 + G * G * (1.0 + math.log(6)) / 2.0 / 6.0, rel=1e-15)
+        assert theorem.bound == pytest.approx(3.0 + G * G * (1.0 + math.log(6)) / 2.0 / 6.0, rel=1e-15, abs=0.0)
         words = "4 R^2" if radius >= R else "(R + lambda r)^2"
         assert theorem.name == f"Pegasos: loss met per sweep <= P + {words} (1 + ln T)/(2 lambda^2 T)"
         assert theorem.measured == 0.75
