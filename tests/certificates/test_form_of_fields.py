@@ -1,0 +1,225 @@
+"""The form of a certificate: each kind of field, the edges of a gap, and what conditions may differ by."""
+
+import dataclasses
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from maxmargin.certificates import form
+from maxmargin.certificates.certificate import FurtherLook, Verdict
+from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates.proof import KKT, TheoremBound, Violation
+
+X, SIGNS = np.array([[2.0], [-1.0], [3.0]]), np.array([1.0, -1.0, 1.0])
+ROWS = np.arange(3)
+TRUE = certify(
+    X,
+    SIGNS,
+    Claim(np.array([1.0]), -0.5, np.array([0, 1]), np.array([0.5, 0.5])),
+    norm="l2",
+    fit_intercept=True,
+    tol=1e-6,
+)
+ZERO, ONE = Violation(0.0), Violation(1.0, 3)
+KKT_OF_ZEROS = KKT(*[ZERO] * 5)
+FLAGS, WHOLES, FLOATS = (True, np.True_), (3, np.int32(3)), (0.5, np.float64(0.5), math.nan)
+NEITHER = ("1", None, 1j, [1], np.ones(1))
+
+
+@pytest.mark.parametrize(
+    ("fits", "yes", "no"),
+    [
+        (form.is_flag, FLAGS, (*WHOLES, *FLOATS, *NEITHER)),
+        (form.is_whole, WHOLES, (*FLAGS, *FLOATS, *NEITHER)),
+        (form.is_number, (*WHOLES, *FLOATS), (*FLAGS, *NEITHER)),
+        (form.is_word, ("l2",), (b"l2", None, 2)),
+        (form.is_of_numbers, (np.ones(2),), ([1.0], np.ones(2, np.float32), np.ones(2, int), None)),
+        (form.is_of_rows, (np.ones(2, int), np.ones(2, np.uint8)), ([1], np.ones(2), np.ones(2, bool), None)),
+        (form.is_label, (None, "a", 1.5, True), (math.nan, np.float64("nan"))),
+        (form.is_conditions, (None, KKT_OF_ZEROS), (0, ZERO, "none")),
+        (form.is_theorems, ((), (TheoremBound("a", 1, 2.0),)), (None, [], [TheoremBound("a", 1.0, 2.0)], (1,))),
+        (form.is_class_weight, ((), ((1, 2.0), ("a", 3))), (None, [], ((1, 2.0), 3), ((1, 2.0, 3),), ((1,),))),
+    ],
+)
+def test_each_kind_knows_its_own(fits, yes, no):
+    for value in yes:
+        assert fits(value) is True, value
+    for value in no:
+        assert fits(value) is False, value
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(KKT)])
+@pytest.mark.parametrize(
+    "wrong", [None, 0.0, Violation("0"), Violation(True), Violation(0.0, 1.5), Violation(0.0, None)]
+)
+def test_every_condition_must_be_a_number_at_a_row(name, wrong):
+    assert not form.is_conditions(dataclasses.replace(KKT_OF_ZEROS, **{name: wrong}))
+
+
+@pytest.mark.parametrize("wrong", [{"name": 1}, {"bound": "1"}, {"measured": None}, {"at_most": 1}])
+def test_every_part_of_a_theorem_has_its_kind(wrong):
+    good = TheoremBound("a", 1.0, 2.0)
+    assert not form.is_theorems((dataclasses.replace(good, **wrong),))
+    assert not form.is_theorems((good, dataclasses.replace(good, **wrong)))
+
+
+def test_weights_of_classes_are_positive_and_each_class_has_one():
+    assert form.is_class_weight(((1, math.ulp(0.0)), (2, 1.7e308), (3, 0.5)))
+    for wrong in (0.0, -1.0, math.inf, math.nan, "1", True):
+        assert not form.is_class_weight(((1, 1.0), (2, wrong)))
+        assert not form.is_class_weight(((2, wrong), (1, 1.0)))
+    for twice in ((0, 0, 2), (0, 2, 0), (2, 0, 0), (0, 1, 2, 2)):
+        assert not form.is_class_weight(tuple((label, 1.0) for label in twice))
+
+
+def refusals(**changes):
+    return list(form.malformed(dataclasses.replace(TRUE, **changes), ROWS))
+
+
+def test_a_true_certificate_is_well_formed():
+    assert refusals() == []
+    assert refusals(rows_off_plane=2) == []
+    assert refusals(negative=None) == []
+    assert refusals(verdict=Verdict.STOPPED) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"verdict": "OPTIMAL"}, "the verdict 'OPTIMAL' is not known"),
+        ({"fit_intercept": 1}, "fit_intercept must be True or False, not 1"),
+        ({"n_rows": 3.0}, "n_rows must be a whole number, not 3.0"),
+        ({"b": "0"}, "b must be a number, not 0"),
+        ({"norm": 2}, "norm must be a word, not 2"),
+        ({"rows_off_plane": 1.5}, "rows_off_plane must be a whole number or None, not 1.5"),
+        ({"further_look": "found"}, "further_look must be a word about a further look, not found"),
+        ({"positive": math.nan}, "positive must be a label, not nan"),
+        ({"w": [1.0]}, "w must be an array of float64, not [1.0]"),
+        ({"rows": np.zeros(2)}, "rows must be an array of whole numbers, not [0. 0.]"),
+        ({"kkt": 0}, "kkt must be the conditions of optimality, or None, not 0"),
+        ({"theorems": []}, "theorems must be theorems, not []"),
+        ({"norm": ["a" * 90]}, "norm must be a word, not ['" + "a" * 78),
+        ({"positive": None}, "None against -1 is no question: the two sides must have labels of their own"),
+        ({"negative": 1}, "1 against 1 is no question: the two sides must have labels of their own"),
+        ({"rows": np.array([0])}, "rows and weights do not match, or a row comes twice"),
+        ({"rows": np.array([1, 1])}, "rows and weights do not match, or a row comes twice"),
+        (
+            {"rows": np.array([[0, 1]]), "weights": np.array([[0.5, 0.5]])},
+            "rows and weights do not match, or a row comes twice",
+        ),
+        ({"rows": np.array([0, 3])}, "row 3 is not part of this problem"),
+        ({"rows": np.array([-1, 0])}, "row -1 is not part of this problem"),
+        *(({name: math.nan}, "a bound is NaN") for name in ("margin_lower", "margin_upper", "primal", "dual")),
+        ({"theorems": (TheoremBound("a", 1.0, math.nan),)}, "the theorem's figures are NaN"),
+        (
+            {"theorems": (TheoremBound("a", 1.0, 1.0), TheoremBound("a", math.nan, 1.0))},
+            "the theorem's figures are NaN",
+        ),
+        ({"tol": 1.0}, "tol must be above 0 and below 1, not 1.0"),
+    ],
+)
+def test_a_field_that_is_none_is_refused_by_its_name(changes, words):
+    assert refusals(**changes) == [words]
+
+
+def test_only_the_rows_of_the_problem_can_carry():
+    apart = dataclasses.replace(TRUE, rows=np.array([4, 9]))
+    assert list(form.malformed(apart, np.array([2, 4, 9]))) == []
+    assert list(form.malformed(apart, np.array([4, 8]))) == ["row 9 is not part of this problem"]
+
+
+def test_a_kind_that_is_always_none_and_a_further_look():
+    fits, _ = form.FITS["None"]
+    assert fits(None)
+    assert not fits(0)
+    assert form.FITS["FurtherLook"][0](FurtherLook.FOUND)
+
+
+@pytest.mark.parametrize("wrong", [-math.ulp(0.0), -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_weight_that_is_none_is_refused_at_its_row(wrong, place):
+    c = SimpleNamespace(rows=np.array([5, 7]), weights=np.array([0.0, 0.0]))
+    assert list(form.hull_refused(c)) == []
+    c.weights[place] = wrong
+    (words,) = form.hull_refused(c)
+    assert words.startswith(f"the weight of row {c.rows[place]} is negative or not finite")
+
+
+def test_a_gap_is_proven_up_to_its_very_edge():
+    assert form.proves_gap(0.75, 1.0, 0.25)
+    assert not form.proves_gap(math.nextafter(0.75, 0.0), 1.0, 0.25)
+    assert form.proves_gap(3.0, 4.0, np.float64(0.25))
+    assert not form.proves_gap(2.999, 4.0, 0.25)
+    assert form.proves_gap(2.0, 2.0, 0.0)
+    assert form.proves_gap(0.0, 0.0, 0.5)
+    for low, high in (
+        (2.0, 1.0),
+        (-math.inf, 1.0),
+        (1.0, math.inf),
+        (math.inf, math.inf),
+        (math.nan, 1.0),
+        (1.0, math.nan),
+    ):
+        assert not form.proves_gap(low, high, 0.5), (low, high)
+
+
+def test_a_verdict_and_its_gap():
+    def said(verdict, low, high):
+        c = SimpleNamespace(tol=0.25, relative_gap=1.0 - low / high, verdict=SimpleNamespace(name=verdict))
+        return list(form.gap_refused(c, low, high))
+
+    for verdict, low in (("OPTIMAL", 3.0), ("OPTIMAL", 4.0), ("BOUNDED", 2.9), ("SEPARABLE", 4.0), ("SEPARABLE", 2.0)):
+        assert said(verdict, low, 4.0) == []
+    assert said("OPTIMAL", 2.0, 4.0) == ["the relative gap is 5.0e-01, above the tol of 2.5e-01: not optimal"]
+    (words,) = said("BOUNDED", 3.0, 4.0)
+    assert words == "the relative gap is 2.5e-01, within the tol of 2.5e-01: that is optimal, and not less"
+    words = "the lower bound 4.5 is above the upper bound 4.0: they contradict each other"
+    assert said("SEPARABLE", 4.5, 4.0) == [words]
+    assert said("BOUNDED", 4.5, 4.0) == [words]
+    assert said("OPTIMAL", 4.5, 4.0)[0] == words
+
+
+def figures(name, own, least, most=None, rounding=None):
+    """What is refused of one condition, all others being right."""
+    least, most = Violation(*least), Violation(*(most or least))
+    kkts = (dataclasses.replace(KKT_OF_ZEROS, **{name: one}) for one in (Violation(*own), least, most))
+    return list(form.figures_refused(*kkts, rounding or {}))
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(KKT)])
+def test_a_condition_is_what_it_is_said_to_be(name):
+    allowed = 1e-6 * (1e-6 + 4.0)
+    for own in (2.0, 3.0, 4.0, 2.0 - 0.99 * allowed, 4.0 + 0.99 * allowed):
+        assert figures(name, (own, 0), (2.0, 0), (4.0, 0)) == []
+    for own in (2.0 - 1.01 * allowed, 4.0 + 1.01 * allowed, math.nan, math.inf):
+        (words,) = figures(name, (own, 0), (2.0, 0), (4.0, 0))
+        assert words == f"the condition of {name} is violated by 2, not by {own:.3g}"
+    assert figures(name, (2.4, 0), (2.0, 0), rounding={name: 0.5}) == []
+    assert figures(name, (1.6, 0), (2.0, 0), rounding={name: 0.5}) == []
+    assert figures(name, (2.6, 0), (2.0, 0), rounding={name: 0.5}) != []
+    assert figures(name, (1.4, 0), (2.0, 0), rounding={name: 0.5}) != []
+    assert figures(name, (2.4, 0), (2.0, 0), rounding={"of another": 0.5}) != []
+
+
+def test_a_condition_at_zero_is_nearly_exact_and_never_negative():
+    assert figures("bias", (0.99e-12,), (0.0,)) == []
+    assert figures("bias", (1.01e-12,), (0.0,)) != []
+    assert figures("bias", (-0.5e-12,), (0.0,)) != []
+    assert figures("bias", (-0.5,), (0.0,), rounding={"bias": 1.0}) != []
+    assert figures("bias", (0.0,), (0.5,), rounding={"bias": 1.0}) == []
+
+
+def test_a_condition_that_is_infinite_is_said_to_be():
+    assert figures("slackness", (math.inf, 0), (math.inf, 0)) == []
+    assert figures("slackness", (1.0, 0), (math.inf, 0)) != []
+
+
+def test_a_condition_without_a_row_names_none():
+    assert figures("bias", (0.0, -1), (0.0, -1)) == []
+    assert figures("bias", (0.0, 7), (0.0, 0)) == []
+    assert figures("bias", (0.0, -1), (0.0, 0)) == []
+    for row in (0, 7, -2):
+        words = f"the condition of bias has no row of its own, and row {row} is named"
+        assert figures("bias", (0.0, row), (0.0, -1)) == [words]
