@@ -187,6 +187,9 @@ def test_lengths_at_the_ends_of_the_range():
     largest = np.full(4, sys.float_info.max / 2)
     assert length(largest, "l2") == sys.float_info.max
     assert length(np.array([-math.inf, 1.0]), "l1") == math.inf
+    assert length(np.array([1.0, -1.0]), "l1") == 2.0
+    for end in (LEAST, sys.float_info.max):
+        assert length(np.array([end]), "l2") == length(np.array([-end]), "l1") == end
     with np.errstate(all="raise"):  # nothing is squared or divided that is not finite or zero
         assert length(np.array([math.inf, -math.inf]), "l2") == math.inf
         assert length(np.zeros(2), "l2") == 0.0
