@@ -73,12 +73,11 @@ def check_labels(y: Any, n_rows: int) -> NDArray[Any]:
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """One finite weight >= 0 for each row, not all zero."""
-    if np.iscomplexobj(sample_weight):
+    given = np.asarray(sample_weight)
+    if given.dtype.kind == "c":
         raise ValueError("Complex data not supported: sample_weight holds complex numbers")
-    refuse_what_float64_cannot_hold(
-        sample_weight if isinstance(sample_weight, list | tuple) else np.asarray(sample_weight)
-    )
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    refuse_what_float64_cannot_hold(sample_weight if isinstance(sample_weight, list | tuple) else given)
+    weights = given.astype(np.float64, copy=False)
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight has the shape {weights.shape}, but X has {n_rows} rows: one weight for each")
     wrong = ~((weights >= 0.0) & (weights < np.inf))

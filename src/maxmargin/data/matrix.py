@@ -120,7 +120,8 @@ def refuse_what_float64_cannot_hold(X: Any) -> None:
     """Integers beyond 2^53, fractions, decimals and long doubles that would be rounded: a proof about rounded numbers
     proves nothing."""
     if is_sparse(X):
-        refuse_rounding(X.data, lambda place: f"entry {place[0]} of X.data")
+        entries = X.data if X.format in ("csr", "csc", "coo", "bsr") else X.tocoo().data
+        refuse_rounding(entries, lambda place: f"entry {place[0]} of X.data")
     elif isinstance(X, list | tuple):
         refuse_rounding(np.array(X, dtype=object), cell_at)
     elif hasattr(X, "columns") and hasattr(X, "dtypes"):  # each column by itself: together they may be rounded already
