@@ -41,6 +41,8 @@ def test_a_null_vector_whose_sum_vanishes_keeps_its_sign():
     assert null_vector(np.ones((2, 1)), np.array([1, 1]), False) == [-1, 1]
     assert null_vector(np.array([[1.0], [-1.0]]), np.array([-1, -1]), False, np.array([1.0, 2.0])) == [1, 1]
     assert null_vector(np.array([[3.0], [1.0]]), np.array([1, -1]), False) == [1, 3]
+    assert null_vector(np.array([[1.0], [3.0]]), np.array([1, 1]), False) == [3, -1]
+    assert null_vector(np.array([[1.0], [1.0], [5.0]]), np.array([1, -1, 1]), True) == [1, 1, 0]
     assert null_vector(np.array([[2.0], [1.0], [5.0]]), np.array([-1, -1, 1]), False) == [2, 1, 1]
 
 
@@ -109,6 +111,9 @@ def test_a_combination_that_is_wrong_is_never_returned(monkeypatch, wrong):
     Search(monkeypatch, [0, 1, 2], (objects(wrong), False))
     with pytest.raises(AssertionError, match="vanish"):
         proves_intersection(np.ones((3, 1)), np.array([1, -1, 1]), np.ones(3), True)
+    Search(monkeypatch, [0, 1, 2], (objects([1, 1, 0]), False))
+    with pytest.raises(AssertionError, match="vanish"):  # in the line of the bias alone
+        proves_intersection(np.array([[1.0], [2.0], [1.0]]), np.array([1, -1, 1]), np.ones(3), True)
 
 
 def test_a_right_combination_may_leave_rows_out(monkeypatch):
@@ -149,7 +154,7 @@ def test_a_circuit_is_found_in_an_exact_combination():
         matrix = random.integers(-5, 6, (lines, width)) * 10 ** random.integers(0, 4, width)
         weights = random.integers(1, 9, width)
         matrix = np.hstack([matrix, -(matrix @ weights)[:, None]])
-        weights = np.append(weights, 1.0) * (2.0 ** (trial - 20))
+        weights = np.append(weights, 1.0) * 2.0 ** (50 * (trial - 20))
         columns = exact.float_circuit(matrix.astype(object), weights)
         assert np.all(np.diff(columns) > 0)
         part = matrix[:, columns].astype(float)
