@@ -215,6 +215,15 @@ def test_bounds_are_decided_at_equality(scale):
     assert verdict.reason == f"The margin of row 0 is below {up(5.0)!r}."
 
 
+def test_no_plane_and_rows_that_are_not_finite_hold_nothing():
+    for bound in (-1.0, 0.0, 1.0):
+        verdict = exact_margin_at_least(np.ones((1, 2)), np.array([1]), np.zeros(2), 5.0, bound, "l2")
+        assert (verdict.holds, verdict.reason) == (False, "w is zero, which makes no plane.")
+    refused = exact_weak_plane(np.array([[np.nan], [1.0]]), np.ones(2), np.array([0]), np.ones(1), 0.0)
+    assert (refused.holds, refused.reason) == (False, "A row on the plane is not finite.")
+    assert not exact_upper_bound_holds(np.array([[np.inf], [1.0]]), np.array([1, -1]), np.ones(2), 9.0, True, "l2")
+
+
 def test_a_weak_plane_counts_the_rows_off_itself(monkeypatch):
     monkeypatch.setattr(exact, "EXACT_BLOCK", 2)
     X = np.array([[0.0], [2.0], [0.0], [1e-320], [0.0], [-1.0], [0.0], [3.0]])
