@@ -213,7 +213,14 @@ def test_violations_are_never_negative():
 
 @pytest.mark.parametrize(
     ("lower", "upper", "gap"),
-    [(1.0, 4.0, 0.75), (0.25, 0.5, 0.5), (-2.0, 4.0, 1.5), (1.0, math.inf, math.inf), (1.0, -1.0, math.inf), (1.0, math.nan, math.inf)],
+    [
+        (1.0, 4.0, 0.75),
+        (0.25, 0.5, 0.5),
+        (-2.0, 4.0, 1.5),
+        (1.0, math.inf, math.inf),
+        (1.0, -1.0, math.inf),
+        (1.0, math.nan, math.inf),
+    ],
 )
 def test_relative_gaps(lower, upper, gap):
     assert relative_gap(lower, upper) == gap
