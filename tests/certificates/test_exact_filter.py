@@ -1,4 +1,4 @@
-"""The filter of exact proofs in float64: its allowance for rounding, pinned from both sides where one term stands out."""
+"""The filter of exact proofs in float64: its allowance for rounding, from both sides, where one term stands out."""
 
 import math
 

@@ -138,6 +138,17 @@ def test_a_refusal_is_no_proof_and_names_the_nearest_row():
         long.verify(X, LABELS, exact=True)
 
 
+def test_a_bound_of_mistakes_that_does_not_follow_is_refused():
+    c = issued()
+    (novikov,) = c.theorems
+    assert c.verify(FACING, LABELS)
+    answer = dataclasses.replace(c, theorems=(dataclasses.replace(novikov, bound=0.5, measured=0.0),)).verify(
+        FACING, LABELS
+    )
+    assert not answer
+    assert len(answer.reasons) == 1
+
+
 def test_integers_are_asked_where_they_are_wanted_or_needed(monkeypatch):
     asked = []
     plain = judge.exactly
