@@ -157,6 +157,9 @@ def test_the_coefficient_that_the_face_determines_best_is_moved():
     plane, drift = moved_by([[1.0, 1000.0]], [3.0, 0.5], None)
     assert (plane[0] / plane[1], plane[2]) == (-1000, 0)
     assert drift == [up(503.0), 0.0, 0.0]
+    plane, drift = moved_by([[2.0**-10, 1.0]], [3.0, 0.5], None)
+    assert (plane[0] / plane[1], plane[2]) == (-1024, 0)
+    assert drift == [up(515.0), 0.0, 0.0]
     plane, drift = moved_by([[1.0, 1000.0], [0.5, 1000.0]], [3.0, 0.5], 0.25)
     assert (plane[0], plane[1] / plane[2]) == (0, Fraction(-1, 1000))
     assert drift[0] in (0.0, up(3.0))

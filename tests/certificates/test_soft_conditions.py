@@ -61,6 +61,7 @@ def test_the_row_with_the_largest_share_of_the_gap():
     assert soft(value=0.0).slackness == Violation(1.5 * 3.5, 3)
     assert soft(a=(2.0, 4.0, 2.0, 2.0)).slackness == Violation(1.0, 0)  # a (y f - 1) = 2, over 2
     assert soft(a=(1.0, 1.0, 0.75, 0.25), factors=(1.0, 2.0)).slackness == soft().slackness
+    assert soft(a=(1.0, 2.0, 2.0, 2.0), factors=(2.0, 1.0)).slackness == Violation(1.0, 0)
     squared = soft(Loss.SQUARED_HINGE)
     assert squared.slackness == Violation(2.0 * (3.5 - 0.125) ** 2 / 2.0, 3)
     assert soft(Loss.SQUARED_HINGE, a=(8.0, 12.0, 2.0, 14.0)).slackness == Violation(8.0 / 2.0 + 2.0 * 4.0 / 2.0, 0)
@@ -76,7 +77,7 @@ def test_the_bias_of_rows_inside_their_bounds():
     assert soft(a=(0.0020001, 0.0040001, 0.002, 0.0), factors=(1.0, 1.0)).bias.value == 2.5
     assert soft(a=(1.9979, 3.9959, 1.998, 2.0)).bias.value == 2.5
     assert soft(a=(0.5, 1.0, 0.6, 0.5), inside=0.25).bias.value == 0.0
-    assert soft(a=(0.51, 1.01, 1.5, 1.51), inside=0.25).bias.value == 2.5
+    assert soft(a=(0.51, 1.01, 1.5, 1.5), inside=0.25).bias.value == 2.5
     assert soft_margin.INSIDE == 1e-3
 
 
@@ -86,6 +87,7 @@ def test_the_bias_of_a_squared_hinge():
     assert soft(Loss.SQUARED_HINGE, a=(1.0, 1.0, 0.0015, 0.001)).bias.value == pytest.approx(1.875 + 0.75, abs=2e-3)
     assert soft(Loss.SQUARED_HINGE, a=(0.0, 0.0, 0.0, 0.0)).bias.value == 0.0
     assert soft(Loss.SQUARED_HINGE, fit_intercept=False).bias.value == 0.0
+    assert soft(Loss.SQUARED_HINGE, a=(0.1, 0.1, 0.02, 0.0), inside=0.25).bias.value == pytest.approx(2.5, abs=0.1)
     assert soft(Loss.SQUARED_HINGE, a=(8.0, 2.0, 2.0, 2.0), inside=0.25).bias.value == 0.0
 
 
@@ -117,6 +119,7 @@ def soft_certificate(**changes):
 
 def test_what_a_soft_certificate_says_of_itself():
     c = soft_certificate()
+    assert "relative gap 0.67," in repr(soft_certificate(primal=3.0))
     assert (c.relative_gap, c.is_optimal, c.gap, c.is_about_margin, c.kkt) == (0.75, True, 3.0, False, None)
     assert not soft_certificate(verdict=SoftVerdict.BOUNDED).is_optimal
     assert soft_certificate(C=math.inf).is_about_margin
@@ -163,6 +166,7 @@ def test_conditions_of_a_kernel_margin():
     assert kernel_kkt(a=(0.0, 4.0, 2.0, 2.0)).bias == Violation(0.0)
     assert kernel_kkt(a=(0.5, 1.0, 0.6, 0.5), inside=0.25).bias == Violation(0.0)
     assert kernel_kkt(a=(1.5, 3.0, 0.6, 1.5), inside=0.25).bias == Violation(0.0)
+    assert kernel_kkt(a=(1.0, 2.0, 2.0, 2.0), factors=(2.0, 1.0)).slackness == Violation(1.0, 0)
     assert kernel_kkt(primal=0.0).slackness == Violation(1.5 * 3.5, 3)
 
 
@@ -184,6 +188,7 @@ def test_conditions_of_a_hard_kernel_margin():
     assert kernel_kkt(True, a=(4.0, 1.0, 4.0, 1.0), inside=0.25).bias == Violation(0.0)
     assert kernel_kkt(True, a=(4.0, 1.1, 4.0, 1.0), inside=0.25).bias == Violation(1.0)
     assert kernel_kkt(True, a=(0.0,) * 4).bias == Violation(0.0)
+    assert kernel_kkt(True, a=(0.04, 0.02, 0.04, 0.01), inside=0.25).bias == Violation(1.0)
     assert kernel_kkt(True, a=(1.0, 1.0, 0.75, 0.25), factors=(1.0, 2.0)).slackness == kkt.slackness
 
 
@@ -208,6 +213,7 @@ def test_every_field_of_a_kernel_certificate():
     nothing = kernel_certificate(TWO, kernel_problem(True), a, unknown, math.inf, (), 0.001)
     assert (nothing.kkt, nothing.is_separable, nothing.is_hard) == (None, None, True)
     assert not c.verify(TWO.X, ["p", "p", "n", "n"]).exact
+    assert "relative gap 0.67," in repr(dataclasses.replace(c, primal=3.0, dual=1.0))
     assert repr(dataclasses.replace(c, dual=1.0)) == (
         "KernelCertificate(OPTIMAL, poly, objective in [1, 2], relative gap 0.5, 3 of 4 rows carry weight)"
     )
