@@ -137,15 +137,17 @@ def test_every_sign_is_checked():
     exact.check_signs(np.array([1.0, -1.0]))
 
 
-def test_a_circuit_is_found_in_an_exact_combination():
-    """The columns carry one null vector, up to a factor, and it has one sign."""
+@pytest.mark.parametrize("few", [True, False])
+def test_a_circuit_is_found_in_an_exact_combination(few):
+    """The columns carry one null vector, up to a factor, and it has one sign; few: two null vectors to begin with."""
     random = np.random.default_rng(5)
-    for trial in range(40):
-        lines, width = int(random.integers(1, 5)), int(random.integers(2, 16))
+    for trial in range(400 if few else 40):
+        lines = int(random.integers(1, 5))
+        width = lines + 1 if few else int(random.integers(2, 16))
         matrix = random.integers(-5, 6, (lines, width)) * 10 ** random.integers(0, 4, width)
         weights = random.integers(1, 9, width)
         matrix = np.hstack([matrix, -(matrix @ weights)[:, None]])
-        weights = np.append(weights, 1.0) * 2.0 ** (50 * (trial - 20))
+        weights = np.append(weights, 1.0) * 2.0 ** (50 * (trial % 40 - 20))
         columns = exact.float_circuit(matrix.astype(object), weights)
         assert np.all(np.diff(columns) > 0)
         part = matrix[:, columns].astype(float)

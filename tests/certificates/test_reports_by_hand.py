@@ -160,6 +160,17 @@ def test_a_kernel_margin():
     ]
 
 
+def test_digits():
+    thirds = lines(hard(margin_lower=1 / 3, margin_upper=1.0, primal=2 / 3, dual=1 / 3))
+    assert thirds[2:5] == [
+        "  best l1 margin: between 0.333333333333 and 1",
+        "  street (twice the margin): at least 0.666666666666",
+        "  primal 0.666666666667, dual 0.333333333333, relative gap of the margin 0.67",
+    ]
+    assert lines(soft(primal=3.0))[4] == "  relative gap 0.67"
+    assert lines(separation(theorems=(TheoremBound("N", 1 / 3, 2 / 3),)))[-1] == "    N: 0.666667 of at most 0.333334"
+
+
 def test_a_plane_in_the_space_of_a_kernel():
     theorems = (TheoremBound("Novikov", 16.0, 3.0), TheoremBound("Other", 2.0, 5.0, False))
     c = separation(theorems=(*theorems, TheoremBound("Open", math.inf, 1.0)))
@@ -211,6 +222,10 @@ def test_there_and_back():
         assert (again.verdict, again.kkt, again.theorems) == (c.verdict, c.kkt, c.theorems)
         assert again.weights.dtype == np.float64
         assert again.rows.dtype == np.intp
+    assert Certificate.from_json(hard().to_json()).w.dtype == np.float64
+    blank = object.__new__(SoftMarginCertificate)
+    blank.__setstate__({**vars(soft()), "verdict": SoftVerdict.BOUNDED.value})
+    assert (blank.verdict, blank.C, blank.positive) == (SoftVerdict.BOUNDED, 10.0, "p")
     assert soft().to_dict()["class_weight"] == [["p", 0.5], ["n", 2.0]]
 
 
@@ -235,6 +250,7 @@ def test_what_is_no_certificate_is_refused():
     assert SoftMarginCertificate.from_dict({**fields, "tol": 0.999}).tol == 0.999
     for number in (-0.1, 0.0, 1.0, 2.0):
         assert not SoftMarginCertificate.may_ask_for(number)
+        assert Certificate.may_ask_for(number) == (number == 0.0)
 
 
 def test_values_as_plain_python():
