@@ -91,6 +91,21 @@ def test_a_plane_with_a_row_on_its_wrong_side_is_not_weak():
     assert origin.rows_off_plane is None
 
 
+def test_a_margin_of_zero_separates_nothing(monkeypatch):
+    plain = judge.plane_margin
+    monkeypatch.setattr(judge, "plane_margin", lambda *given: plain(*given)._replace(lower=0.0))
+    c = certified(LINE, SIGNS, [2.0], 1.0, [0, 2], [4.0, 4.0])
+    assert (c.verdict, c.kkt, c.primal) == (Verdict.UNDECIDED, None, math.inf)
+
+
+@pytest.mark.parametrize("scale", [0.125, 8.0])
+def test_conditions_and_weak_planes_do_not_depend_on_the_scale(scale):
+    kkt = certified(LINE * scale, SIGNS, [2.0], 0.0, [0, 1, 2], [1.0, 1.0, 3.0]).kkt
+    assert (kkt.slackness.value, kkt.bias.value) == (0.5, pytest.approx(3.0))
+    weak = certified(MET * scale, MET_SIGNS, [1.0], 0.0, [0, 1], [1.0, 1.0], hulls_meet=True)
+    assert weak.rows_off_plane == 2
+
+
 def margin_of(*distances):
     return PlaneMargin(min(distances), min(distances), 0, np.array(distances), np.ones(1), 0.0)
 
@@ -198,7 +213,14 @@ def test_violations_are_never_negative():
 
 @pytest.mark.parametrize(
     ("lower", "upper", "gap"),
-    [(1.0, 4.0, 0.75), (-2.0, 4.0, 1.5), (1.0, math.inf, math.inf), (1.0, -1.0, math.inf), (1.0, math.nan, math.inf)],
+    [
+        (1.0, 4.0, 0.75),
+        (0.25, 0.5, 0.5),
+        (-2.0, 4.0, 1.5),
+        (1.0, math.inf, math.inf),
+        (1.0, -1.0, math.inf),
+        (1.0, math.nan, math.inf),
+    ],
 )
 def test_relative_gaps(lower, upper, gap):
     assert relative_gap(lower, upper) == gap
@@ -236,6 +258,7 @@ def test_a_certificate_on_its_way_to_a_file_and_back():
 
 def test_a_certificate_in_one_line():
     c = dataclasses.replace(certified(LINE, SIGNS, [2.0], 1.0, [0, 2], [4.0, 4.0]), margin_lower=1.0, margin_upper=3.0)
+    assert not c.verify(LINE, SIGNS).exact
     assert repr(c) == "Certificate(OPTIMAL, margin in [1, 3], relative gap 0.67, 2 of 3 rows carry weight)"
     assert (c.may_ask_for(0.0), c.may_ask_for(1.0), c.may_ask_for(0.5), c.may_ask_for(-0.1)) == (
         True,

@@ -1,4 +1,4 @@
-"""The filter of exact proofs in float64: its allowance for rounding, pinned from both sides where one term stands out."""
+"""The filter of exact proofs in float64: its allowance for rounding, from both sides, where one term stands out."""
 
 import math
 
@@ -35,11 +35,11 @@ def test_rounding_of_the_products(form):
     expected = 1.01 * 8 * U * (2.0**41 + 2.0**-10)
     for b, sign in ((-(2.0**40), 1.0), (2.0**40, -1.0)):
         found = allowance(form(X), [sign, 1.0], b, 2.0**-10, sign=sign)
-        assert found == pytest.approx(expected, rel=1e-6)
+        assert found == pytest.approx(expected, rel=1e-6, abs=0.0)
     one = allowance(form([[2.0**40 + 2.0**-10]]), [1.0], -(2.0**40), 2.0**-10)
-    assert one == pytest.approx(expected * 7 / 8, rel=1e-6)
+    assert one == pytest.approx(expected * 7 / 8, rel=1e-6, abs=0.0)
     assert allowance(form([[2.0**40, -(2.0**40), 5.0]]), [-1.0, -1.0, 0.0], None, 0.0) == pytest.approx(
-        1.01 * 9 * U * 2.0**41, rel=1e-6
+        1.01 * 9 * U * 2.0**41, rel=1e-6, abs=0.0
     )
 
 
@@ -61,7 +61,7 @@ def test_rounding_of_the_difference():
 def test_coefficients_that_drift(form):
     X = [[-3.0, 5.0]]
     for drift, expected in (([0.25, 0.0, 0.0], 0.75), ([0.0, 0.5, 0.0], 2.5), ([0.0, 0.0, 2.0], 2.0), ([1, 1, 1], 9.0)):
-        assert allowance(form(X), [0.0, 0.0], 0.0, 0.0, drift) == pytest.approx(1.01 * expected, rel=1e-6)
+        assert allowance(form(X), [0.0, 0.0], 0.0, 0.0, drift) == pytest.approx(1.01 * expected, rel=1e-6, abs=0.0)
 
 
 @pytest.mark.parametrize("form", [np.array, sparse.csr_array])
@@ -77,7 +77,7 @@ def test_underflow(form):
         (0.0, 2.0**-900, [3.0, 0.0], 7 * SMALL * 4.0),
     ):
         found = allowance(form([[0.0], [other]]), [w], None, 0.0, drift)
-        assert found == pytest.approx(expected, rel=1e-6)
+        assert found == pytest.approx(expected, rel=1e-6, abs=0.0)
 
 
 def test_equality_is_doubtful():
