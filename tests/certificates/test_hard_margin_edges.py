@@ -89,6 +89,7 @@ def test_exact_arithmetic_decides_a_lower_bound(margin):
     assert margin(1.5, holds=False)[0] == [words]
     (asked,) = margin(1.5, fit_intercept=False)[1]
     assert asked[3] is None
+    assert len(margin(1.5, w=np.array([1.0, 0.0]))[1]) == 1
     unknown = PLANE._replace(lower=-math.inf)
     assert len(margin(1e300, plane=unknown)[1]) == 1
     first = PLANE._replace(row=0)

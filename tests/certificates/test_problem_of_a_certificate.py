@@ -94,6 +94,12 @@ def test_each_lie_alone(exact, changes, words):
     assert (answer.holds, answer.exact, list(answer.reasons)) == (False, exact, words)
 
 
+def test_every_coefficient_of_the_plane_is_finite():
+    for w in ([1.0, math.nan], [math.inf, 1.0]):
+        answer = dataclasses.replace(TRUE, n_columns=2, w=np.array(w)).verify(np.hstack([X, X]), Y)
+        assert answer.reasons == ("the plane is not finite or has the wrong length",)
+
+
 @both
 def test_margins_that_are_not(exact):
     wide = dataclasses.replace(TRUE, margin_lower=1.6, primal=objective(1.6, "l2"))

@@ -96,6 +96,8 @@ def test_what_is_no_claim():
     assert malformed(loss="absolute") == ["the loss 'absolute' is not known"]
     for wrong in ({"w": np.ones(2)}, {"w": np.ones((1, 1))}, {"w": np.array([math.nan])}, {"b": math.inf}):
         assert malformed(**wrong) == plane
+    for w in ([1.0, math.nan], [math.inf, 1.0]):
+        assert malformed(w=np.array(w), n_columns=2) == plane
     for price in (0.0, -1.0, math.inf, math.nan):
         assert malformed(C=price) == [f"C must be positive and finite, not {price}"]
         words = f"C times the weights must be positive and finite; row 2 has {price}"
