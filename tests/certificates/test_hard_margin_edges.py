@@ -208,6 +208,11 @@ def test_the_row_that_carries_least(conditions):
         said = conditions(named(dual=6), hulls=hulls)
         assert said == ([] if right else ["row 6 is not the one that carries least"])
         assert conditions(named(dual=4), hulls=hulls) == []
+    three = {"rows": KEPT, "slack": (9.0, 9.0, 9.0)}
+    for least, right in ((1e-12, True), (math.nextafter(1e-12, 1.0), False)):
+        hulls = HULLS._replace(weights=np.array([0.0, least, 1.0 - 1e-12]))
+        assert hulls.weights.sum() == 1.0
+        assert (conditions(named(dual=6), hulls=hulls, **three) == []) == right
     for row in (9, 0, -1):
         assert conditions(named(dual=row)) == [f"row {row} is not the one that carries least"]
 
@@ -277,7 +282,6 @@ def test_rows_off_a_weakly_separating_plane(verdict):
     for count in (None, 3):
         for look in FurtherLook:
             assert verdict(weakly, rows_off_plane=count, further_look=look, **proven) == []
-    assert verdict(weakly, off=1, rows_off_plane=1, **proven) == []
     assert verdict(weakly, rows_off_plane=2, **proven) == ["3 rows are counted off a weakly separating plane, not 2"]
     wrong = ["the plane has rows on its wrong side, or all rows on itself"]
     for count in (None, 0, 2):
