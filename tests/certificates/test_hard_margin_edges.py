@@ -295,9 +295,3 @@ def test_rows_off_a_weakly_separating_plane(verdict):
     assert verdict(never, further_look=found, **proven) == [words]
     assert verdict(Verdict.SEPARABLE, further_look=found) == [words]
     assert verdict(never, further_look=FurtherLook.NO_TIME, **proven) == []
-
-
-def test_a_reason_names_the_row_of_the_users_table():
-    assert judge.clause(Answer(False, "Row 1 of row 1, not row 12.", 1), KEPT) == "row 6 of row 6, not row 12"
-    assert judge.clause(Answer(False, "The margin of row 0 is low.", 0), KEPT) == "the margin of row 4 is low"
-    assert judge.clause(Answer(False, "Nothing at row 0."), KEPT) == "nothing at row 0"
