@@ -1,5 +1,4 @@
-"""The judge of a hard margin at the very edge of each comparison: what is believed, what is refused, what is asked of
-exact arithmetic."""
+"""The judge of a hard margin at the edge of each comparison: what is believed, refused, asked of exact arithmetic."""
 
 import dataclasses
 import math
@@ -226,6 +225,9 @@ def test_the_row_that_has_most_slack(conditions):
         assert conditions(named(slackness=6), slack=(slack, 9.0)) == []
     assert conditions(slack=(math.inf, 1.0)) == []
     assert conditions(slack=(1.0, math.inf)) == [words]
+    exactly = {"plane": PLANE._replace(lower=-math.inf), "hulls": HULLS._replace(upper=math.inf)}
+    for slack, right in ((-0.9e-12, True), (-1.1e-12, False)):
+        assert conditions(slack=(slack, 0.0), **exactly) == ([] if right else [words])
     for row in (9, -1):
         assert conditions(named(slackness=row)) == [words.replace("row 4", f"row {row}")]
 

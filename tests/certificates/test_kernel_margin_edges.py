@@ -228,6 +228,10 @@ def test_the_row_that_adds_most_to_the_gap(conditions):
         assert conditions(at_first, (share, 9.0, 3.0)) == ([] if right else [words.format(1)])
     assert conditions(shares=(3.0, math.inf, 3.0)) == []
     assert conditions(at_first, (3.0, math.inf, 3.0)) == [words.format(1)]
+    exactly = MEASURE._replace(primal_error=0.0, dual_error=0.0, square_error=0.0, off=np.zeros(3))
+    for share, right in ((-0.9e-12, True), (-1.1e-12, False)):
+        said = conditions(at_first, (share, 0.0, -1.0), found=exactly)
+        assert said == ([] if right else [words.format(1)])
     for row in (0, 3, -1):
         other = dataclasses.replace(SAID, slackness=Violation(10.0, row))
         assert conditions(other) == [words.format(row)]

@@ -242,6 +242,11 @@ def test_the_row_that_adds_most_to_the_gap(conditions):
         assert conditions(at_first, (2.0 * share, 18.0, 6.0)) == ([] if right else [words.format(1)])
     assert conditions(shares=(6.0, math.inf, 6.0)) == []
     assert conditions(at_first, (6.0, math.inf, 6.0)) == [words.format(1)]
+    for share, right in ((-0.9e-12, True), (-1.1e-12, False)):
+        said = conditions(
+            at_first, (2.0 * share, 0.0, -1.0), primal=PRIMAL._replace(error=0.0), dual=DUAL._replace(error=0.0)
+        )
+        assert said == ([] if right else [words.format(1)])
     for row in (0, 4, -1):
         other = dataclasses.replace(SAID, slackness=Violation(10.0, row))
         assert conditions(other) == [words.format(row)]
