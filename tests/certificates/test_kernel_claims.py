@@ -90,6 +90,9 @@ def test_a_missing_sample_weight_is_thought_of(exact):
     said = low.verify(X, Y, exact=exact)
     assert (said.holds, said.exact, said.reasons[-1]) == (False, exact, NEEDED)
     assert NEEDED not in low.verify(X, Y, exact=exact, sample_weight=np.ones(4)).reasons
+    among_others = dataclasses.replace(TRUE, primal=0.125).verify(X, Y, exact=exact)
+    assert len(among_others.reasons) > 2
+    assert among_others.reasons[-1] == NEEDED
     said = dataclasses.replace(TRUE, dual=9.0, primal=9.5).verify(X, Y, exact=exact)
     assert (said.holds, said.exact) == (False, exact)
     assert NEEDED not in said.reasons

@@ -61,6 +61,9 @@ def test_a_missing_sample_weight_is_thought_of(exact):
     assert (said.holds, said.exact, said.reasons[-1]) == (False, exact, NEEDED)
     assert said.reasons[0].startswith("in exact arithmetic the plane's" if exact else "the plane's objective is ")
     assert NEEDED not in low.verify(X, Y, exact=exact, sample_weight=np.ones(4)).reasons
+    among_others = dataclasses.replace(TRUE, primal=0.125).verify(X, Y, exact=exact)
+    assert len(among_others.reasons) > 2
+    assert among_others.reasons[-1] == NEEDED
     said = high.verify(X, Y, exact=exact)
     assert NEEDED not in said.reasons
     assert "the weights prove a lower bound of" in said.reasons[0]
