@@ -19,18 +19,18 @@ A = np.array([0.5, 1.5, 1.0])
 both = pytest.mark.parametrize("exact", [False, True])
 
 
-def certificate(loss=Loss.HINGE, fit_intercept=True, w=1.5, b=0.25, C=1.5, class_weight=(), **changes):
+def certificate(loss=Loss.HINGE, fit_intercept=True, w=1.5, b=0.25, C=1.5, class_weight=(), a=A, **changes):
     """Of a plane that is not the best."""
     costs = C * np.where(SIGNS > 0, *[dict(class_weight).get(label, 1.0) for label in "ab"])
     problem, plane = SoftMargin(X[OWN], SIGNS, costs, loss, fit_intercept), np.array([w])
     values = values_of(X[OWN], plane)
-    primal, dual = primal_value(problem, plane, b, values=values, matters=0.1), dual_value(problem, A, matters=0.1)
-    kkt = soft_conditions(problem, (plane, b), A, primal, dual, values)
+    primal, dual = primal_value(problem, plane, b, values=values, matters=0.1), dual_value(problem, a, matters=0.1)
+    kkt = soft_conditions(problem, (plane, b), a, primal, dual, values)
     there = Violation(kkt.slackness.value, int(OWN[kkt.slackness.row]))
     fields = {
         "class_weight": class_weight,
-        "rows": OWN,
-        "weights": A,
+        "rows": OWN[a > 0.0],
+        "weights": a[a > 0.0],
         "primal": primal.upper,
         "dual": dual.lower,
         "kkt": dataclasses.replace(kkt, slackness=there),
@@ -47,7 +47,13 @@ NEEDED = "if the fit was given a sample_weight, it is needed here too"
 @both
 @pytest.mark.parametrize("loss", list(Loss))
 def test_the_truth_is_verified(exact, loss):
-    for case in (certificate(loss), certificate(loss, False, b=0.0), certificate(loss, class_weight=(("b", 2.0),))):
+    few = certificate(loss, a=np.array([1.0, 1.5, 0.0]))
+    for case in (
+        few,
+        certificate(loss),
+        certificate(loss, False, b=0.0),
+        certificate(loss, class_weight=(("b", 2.0),)),
+    ):
         answer = case.verify(X, Y, exact=exact)
         assert (answer.holds, answer.exact) == (True, exact), answer
         assert answer.reasons[0].startswith("the least objective lies between ")
