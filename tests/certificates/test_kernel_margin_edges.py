@@ -113,7 +113,7 @@ def test_nothing_is_worked_out_for_a_bound_of_0(monkeypatch):
 
 
 def test_a_value_beyond_float64_is_said_to_be():
-    for value, error in ((math.inf, 0.0), (1.0, math.inf), (math.nan, 0.0), (math.inf, -math.inf)):
+    for value, error in ((math.inf, 0.0), (1.0, math.inf), (math.nan, 0.0), (1.7e308, 1e308)):
         assert judge.as_number(value, error) == "beyond what float64 can tell"
     assert judge.as_number(1.0 / 3.0, 1.0) == "0.333333333333"
 
@@ -162,6 +162,11 @@ def test_a_witness_holds_with_its_own_weights(witness):
     for more, right in ((1.9e-9, True), (-1.9e-9, True), (2.1e-9, False), (-2.1e-9, False)):
         words = f"the weights of the witness differ by {more:.3g} between the classes"
         assert witness(a=(1.0 + more, 1.0, 0.0)) == ([] if right else [words])
+    edge = 2e-9
+    for _ in range(5):
+        edge = 1e-9 * (2.0 + edge)
+    assert witness(a=(1.0, 1.0, edge)) == []
+    assert witness(a=(1.0, 1.0, math.nextafter(edge, 1.0))) != []
 
 
 FOUND = KKT(*[Violation(10.0)] * 3, Violation(10.0, 0), Violation(10.0))
