@@ -208,7 +208,8 @@ def worth(found=MEASURE, off=0.0625, heaviest=0.5):
 def test_a_figure_may_differ_by_what_rounding_does(conditions, name):
     cases = [(MEASURE, worth()), (MEASURE._replace(primal=0.0), worth(MEASURE._replace(primal=0.0)))]
     cases += [(MEASURE._replace(square=0.0), worth(MEASURE._replace(square=0.0)))]
-    cases += [(MEASURE._replace(off=np.array([0.0625, 0.125, 100.0])), worth(off=0.125))]
+    paying = MEASURE._replace(off=np.array([0.0625, 0.125, 100.0]), slack=np.array([3.0, 0.5, 0.0]))
+    cases += [(paying, worth(off=0.125))]
     for found, allowances in cases:
         allowed = allowances[name] + 1e-6 * (1e-6 + 10.0)
         for factor, right in ((0.999, True), (1.001, False)):
