@@ -230,7 +230,7 @@ def test_the_row_that_adds_most_to_the_gap(conditions):
     edge = 9.0 - 1e-6 * (1e-6 + 9.0) - worth()["slackness"]
     words = "row {} is not the one that adds most to the gap"
     at_first = dataclasses.replace(SAID, slackness=Violation(10.0, 1))
-    for share, right in ((edge + 1e-9, True), (edge - 1e-9, False)):
+    for share, right in ((edge, True), (math.nextafter(edge, 0.0), False)):
         assert conditions(at_first, (share, 9.0, 3.0)) == ([] if right else [words.format(1)])
     assert conditions(shares=(3.0, math.inf, 3.0)) == []
     assert conditions(at_first, (3.0, math.inf, 3.0)) == [words.format(1)]

@@ -247,7 +247,7 @@ def test_the_row_that_adds_most_to_the_gap(conditions):
     edge = 9.0 - 1e-6 * (1e-6 + 9.0) - 0.75
     words = "row {} is not the one that adds most to the gap"
     at_first = dataclasses.replace(SAID, slackness=Violation(10.0, 1))
-    for share, right in ((edge + 1e-9, True), (edge - 1e-9, False)):
+    for share, right in ((edge, True), (math.nextafter(edge, 0.0), False)):
         assert conditions(at_first, (2.0 * share, 18.0, 6.0)) == ([] if right else [words.format(1)])
     assert conditions(shares=(6.0, math.inf, 6.0)) == []
     assert conditions(at_first, (6.0, math.inf, 6.0)) == [words.format(1)]
@@ -265,7 +265,7 @@ def test_an_objective_of_0_divides_nothing(conditions):
     free = PRIMAL._replace(value=0.0)
     edge = 18.0 - 1e-6 * (1e-6 + 18.0) - 1.5
     at_first = dataclasses.replace(SAID, slackness=Violation(10.0, 1))
-    for share, right in ((edge + 1e-9, True), (edge - 1e-9, False)):
+    for share, right in ((edge, True), (math.nextafter(edge, 0.0), False)):
         assert (conditions(at_first, (share, 18.0, 6.0), primal=free) == []) == right
     cannot = ["float64 cannot measure the conditions of optimality that are reported"]
     assert conditions(primal=PRIMAL._replace(value=math.inf)) == cannot
