@@ -1,5 +1,4 @@
-"""The judge of a hard margin at the very edge of each comparison: what is believed, what is refused, what is asked of
-exact arithmetic."""
+"""The judge of a hard margin at the edge of each comparison: what is believed, refused, asked of exact arithmetic."""
 
 import dataclasses
 import math
@@ -89,6 +88,7 @@ def test_exact_arithmetic_decides_a_lower_bound(margin):
     assert margin(1.5, holds=False)[0] == [words]
     (asked,) = margin(1.5, fit_intercept=False)[1]
     assert asked[3] is None
+    assert len(margin(1.5, w=np.array([1.0, 0.0]))[1]) == 1
     unknown = PLANE._replace(lower=-math.inf)
     assert len(margin(1e300, plane=unknown)[1]) == 1
     first = PLANE._replace(row=0)
@@ -207,6 +207,11 @@ def test_the_row_that_carries_least(conditions):
         said = conditions(named(dual=6), hulls=hulls)
         assert said == ([] if right else ["row 6 is not the one that carries least"])
         assert conditions(named(dual=4), hulls=hulls) == []
+    three = {"rows": KEPT, "slack": (9.0, 9.0, 9.0)}
+    for least, right in ((1e-12, True), (math.nextafter(1e-12, 1.0), False)):
+        hulls = HULLS._replace(weights=np.array([0.0, least, 1.0 - 1e-12]))
+        assert hulls.weights.sum() == 1.0
+        assert (conditions(named(dual=6), hulls=hulls, **three) == []) == right
     for row in (9, 0, -1):
         assert conditions(named(dual=row)) == [f"row {row} is not the one that carries least"]
 
@@ -220,6 +225,9 @@ def test_the_row_that_has_most_slack(conditions):
         assert conditions(named(slackness=6), slack=(slack, 9.0)) == []
     assert conditions(slack=(math.inf, 1.0)) == []
     assert conditions(slack=(1.0, math.inf)) == [words]
+    exactly = {"plane": PLANE._replace(lower=-math.inf), "hulls": HULLS._replace(upper=math.inf)}
+    for slack, right in ((-0.9e-12, True), (-1.1e-12, False)):
+        assert conditions(slack=(slack, 0.0), **exactly) == ([] if right else [words])
     for row in (9, -1):
         assert conditions(named(slackness=row)) == [words.replace("row 4", f"row {row}")]
 
@@ -276,7 +284,6 @@ def test_rows_off_a_weakly_separating_plane(verdict):
     for count in (None, 3):
         for look in FurtherLook:
             assert verdict(weakly, rows_off_plane=count, further_look=look, **proven) == []
-    assert verdict(weakly, off=1, rows_off_plane=1, **proven) == []
     assert verdict(weakly, rows_off_plane=2, **proven) == ["3 rows are counted off a weakly separating plane, not 2"]
     wrong = ["the plane has rows on its wrong side, or all rows on itself"]
     for count in (None, 0, 2):
@@ -290,9 +297,3 @@ def test_rows_off_a_weakly_separating_plane(verdict):
     assert verdict(never, further_look=found, **proven) == [words]
     assert verdict(Verdict.SEPARABLE, further_look=found) == [words]
     assert verdict(never, further_look=FurtherLook.NO_TIME, **proven) == []
-
-
-def test_a_reason_names_the_row_of_the_users_table():
-    assert judge.clause(Answer(False, "Row 1 of row 1, not row 12.", 1), KEPT) == "row 6 of row 6, not row 12"
-    assert judge.clause(Answer(False, "The margin of row 0 is low.", 0), KEPT) == "the margin of row 4 is low"
-    assert judge.clause(Answer(False, "Nothing at row 0."), KEPT) == "nothing at row 0"

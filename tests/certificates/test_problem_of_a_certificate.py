@@ -9,6 +9,7 @@ import pytest
 from maxmargin.certificates import verification as judge
 from maxmargin.certificates.certificate import Verdict
 from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates.exact import Verdict as Answer
 from maxmargin.certificates.measure import objective
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.verification import Verification
@@ -92,6 +93,12 @@ def test_what_is_printed():
 def test_each_lie_alone(exact, changes, words):
     answer = dataclasses.replace(TRUE, **changes).verify(X, Y, exact=exact)
     assert (answer.holds, answer.exact, list(answer.reasons)) == (False, exact, words)
+
+
+def test_every_coefficient_of_the_plane_is_finite():
+    for w in ([1.0, math.nan], [math.inf, 1.0]):
+        answer = dataclasses.replace(TRUE, n_columns=2, w=np.array(w)).verify(np.hstack([X, X]), Y)
+        assert answer.reasons == ("the plane is not finite or has the wrong length",)
 
 
 @both
@@ -179,3 +186,10 @@ def test_the_first_label_that_is_not_known():
     assert judge.strange_label(np.array([["c"]]), known) is None
     assert judge.strange_label(np.array([1, 2, 3]), (1, 2)) == "row 2 has the label 3, which is none of 1, 2"
     assert judge.strange_label(np.array([], dtype=int), (1, 2)) is None
+
+
+def test_a_reason_names_the_row_of_the_users_table():
+    kept = np.array([4, 6, 9])
+    assert judge.clause(Answer(False, "Row 1 of row 1, not row 12.", 1), kept) == "row 6 of row 6, not row 12"
+    assert judge.clause(Answer(False, "The margin of row 0 is low.", 0), kept) == "the margin of row 4 is low"
+    assert judge.clause(Answer(False, "Nothing at row 0."), kept) == "nothing at row 0"

@@ -19,18 +19,18 @@ A = np.array([0.5, 1.5, 1.0])
 both = pytest.mark.parametrize("exact", [False, True])
 
 
-def certificate(loss=Loss.HINGE, fit_intercept=True, w=1.5, b=0.25, C=1.5, class_weight=(), **changes):
+def certificate(loss=Loss.HINGE, fit_intercept=True, w=1.5, b=0.25, C=1.5, class_weight=(), a=A, **changes):
     """Of a plane that is not the best."""
     costs = C * np.where(SIGNS > 0, *[dict(class_weight).get(label, 1.0) for label in "ab"])
     problem, plane = SoftMargin(X[OWN], SIGNS, costs, loss, fit_intercept), np.array([w])
     values = values_of(X[OWN], plane)
-    primal, dual = primal_value(problem, plane, b, values=values, matters=0.1), dual_value(problem, A, matters=0.1)
-    kkt = soft_conditions(problem, (plane, b), A, primal, dual, values)
+    primal, dual = primal_value(problem, plane, b, values=values, matters=0.1), dual_value(problem, a, matters=0.1)
+    kkt = soft_conditions(problem, (plane, b), a, primal, dual, values)
     there = Violation(kkt.slackness.value, int(OWN[kkt.slackness.row]))
     fields = {
         "class_weight": class_weight,
-        "rows": OWN,
-        "weights": A,
+        "rows": OWN[a > 0.0],
+        "weights": a[a > 0.0],
         "primal": primal.upper,
         "dual": dual.lower,
         "kkt": dataclasses.replace(kkt, slackness=there),
@@ -47,7 +47,13 @@ NEEDED = "if the fit was given a sample_weight, it is needed here too"
 @both
 @pytest.mark.parametrize("loss", list(Loss))
 def test_the_truth_is_verified(exact, loss):
-    for case in (certificate(loss), certificate(loss, False, b=0.0), certificate(loss, class_weight=(("b", 2.0),))):
+    few = certificate(loss, a=np.array([1.0, 1.5, 0.0]))
+    for case in (
+        few,
+        certificate(loss),
+        certificate(loss, False, b=0.0),
+        certificate(loss, class_weight=(("b", 2.0),)),
+    ):
         answer = case.verify(X, Y, exact=exact)
         assert (answer.holds, answer.exact) == (True, exact), answer
         assert answer.reasons[0].startswith("the least objective lies between ")
@@ -61,6 +67,9 @@ def test_a_missing_sample_weight_is_thought_of(exact):
     assert (said.holds, said.exact, said.reasons[-1]) == (False, exact, NEEDED)
     assert said.reasons[0].startswith("in exact arithmetic the plane's" if exact else "the plane's objective is ")
     assert NEEDED not in low.verify(X, Y, exact=exact, sample_weight=np.ones(4)).reasons
+    among_others = dataclasses.replace(TRUE, primal=0.125).verify(X, Y, exact=exact)
+    assert len(among_others.reasons) > 2
+    assert among_others.reasons[-1] == NEEDED
     said = high.verify(X, Y, exact=exact)
     assert NEEDED not in said.reasons
     assert "the weights prove a lower bound of" in said.reasons[0]
@@ -96,6 +105,8 @@ def test_what_is_no_claim():
     assert malformed(loss="absolute") == ["the loss 'absolute' is not known"]
     for wrong in ({"w": np.ones(2)}, {"w": np.ones((1, 1))}, {"w": np.array([math.nan])}, {"b": math.inf}):
         assert malformed(**wrong) == plane
+    for w in ([1.0, math.nan], [math.inf, 1.0]):
+        assert malformed(w=np.array(w), n_columns=2) == plane
     for price in (0.0, -1.0, math.inf, math.nan):
         assert malformed(C=price) == [f"C must be positive and finite, not {price}"]
         words = f"C times the weights must be positive and finite; row 2 has {price}"
@@ -169,7 +180,7 @@ def test_what_float64_decides_and_what_it_does_not(holds):
 
 
 def test_a_value_beyond_float64_is_said_to_be():
-    for value, error in ((math.inf, 0.0), (1.0, math.inf), (math.nan, 0.0), (math.inf, -math.inf)):
+    for value, error in ((math.inf, 0.0), (1.0, math.inf), (math.nan, 0.0), (1.7e308, 1e308)):
         assert judge.as_number(PrimalValue(value, error, np.zeros(1), 0.0)) == "beyond what float64 can hold"
     assert judge.as_number(PrimalValue(1.0 / 3.0, 1.0, np.zeros(1), 0.0)) == "0.333333333333"
 
@@ -236,10 +247,15 @@ def test_the_row_that_adds_most_to_the_gap(conditions):
     edge = 9.0 - 1e-6 * (1e-6 + 9.0) - 0.75
     words = "row {} is not the one that adds most to the gap"
     at_first = dataclasses.replace(SAID, slackness=Violation(10.0, 1))
-    for share, right in ((edge + 1e-9, True), (edge - 1e-9, False)):
+    for share, right in ((edge, True), (math.nextafter(edge, 0.0), False)):
         assert conditions(at_first, (2.0 * share, 18.0, 6.0)) == ([] if right else [words.format(1)])
     assert conditions(shares=(6.0, math.inf, 6.0)) == []
     assert conditions(at_first, (6.0, math.inf, 6.0)) == [words.format(1)]
+    for share, right in ((-0.9e-12, True), (-1.1e-12, False)):
+        said = conditions(
+            at_first, (2.0 * share, 0.0, -1.0), primal=PRIMAL._replace(error=0.0), dual=DUAL._replace(error=0.0)
+        )
+        assert said == ([] if right else [words.format(1)])
     for row in (0, 4, -1):
         other = dataclasses.replace(SAID, slackness=Violation(10.0, row))
         assert conditions(other) == [words.format(row)]
@@ -249,7 +265,7 @@ def test_an_objective_of_0_divides_nothing(conditions):
     free = PRIMAL._replace(value=0.0)
     edge = 18.0 - 1e-6 * (1e-6 + 18.0) - 1.5
     at_first = dataclasses.replace(SAID, slackness=Violation(10.0, 1))
-    for share, right in ((edge + 1e-9, True), (edge - 1e-9, False)):
+    for share, right in ((edge, True), (math.nextafter(edge, 0.0), False)):
         assert (conditions(at_first, (share, 18.0, 6.0), primal=free) == []) == right
     cannot = ["float64 cannot measure the conditions of optimality that are reported"]
     assert conditions(primal=PRIMAL._replace(value=math.inf)) == cannot

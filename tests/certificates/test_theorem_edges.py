@@ -34,6 +34,7 @@ def test_an_interval_holds_its_edges_and_a_little_more():
 
 def test_a_radius_over_a_margin():
     assert judge.over(6.0, 2.0, 3.0) == (2.0, 3.0)
+    assert judge.over(6.0, 0.5, 0.75) == (8.0, 12.0)
     assert judge.over(6.0, 0.0, 3.0) == (2.0, math.inf)
     assert judge.over(6.0, -1.0, 3.0) == (2.0, math.inf)
     assert judge.over(6.0, 0.0, 0.0) == (math.inf, math.inf)
@@ -150,7 +151,7 @@ def share(measured, **changes):
 def test_a_share_lies_between_what_is_proven_and_one():
     proven = theorems.quarter(X, SIGNS, W, 0.0, True, np.array([1.0, 3.0])).measured
     surely = proven * (LIFTED.low / LIFTED.high)
-    for measured in (surely * (1.0 - 0.99 * SLACK), proven, 1.0, 1.0 + 0.99 * SLACK):
+    for measured in (surely * (1.0 - 0.99 * SLACK), proven, 1.0, 1.0 + SLACK):
         assert share(measured) == []
     for measured in (surely * (1.0 - 1.01 * SLACK), 1.0 + 1.01 * SLACK, 0.0):
         words = f"the share of the best lifted margin is at least {proven:.6g} and at most 1, not {measured:.6g}"
@@ -161,8 +162,16 @@ def test_a_share_of_which_nothing_is_proven_is_any_share():
     assert share(0.0, weights=(0.0, 0.0)) == []
     assert share(0.0, weights=(1.0, 1.0), b=9.0) == []  # the plane separates nothing
     assert share(0.9, weights=(1.0,)) == []
+    assert share(0.1, weights=(1.0,)) != []
     assert share(1.5, weights=(0.0, 0.0)) != []
     assert share(-0.1, weights=(0.0, 0.0)) != []
+
+
+def test_a_share_of_a_margin_that_is_too_small_to_be_squared():
+    rows, w = np.array([[1.0, 1e-200], [1.0, -1e-200]]), np.array([0.0, 1.0])
+    told = TheoremBound(theorems.SHARE, 0.25, 0.5, False)
+    c = SimpleNamespace(w=w, b=0.0, fit_intercept=True, weights=np.ones(2), theorems=(told,))
+    assert list(judge.separation_theorems_refused(c, rows, SIGNS, np.arange(2))) == []
 
 
 COSTS = np.array([0.5, 2.0])
@@ -219,9 +228,10 @@ def test_novikov_in_the_space_of_a_kernel():
         return list(judge.kernel_novikov_refused(SimpleNamespace(theorems=(told,), margin_lower=margin), 4.0))
 
     bound = 16.0 * (1.0 + 8 * 2.0**-53 / (1.0 - 8 * 2.0**-53))
-    for right in (bound, bound * (1.0 - 0.99 * SLACK), bound * (1.0 + 0.99 * SLACK)):
+    low, high = bound * (1.0 - SLACK), bound * (1.0 + SLACK)
+    for right in (low, bound, high):
         assert said(right) == []
-    for wrong in (bound * (1.0 - 1.01 * SLACK), bound * (1.0 + 1.01 * SLACK), math.inf):
+    for wrong in (math.nextafter(low, 0.0), math.nextafter(high, 99.0), math.inf):
         assert len(said(wrong)) == 1
     for wrong in (said(bound, 0.5), said(bound, -1.0), said(bound, math.inf), said(bound, at_most=False)):
         assert len(wrong) == 1
