@@ -217,6 +217,14 @@ def test_a_linear_kernel_of_the_least_numbers_there_are(form):
     assert svm.certificate_.verify(X, y, exact=True)
 
 
+@pytest.mark.parametrize(
+    ("seed", "number"), [(0, 104), (0, 1131), (0, 1546), (0, 2287), (0, 3542), (0, 3822), (4, 199)]
+)
+def test_one_that_the_hunt_found(seed, number):
+    outcome, detail = hunter.outcome_of(nasty_problem(seed, number))
+    assert outcome in hunter.GOOD, detail
+
+
 def test_a_weak_plane_between_columns_of_any_size():
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [-1.0, 0.0], [2.0, 3.0], [-2.0, -3.0]]) * [1e-300, 1e3]
     y = [1, 1, 0, 0, 1, 0]

@@ -159,7 +159,8 @@ def direction(problem: KernelMargin, a: Vector, threads: Threads | None) -> Dire
             f"the kernel is not positive semidefinite: |w|^2 = {square:.6g} for a combination w of the rows, "
             "and no length is negative. A margin is defined for positive semidefinite kernels only."
         )
-    return w._replace(square=float(square), square_error=square_error, size=float(np.median(sizes)))
+    square = 0.0 if square < 0.0 else float(square)  # nearer to the truth, which is not negative
+    return w._replace(square=square, square_error=square_error, size=float(np.median(sizes)))
 
 
 def can_be_screened(problem: KernelMargin) -> bool:

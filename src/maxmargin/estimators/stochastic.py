@@ -219,7 +219,8 @@ class StochasticSVM(KernelPlanes):
             answer = Answer(two, solution, certificate, status, a)
         answer.solution.details.update(run=run, kernel=kernel)
         theorem = self._theorem(problem, run, answer, goes_on=earlier is not None)
-        return dataclasses.replace(answer, certificate=dataclasses.replace(answer.certificate, theorems=(theorem,)))
+        told = (theorem,) if math.isfinite(theorem.measured) else ()  # losses beyond float64 are no count
+        return dataclasses.replace(answer, certificate=dataclasses.replace(answer.certificate, theorems=told))
 
     def _theorem(self, problem: SoftMargin, run: Descent, answer: Answer, *, goes_on: bool) -> TheoremBound:
         """What is promised of Pegasos beside what happened, or why nothing is."""

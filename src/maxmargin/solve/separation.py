@@ -68,7 +68,7 @@ def driven(
     solution = Solution(np.zeros(d), 0.0, np.zeros(n), False, 0, 0, {})
     try:
         with clock.searching():
-            for solution in solver(problem):
+            for solution in quietly(solver(problem)):
                 clock.show(solution, problem)
                 if solution.settled:
                     return solution, Status.SETTLED
@@ -83,6 +83,16 @@ def driven(
         clock.interrupt()
         return solution, Status.INTERRUPTED
     return solution, Status.BUDGET
+
+
+def quietly(solutions: Iterator[Solution]) -> Iterator[Solution]:
+    """The same; whatever overflows on the way, the last of them is judged."""
+    while True:
+        with np.errstate(all="ignore"):
+            solution = next(solutions, None)
+        if solution is None:
+            return
+        yield solution
 
 
 def separation_of(two: TwoClasses, norm: Norm, fit_intercept: bool) -> tuple[Separation, float]:

@@ -149,7 +149,7 @@ def nearest_on(
     steps, unit = 0, 1.0
     if len(working) <= problem.n_columns:
         K = gram(X, problem.fit_intercept) * signs[:, None] * signs
-        nearby = AT_ORIGIN * float(np.sqrt(K.diagonal().max()))
+        nearby = AT_ORIGIN * float(np.sqrt(max(0.0, K.diagonal().max())))  # sparse rows are centred by differences
         free = np.ones(len(working), bool)
         if weights is not None:
             free[:] = np.arange(len(working)) < len(weights)
