@@ -22,14 +22,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit
 from maxmargin.data.breath import breathe
 from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.threads import Threads
-from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of, spans
+from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of
+from maxmargin.solvers.kernel_tables import FULL, transposed, without_background, written_out
 from maxmargin.solvers.working_set import add_rows
 
 Rows = NDArray[np.intp]
@@ -39,13 +39,10 @@ WIDEST, NARROWEST = 2048, 256  # columns of a block: threads share them evenly, 
 BLOCKS = 8  # or a multiple, where there are so many columns
 TILE = 2048  # columns of a line of the transposed table that are added at a time
 HEIGHT = 256  # of the values that are made, added up and forgotten at a time
-SEVERAL, SEVERAL_COLUMNS = 100, 32  # rows that are looked at for a background, and columns for it to matter
 MOST_NUMBERS = 2**28  # a sparse table may be written out in float32 up to this size
-FULL = 3.0  # columns for each entry of a sparse row: with fewer, it is faster to multiply the zeros as well
 CHEAP = 100  # multiplications for each value: rows that take no more are made anew rather than kept for long
 FAR_FROM_ZERO = 0.01  # of the largest k(x, x): where all distances are below it, float32 would hold little of them
 LARGEST_EXPONENT, MANY = 2.0**15, 0.99  # gamma |x|^2 of as many rows: float32 holds less of an rbf's exponent
-FEW_ROWS = 64  # of a dense table that are looked at together
 TOGETHER = 32  # rows that are written out to meet a wide sparse table
 
 
@@ -346,60 +343,6 @@ def shared_rows(kernel: Kernel, points: Points, threads: Threads) -> SharedRows:
         table = transposed(rows)
         return SharedRows(SparseTable(kernel, rows, np.arange(len(added)), table, added, threads), scale)
     return SharedRows(WideTable(kernel, rows, added, threads), scale)
-
-
-def without_background(X: Any) -> Any | None:
-    """A dense table as a sparse one, shifted until the number that is most frequent in a column is 0 there, if most
-    numbers are then 0: distances are the same. So are the pixels around a picture, and ones among zeros that were
-    standardized.
-    """
-    if is_sparse(X) or len(X) < SEVERAL or X.shape[1] < SEVERAL_COLUMNS:
-        return None
-    some = np.sort(X[:: len(X) // SEVERAL][:SEVERAL], axis=0)
-    background, longest, run = some[0].copy(), np.ones(X.shape[1]), np.ones(X.shape[1])
-    for before, row in itertools.pairwise(some):  # equal numbers follow each other
-        run = np.where(row == before, run + 1.0, 1.0)
-        background, longest = np.where(run > longest, row, background), np.maximum(run, longest)
-    if (1.0 - np.mean(longest) / SEVERAL) * FULL >= 1.0:
-        return None
-    thin = thinned(X, background)
-    return thin if thin.nnz * FULL < X.size else None
-
-
-def thinned(X: Any, background: Vector) -> Any:
-    """X - background without its zeros, some rows at a time: no second table of all numbers is written."""
-    entries, columns, counts = [], [], [np.zeros(1, dtype=np.intp)]
-    for some in spans(0, len(X), FEW_ROWS):
-        breathe()
-        part = X[some] - background
-        places = np.flatnonzero(part)
-        entries.append(part.ravel()[places])
-        columns.append(places % X.shape[1])
-        counts.append(np.count_nonzero(part, axis=1))
-    ends = np.cumsum(np.concatenate(counts))
-    return sparse.csr_array((np.concatenate(entries), np.concatenate(columns), ends), shape=X.shape)
-
-
-def transposed(rows: Any) -> Values:
-    """Sparse rows as the columns of a table that is written out."""
-    table = np.empty((rows.shape[1], rows.shape[0]), dtype=np.float32)
-    for some in spans(0, rows.shape[0], WIDEST):
-        breathe()
-        table[:, some] = rows[some].toarray().T
-    return table
-
-
-def written_out(X: Any, factor: float, halves: Values, kernel: Kernel) -> Values:
-    """(z, 1, |z|^2 / 2) of every row as a column; the last line only where the kernel needs it."""
-    n, d = X.shape
-    table = np.empty((d + (2 if kernel.name is KernelName.RBF else 1), n), dtype=np.float32)
-    for some in spans(0, n, WIDEST):
-        breathe()
-        np.multiply(X[some].T, factor, out=table[:d, some], casting="same_kind")
-    table[d] = 1.0
-    if kernel.name is KernelName.RBF:
-        table[d + 1] = halves
-    return table
 
 
 def power_at(value: float) -> float:
