@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from maxmargin.certificates import theorems
+from maxmargin.certificates.duality import values_of
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import labels_of_a_batch
 from maxmargin.data.matrix import Vector, check_table
@@ -130,7 +131,7 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
 
 
 def mistakes(problem: Separation, w: Vector, b: float) -> int:
-    return int(np.count_nonzero(problem.signs * (problem.X @ w + b) <= 0.0))
+    return int(np.count_nonzero(problem.signs * (values_of(problem.X, w) + b) <= 0.0))
 
 
 class Perceptron(MistakeDriven):

@@ -37,6 +37,7 @@ LEAST = math.ulp(0.0)
 EXP_ERROR = 4.0  # units in the last place that NumPy's exp may be off
 FAINT = 2.0**-1000  # added to weights: u times it is more than what a weight below the normal range can have lost
 ROWS = 1024  # of a table that are moved at a time
+BLOCKS_AT_ONCE = 32  # of rows whose left factors are made together
 BLOCK, FUNCTION_BLOCK = (256, 256), (1024, 1024)  # of kernel values at a time: in the cache; few calls of a function
 DENSE_NUMBERS = 2**22  # so many numbers of sparse rows may be written out
 DENSE_BLOCK = 2**19  # so many numbers of a block of sparse rows that meets few others
@@ -191,7 +192,13 @@ class Kernel:
 
         @np.errstate(over="ignore", invalid="ignore")  # of this thread
         def run(block: int, start: int, stop: int) -> None:
-            left = self.left_factor(rows_of(A, slice(start, stop)))
+            for some in spans(start, stop, BLOCKS_AT_ONCE * height):
+                breathe()
+                left = self.left_factor(rows_of(A, some))
+                run_some(block, some, left)
+
+        def run_some(block: int, some: slice, left: Any) -> None:
+            start, stop = some.start, some.stop
             parts = [(slice(start + at.start, start + at.stop), left[at]) for at in spans(0, stop - start, height)]
             for columns in spans(start if both else 0, len(coefficients), width):
                 right = columns if self.name is KernelName.PRECOMPUTED else self.right_factor(rows_of(B, columns))

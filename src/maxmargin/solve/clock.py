@@ -158,15 +158,18 @@ class Clock:
         self.report()
 
     @contextmanager
-    def judging(self) -> Iterator[None]:
-        """Within it, a breath ends the work when the judgement of what was found has had its time as well."""
-        with breathing(self.hear_last_breath):
-            yield
+    def judging(self, *, from_now: bool = False) -> Iterator[None]:
+        """Within it, a breath ends the work when the judgement of what was found has had its time as well: a little
+        after the limit, or `from_now` on if that is over."""
+        begun = now() if from_now else -np.inf
 
-    def hear_last_breath(self) -> None:
-        if now() >= self.deadline + GRACE:
-            raise OutOfTime
-        self.report("judging")
+        def hear_last_breath() -> None:
+            if now() >= max(self.deadline, begun) + GRACE:  # the deadline moves when the user interrupts
+                raise OutOfTime
+            self.report("judging")
+
+        with breathing(hear_last_breath):
+            yield
 
     def report(self, stage: str | None = None) -> None:
         """A sign of life, once a second: what is being done where no solution can be shown."""

@@ -136,7 +136,7 @@ def judge(
         theorems=theorems,
     )
     try:
-        with contextlib.nullcontext() if clock is None or weakly else clock.judging():
+        with contextlib.nullcontext() if clock is None or weakly else clock.judging(from_now=True):
             certificate = certified(claim)
     except OutOfTime:
         if weakly:

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.problems.separation import Separation, Solution
-from maxmargin.solvers.merged_rows import find_equal
+from maxmargin.solvers.merged_rows import DISTINCT, find_equal, sample_columns
+
+SMALL = 2_000_000  # numbers: so many are compared in no time
 
 
 def contradictions(X: Matrix, signs: Vector) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -36,6 +38,13 @@ def contradictions(X: Matrix, signs: Vector) -> tuple[NDArray[np.intp], NDArray[
     rows = np.flatnonzero(other >= 0)
     rows = rows[equal_rows(X, rows, other[rows])]
     return rows, other[rows]
+
+
+def are_likely(X: Matrix) -> bool:
+    """Whether a look for equal rows is worth it: not in a large table with a column of numbers that were measured."""
+    if is_sparse(X) or X.size <= SMALL:
+        return True
+    return sample_columns(X)[0] < DISTINCT
 
 
 def equal_rows(X: Matrix, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:

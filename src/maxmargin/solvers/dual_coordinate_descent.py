@@ -43,7 +43,7 @@ from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import SoftMargin, SoftMarginSolver, best_bias
 from maxmargin.solvers.face import FaceStep
 from maxmargin.solvers.pace import Pace
-from maxmargin.solvers.scan import scan
+from maxmargin.solvers.scan import combined, scan
 from maxmargin.solvers.visiting_order import in_ascending_order, rows_together, shuffle, shuffled_groups
 
 NUMBERS_PER_CALL = 20_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers
@@ -218,7 +218,7 @@ class Descent:
     def start(self, problem: SoftMargin, a: Vector) -> None:
         """Begin from these dual variables, and with the bias that suits their w."""
         self.point.a[:] = np.where(self.still, self.point.a, np.clip(a, 0.0, self.dual.upper))
-        self.point.w[:] = problem.X.T @ (self.dual.signs * self.point.a)
+        self.point.w[:] = combined(problem.X, self.dual.signs * self.point.a)
         self.restart()
         if problem.fit_intercept:
             b = best_bias(problem, scan(problem.X, self.point.w))

@@ -39,7 +39,7 @@ from scipy.optimize import linprog
 from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
 from maxmargin.problems.separation import Separation, Solution
 from maxmargin.solvers.nearest_hulls import nearest_hulls
-from maxmargin.solvers.scan import scan
+from maxmargin.solvers.scan import combined, scan
 
 Places = NDArray[np.intp]
 
@@ -137,7 +137,7 @@ def first_plane(problem: Separation) -> Solution:
     """The plane half way between the means of the classes (through the origin: towards the mean of y_i x_i)."""
     plus = problem.signs > 0
     a = np.where(plus, 1.0 / max(1, plus.sum()), 1.0 / max(1, (~plus).sum()))
-    w = np.asarray(problem.X.T @ (problem.signs * a), dtype=np.float64)
+    w = combined(problem.X, problem.signs * a)
     b = 0.0
     if problem.fit_intercept:
         b = -0.5 * float(a @ scan(problem.X, w))

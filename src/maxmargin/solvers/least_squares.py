@@ -20,15 +20,14 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from maxmargin.data.breath import breathe
-from maxmargin.data.matrix import Matrix, Vector, is_sparse, row_squares
+from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.problems.separation import Separation
-from maxmargin.solvers.scan import scan
+from maxmargin.solvers.scan import combined, scan
 
 FEW_COLUMNS = 2000
 PENALTY = 1e-6
 PRODUCTS, SPARSE_PRODUCTS = 200_000_000, 20_000_000  # of numbers, between two breaths
 MOST_STEPS = 2000
-ROWS = 4096  # of a dense table at a time
 PRECISION = 1e-10  # of LSQR
 
 
@@ -87,16 +86,6 @@ def by_lsqr(problem: Separation, s: Vector, mean: Vector, penalty: float) -> Vec
     damping = math.sqrt(penalty)
     answer = lsqr(operator, root * centred, damp=damping, atol=PRECISION, btol=PRECISION, iter_lim=MOST_STEPS)
     return np.asarray(answer[0])
-
-
-def combined(X: Matrix, weights: Vector) -> Vector:
-    """X' times the weights; a dense table some rows at a time, or float32 would be copied as a whole."""
-    if is_sparse(X):
-        return np.asarray(X.T @ weights, dtype=np.float64)
-    total = np.zeros(X.shape[1])
-    for start in range(0, len(X), ROWS):
-        total += X[start : start + ROWS].T.astype(np.float64) @ weights[start : start + ROWS]
-    return total
 
 
 def plane_between_means(problem: Separation, weights: Vector | None) -> tuple[Vector, float]:

@@ -63,9 +63,9 @@ class ScaledKernel:
 
     def columns(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """k(x, x') / s of all x, and these x'."""
-        return self.between(np.arange(len(self.to_z)), rows)
+        return self.between(slice(None), rows)  # no row is copied
 
-    def between(self, some: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    def between(self, some: slice | NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """k(x, x') / s of some x, and these x'."""
         values = self.kernel.values(rows_of(self.points, some), rows_of(self.points, rows))
         values -= self.to_z[some, None]

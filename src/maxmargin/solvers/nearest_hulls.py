@@ -31,7 +31,7 @@ from maxmargin.data.breath import breathe
 from maxmargin.data.matrix import Matrix, Vector, in_safe_range, is_sparse, take
 from maxmargin.problems.separation import Separation, Solution
 from maxmargin.solvers import block_pivoting, wolfe
-from maxmargin.solvers.scan import scan
+from maxmargin.solvers.scan import combined, scan
 
 Rows = NDArray[np.intp]
 
@@ -95,7 +95,7 @@ def first_working_set(problem: Separation, groups: Rows) -> Generator[Solution, 
         support = np.flatnonzero(solution.a)
         return chosen[support], solution.a[support], solution.updates
     share = problem.signs / np.bincount(groups)[groups]
-    h = problem.signs * scan(problem.X, np.asarray(problem.X.T @ share, dtype=np.float64))
+    h = problem.signs * scan(problem.X, combined(problem.X, share))
     return np.concatenate([lowest(h, rows, rows_a_round(d)) for rows in members]), None, 0
 
 

@@ -18,7 +18,7 @@ from maxmargin.data.matrix import Vector
 from maxmargin.problems.notebook import BLANK, Notebook
 from maxmargin.problems.separation import Separation, Solution
 from maxmargin.solvers.dual_coordinate_descent import Descent, take_up
-from maxmargin.solvers.scan import scan
+from maxmargin.solvers.scan import combined, scan
 
 SWEEPS_AT_FIRST, SWEEPS, ITERATIONS = 10, 4, 40
 
@@ -53,10 +53,9 @@ def judge(problem: Separation, a: Vector, sweeps: int, face_steps: int, tol: flo
     signs = problem.signs
     plus, minus = float(a[signs > 0].sum()), float(a[signs < 0].sum())
     if problem.fit_intercept and plus > 0.0 and minus > 0.0:
-        p = problem.X.T @ (a * np.where(signs > 0, 1.0 / plus, -1.0 / minus))
+        p = combined(problem.X, a * np.where(signs > 0, 1.0 / plus, -1.0 / minus))
     else:
-        p = problem.X.T @ (signs * a) / max(plus + minus, np.finfo(float).tiny)
-    p = np.asarray(p, dtype=np.float64).ravel()
+        p = combined(problem.X, signs * a) / max(plus + minus, np.finfo(float).tiny)
     reach = scan(problem.X, p)
     square = float(p @ p)
     if problem.fit_intercept:

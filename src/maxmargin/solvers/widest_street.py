@@ -1,6 +1,6 @@
 """Which algorithm for which table: the rules behind `HardMarginSVM(solver="auto")`, and each one by its name.
 
-    any                                 are there equal rows of both classes?         contradictions
+    where copies of rows are likely     first: are there equal rows of both classes?  contradictions
     norm "l1"                           the linear program                            l1_margin
     up to a few thousand rows or
     columns (either one)                nearest points of the hulls, working set      nearest_hulls
@@ -34,9 +34,9 @@ def widest_street(
 ) -> Iterator[Solution]:
     """The solutions of the named algorithm, or of the one that suits the table."""
     if solver == "auto":
-        from maxmargin.solvers.contradictions import contradiction
+        from maxmargin.solvers.contradictions import are_likely, contradiction
 
-        witness = contradiction(problem)
+        witness = contradiction(problem) if are_likely(problem.X) or not suits_hulls(problem) else None
         if witness is not None:
             yield witness
             return
