@@ -301,7 +301,7 @@ def test_the_report_says_it(loss):
     lines = svm.certificate_.report().splitlines()
     assert lines[0] == "Optimal: no plane has a lower objective, to the stated gap."
     assert lines[1] == "  problem: 'good' against 'bad', 120 rows x 4 columns, with a bias"
-    assert lines[2] == f"  {loss.replace('_', ' ')}, C = 2 with class weights"
+    assert lines[2] == f"  {loss.replace('_', ' ')}, C = 2 times 2 for 'bad', 1 for 'good'"
     assert lines[3].startswith("  least objective: between ")
     assert "asked for 1.0e-06" in lines[4]
     assert repr(svm.certificate_).startswith("SoftMarginCertificate(OPTIMAL, objective in [")
