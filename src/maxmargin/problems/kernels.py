@@ -282,8 +282,10 @@ class KernelChoice:
         gamma = scale_of(X, self.gamma)
         if name is KernelName.POLY:
             return Kernel(name, gamma, float(self.coef0), int(self.degree))
-        shift = None if is_sparse(X) else X.mean(axis=0, dtype=np.float64)
-        return Kernel(name, gamma, shift=shift)
+        if is_sparse(X):
+            return Kernel(name, gamma)
+        mean = X.mean(axis=0, dtype=np.float64)
+        return Kernel(name, gamma, shift=np.clip(mean, X.min(axis=0), X.max(axis=0)))  # a constant column: exactly it
 
 
 def refuse_a_skew_table(table: Matrix, places: NDArray[np.intp]) -> None:
