@@ -108,8 +108,10 @@ def outcome_of_error(error, problem):
     """Of our own errors, which carry proofs or sentences; and of others."""
     import numpy as np
 
+    import maxmargin
     from maxmargin import NotSeparableError, UndecidedError
 
+    package = os.path.dirname(maxmargin.__file__) + os.sep
     last = traceback.extract_tb(error.__traceback__)[-1]
     sentence = str(error).splitlines()[0] if str(error) else ""
     if isinstance(error, NotSeparableError | UndecidedError):
@@ -121,7 +123,7 @@ def outcome_of_error(error, problem):
         except BadEnd as end:
             return end.args
         return ("undecided" if is_open else "not separable"), ""
-    ours = os.sep + "maxmargin" + os.sep in last.filename and "raise" in linecache.getline(last.filename, last.lineno)
+    ours = last.filename.startswith(package) and "raise" in linecache.getline(last.filename, last.lineno)
     if isinstance(error, ValueError) and not isinstance(error, np.linalg.LinAlgError) and ours and " " in sentence:
         return "refused", sentence
     return "exception", f"{type(error).__name__}: {sentence[:150]} ({place(last.filename, last.lineno)})"

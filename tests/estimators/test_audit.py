@@ -155,6 +155,7 @@ def test_perceptron_against_the_best_margin():
     assert part.margin <= part.margin_best_bias <= part.best_upper
 
 
+@pytest.mark.filterwarnings("ignore:Maximum number of iteration")  # of scikit-learn, which looks for a plane in vain
 @pytest.mark.parametrize("model", [Perceptron(), SGDClassifier(loss="perceptron")], ids=["perceptron", "sgd"])
 def test_perceptron_where_no_plane_exists(model):
     X, y = xor()
