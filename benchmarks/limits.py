@@ -28,7 +28,7 @@ from import_time import describe_machine
 from threadpoolctl import threadpool_limits
 
 import maxmargin
-from maxmargin.solve import clock as clock_module
+from maxmargin.run import control as clock_module
 
 SETS = ("mnist", "census_income_full", "kddcup99_10pct", "w8a", "news20_bydate", "news20_contradicted")
 MOST_WARM_UPS, ABOVE = 6, 0.3

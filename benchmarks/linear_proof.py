@@ -24,7 +24,7 @@ class Stopwatch:
 
     def watch(self, function: Callable) -> Callable:
         @functools.wraps(function)
-        def watched(*arguments, **options):
+        def observed(*arguments, **options):
             if self.is_running:
                 return function(*arguments, **options)
             self.is_running, start = True, time.perf_counter()
@@ -34,7 +34,7 @@ class Stopwatch:
                 self.seconds += time.perf_counter() - start
                 self.is_running = False
 
-        return watched
+        return observed
 
 
 def proof_share(fit: Callable[[], object]) -> float:

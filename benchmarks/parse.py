@@ -25,7 +25,7 @@ import scipy.sparse as sparse
 import sklearn
 from isolation import measure
 
-from maxmargin.data.svmlight_writer import write_svmlight
+from maxmargin.reading.svmlight_writer import write_svmlight
 
 COLUMNS, ENTRIES = 50_000, 60  # of a row
 BYTES_OF_A_ROW = {"17 digits": 1550, "4 digits": 780}  # about
@@ -52,7 +52,7 @@ def load_sklearn(path: str):
 
 
 def load_maxmargin(path: str):
-    from maxmargin.data.svmlight import read_svmlight
+    from maxmargin.reading.svmlight import read_svmlight
 
     table = read_svmlight(path, n_features=COLUMNS, zero_based=False)
     return table.X, table.y

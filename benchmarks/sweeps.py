@@ -54,9 +54,9 @@ def learn_sklearn(X, y, sweeps: int, *, shuffle: bool) -> None:
 
 def learn_maxmargin(X, y, sweeps: int, *, order: str, guess: float = 0.0) -> None:
     """The algorithm alone: an estimator stops by its updates, and then asks whether a plane exists at all."""
-    from maxmargin.problems.separation import Norm, Separation
+    from maxmargin.problems.statement import Norm, Separation
     from maxmargin.problems.visits import Order
-    from maxmargin.solvers.perceptron import perceptron
+    from maxmargin.solvers.mistakes.perceptron import perceptron
 
     problem = Separation(X, y, Norm.L2, fit_intercept=True)
     for _ in perceptron(problem, order=Order(order), guess=guess, max_sweeps=sweeps):

@@ -13,8 +13,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from maxmargin.play.presets import points_named
-from maxmargin.play.serving import playground_in_background
+from maxmargin.playground.presets import points_named
+from maxmargin.playground.serving import playground_in_background
 
 PICTURES = Path(__file__).parent / "pictures"
 LARGEST = 150_000  # bytes: a reader waits for these

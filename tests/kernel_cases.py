@@ -4,12 +4,12 @@ import numpy as np
 import scipy.sparse as sparse
 
 from maxmargin.data.threads import Threads
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import KernelChoice
-from maxmargin.problems.soft_margin import Judgement, Loss, best_bias
-from maxmargin.solvers.batch_smo import batch_smo
-from maxmargin.solvers.kernel_rows import shared_rows
-from maxmargin.solvers.row_cache import RowCache, room_for
+from maxmargin.problems.protocol import Evaluation
+from maxmargin.problems.statement import KernelMargin, Loss, best_bias
+from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
+from maxmargin.solvers.kernel_smo.method import batch_smo
+from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
 
 KERNELS = {
     "linear": {"kernel": "linear"},
@@ -55,7 +55,7 @@ def judged(problem, a):
     b, square = best_bias(problem, values), float(np.sum(problem.signs * a * values))
     primal = 0.5 * square + float(np.sum(problem.costs * np.maximum(0.0, 1.0 - problem.signs * (values + b))))
     dual = float(a.sum()) - 0.5 * square
-    return Judgement(primal, dual, (primal - dual) / primal, values, b)
+    return Evaluation(primal, dual, (primal - dual) / primal, values, b)
 
 
 def solved(problem, tol=1e-6, start=None, cache_bytes=1e8):
@@ -68,6 +68,6 @@ def solved(problem, tol=1e-6, start=None, cache_bytes=1e8):
         solver = batch_smo(problem, cache, shared.scale, tol=tol, memory=memories[1], start=start)
         while True:
             solution = solver.send(answer)
-            answer = judged(problem, solution.a) if solution.settled else None
+            answer = judged(problem, solution.a) if solution.proposes else None
             if answer is not None and answer.gap <= tol:
                 return solution, answer

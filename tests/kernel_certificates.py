@@ -15,10 +15,9 @@ from maxmargin.certificates.kernel_margin import (
     kernel_certificate,
     no_plane_certificate,
 )
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import KernelChoice
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import KernelMargin, Loss
 
 
 class Case(NamedTuple):

@@ -1,9 +1,9 @@
 """States of the playground for its tests: every algorithm, on points whose answer is known."""
 
 from maxmargin.estimators.convergence import collected
-from maxmargin.play.lessons import FEW
-from maxmargin.play.messages import read_state, read_view
-from maxmargin.play.presets import points_named
+from maxmargin.playground.lessons import FEW
+from maxmargin.playground.messages import read_state, read_view
+from maxmargin.playground.presets import points_named
 
 LINEAR = [
     ("perceptron", {}),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 LOSSES = ["hinge", "squared_hinge"]
 each_loss = pytest.mark.parametrize("loss", LOSSES)

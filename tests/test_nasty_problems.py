@@ -14,10 +14,9 @@ from nasty_problems import LEARNERS, nasty_problem
 from maxmargin import KernelSVM, LinearSVM, NotSeparableError, StochasticSVM, UndecidedError, separability
 from maxmargin.data.matrix import row_squares
 from maxmargin.data.threads import Threads
-from maxmargin.problems.separation import Norm, Separation
-from maxmargin.problems.soft_margin import Loss, SoftMargin
-from maxmargin.solvers.nearest_hulls import nearest_hulls
-from maxmargin.solvers.newton_systems import FewColumns
+from maxmargin.problems.statement import Loss, Norm, Separation, SoftMargin
+from maxmargin.solvers.hulls.nearest import nearest_hulls
+from maxmargin.solvers.newton.systems import FewColumns
 from maxmargin.solvers.row_passes import RowPasses
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin._numba import njit, overload, types
+from maxmargin._numba import njit, overload, seconds_compiling, types
 
 
 class Rows(NamedTuple):
@@ -61,7 +61,6 @@ import warnings
 
 import numpy as np
 
-from maxmargin._numba import seconds_compiling
 
 assert seconds_compiling() == 0.0
 begun = time.perf_counter()
@@ -288,7 +287,6 @@ import sys
 
 import numpy as np
 
-from maxmargin._numba import njit
 
 @njit
 def exact(x):

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from maxmargin.certificates.multiclass import MulticlassCertificate
     from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
     from maxmargin.certificates.verification import Verification
-    from maxmargin.data.sources import read_table
-    from maxmargin.data.svmlight_writer import write_svmlight
     from maxmargin.estimators.audit import audit
     from maxmargin.estimators.audit_result import Audit
     from maxmargin.estimators.coming_from import from_scikit_learn
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from maxmargin.estimators.no_plane import NotSeparableError, UndecidedError
     from maxmargin.estimators.path import MarginPath, path
     from maxmargin.estimators.perceptrons import MarginPerceptron, Perceptron
+    from maxmargin.estimators.probability import logistic, symmetric_logistic
     from maxmargin.estimators.separability import separability
     from maxmargin.estimators.stochastic import StochasticSVM
     from maxmargin.estimators.winnow import Winnow
@@ -40,12 +39,13 @@ if TYPE_CHECKING:
     from maxmargin.plots.convergence import ConvergenceDisplay
     from maxmargin.plots.hull import HullDisplay
     from maxmargin.plots.loss import LossDisplay
-    from maxmargin.plots.price_path import PathDisplay
+    from maxmargin.plots.regularization_path import PathDisplay
     from maxmargin.plots.run import TraceDisplay
     from maxmargin.plots.street import StreetDisplay
-    from maxmargin.problems.probability import logistic, symmetric_logistic
     from maxmargin.problems.scalings import C_from, loss_factor_from, norm_factor_from
     from maxmargin.problems.trace import Trace
+    from maxmargin.reading.read import read_table
+    from maxmargin.reading.svmlight_writer import write_svmlight
 
 __all__ = [
     "Audit",
@@ -116,7 +116,7 @@ _HOMES = {
     "ModelFileError": "persistence.errors",
     "MulticlassCertificate": "certificates.multiclass",
     "NotSeparableError": "estimators.no_plane",
-    "PathDisplay": "plots.price_path",
+    "PathDisplay": "plots.regularization_path",
     "Perceptron": "estimators.perceptrons",
     "SoftMarginCertificate": "certificates.soft_margin",
     "SoftVerdict": "certificates.soft_margin",
@@ -131,16 +131,16 @@ _HOMES = {
     "audit": "estimators.audit",
     "from_scikit_learn": "estimators.coming_from",
     "load": "persistence.model_file",
-    "logistic": "problems.probability",
+    "logistic": "estimators.probability",
     "loss_factor_from": "problems.scalings",
     "model_info": "persistence.model_file",
     "norm_factor_from": "problems.scalings",
     "path": "estimators.path",
-    "read_table": "data.sources",
+    "read_table": "reading.read",
     "save": "persistence.model_file",
     "separability": "estimators.separability",
-    "symmetric_logistic": "problems.probability",
-    "write_svmlight": "data.svmlight_writer",
+    "symmetric_logistic": "estimators.probability",
+    "write_svmlight": "reading.svmlight_writer",
 }
 
 

@@ -35,7 +35,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Inline = Literal["always", "never"]
 
 # Loops stand in these, and the numbers, enums and tuples that are compiled into them.
-LAYERS_WITH_LOOPS = ("data", "problems", "solvers")
+LAYERS_WITH_LOOPS = ("data", "reading", "problems", "solvers")
 
 # These two let a sum run in vector registers. Others forget NaN and infinity, which are answers here.
 _FAST_MATH = frozenset({"contract", "reassoc"})

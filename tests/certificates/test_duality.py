@@ -20,7 +20,7 @@ from strategies import any_rows, extreme, forms, labels, moderate, wild
 
 from maxmargin.certificates import duality, exact_soft_margin
 from maxmargin.certificates.duality import dual_value, primal_value, row_blocks, total
-from maxmargin.problems.soft_margin import Loss, SoftMargin
+from maxmargin.problems.statement import Loss, SoftMargin
 
 # ------------------------------------------------------------------------------------------------------- the oracle
 

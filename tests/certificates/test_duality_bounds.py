@@ -15,7 +15,7 @@ from random_sparse import random_sparse
 from maxmargin.certificates import duality
 from maxmargin.certificates.duality import DualValue, PrimalValue, dual_in, dual_value, primal_from, primal_value
 from maxmargin.data import matrix
-from maxmargin.problems.soft_margin import Loss, SoftMargin
+from maxmargin.problems.statement import Loss, SoftMargin
 
 LEAST = 5e-324
 U = 2.0**-53

@@ -102,8 +102,8 @@ def test_the_first_row_beyond_a_plane_is_named(monkeypatch, at_a_time):
 
 
 def test_margins_come_in_blocks_as_integers(monkeypatch):
-    breaths = []
-    monkeypatch.setattr(exact, "breathe", lambda: breaths.append(1))
+    moments = []
+    monkeypatch.setattr(exact, "check_interrupt", lambda: moments.append(1))
     monkeypatch.setattr(exact, "EXACT_BLOCK", 8)
     signs = np.array([1, -1] * 10)
 
@@ -119,7 +119,7 @@ def test_margins_come_in_blocks_as_integers(monkeypatch):
         [[0, 1], [2], [5, 6], [7, 8], [9]],
         expected[:3] + expected[5:],
     )
-    assert len(breaths) == 5
+    assert len(moments) == 5
     assert [len(rows) for rows in blocks(np.ones((20, 1)), None, [np.arange(20)])[0]] == [8, 8, 4]
     assert [len(rows) for rows in blocks(np.ones((3, 9)), None, [np.arange(3)])[0]] == [1, 1, 1]
     assert blocks(np.ones((9, 0)), 0.25, [np.arange(9)])[0] == [list(range(8)), [8]]

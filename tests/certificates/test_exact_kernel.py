@@ -10,9 +10,8 @@ import pytest
 import scipy.sparse as sparse
 
 from maxmargin.certificates import exact_kernel, exact_soft_margin
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import KernelChoice
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import KernelMargin, Loss
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
 pairs = functools.partial(zip, strict=True)
@@ -113,11 +112,11 @@ def test_as_many_values_at_a_time_as_may_be_held(monkeypatch):
     problem, shapes = kernel_problem(POINTS, CLASSES, 1.0, "poly"), []
     plain = exact_kernel.kernel_values
 
-    def watched(problem, some, others):
+    def observed(problem, some, others):
         shapes.append((len(some), len(others)))
         return plain(problem, some, others)
 
-    monkeypatch.setattr(exact_kernel, "kernel_values", watched)
+    monkeypatch.setattr(exact_kernel, "kernel_values", observed)
     for most, expected in ((2**17, [(5, 3)]), (15, [(5, 3)]), (5, [(2, 3), (2, 3), (1, 3)])):
         shapes.clear()
         monkeypatch.setattr(exact_kernel, "EXACT_VALUES", most)

@@ -21,7 +21,7 @@ from maxmargin.certificates.exact_soft_margin import (
     side_sum,
     sum_of_quotients,
 )
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import Loss
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
 pairs = functools.partial(zip, strict=True)

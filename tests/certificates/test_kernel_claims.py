@@ -12,9 +12,8 @@ from maxmargin.certificates import kernel_verification as judge
 from maxmargin.certificates.kernel_duality import measure
 from maxmargin.certificates.kernel_margin import KernelVerdict, kernel_certificate, no_plane_certificate
 from maxmargin.certificates.proof import TheoremBound, Violation
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import KernelChoice
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import KernelMargin, Loss
 
 X, Y = np.array([[9.0], [1.0], [-1.0], [0.5]]), np.array(["c", "a", "b", "a"])
 OWN, SIGNS = np.array([1, 2, 3]), np.array([1.0, -1.0, 1.0])

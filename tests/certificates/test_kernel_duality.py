@@ -15,9 +15,8 @@ import scipy.sparse as sparse
 
 from maxmargin.certificates import exact_kernel
 from maxmargin.certificates.kernel_duality import measure
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import KernelMargin, Loss
 
 decimal.getcontext().prec = 60
 decimal.getcontext().Emax, decimal.getcontext().Emin = 10**12, -(10**12)

@@ -21,9 +21,8 @@ from maxmargin.certificates.kernel_duality import (
     mostly_in_float32,
     soft_primal,
 )
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, rows_of
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import KernelMargin, Loss
 
 LEAST = 5e-324
 U = 2.0**-53

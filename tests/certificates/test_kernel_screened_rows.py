@@ -7,9 +7,8 @@ import pytest
 
 from maxmargin.certificates import kernel_duality
 from maxmargin.certificates.kernel_duality import both_sides, combined, direction, least_gap, measure
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import KernelMargin, Loss
 
 U = 2.0**-53
 
@@ -26,7 +25,7 @@ def spread(C=1.0):
     return problem, a
 
 
-def watched(monkeypatch, *names):
+def observed(monkeypatch, *names):
     """The rows that are looked at in float64 and in float32."""
     seen = {name: [] for name in names or ("combined", "mostly_in_float32")}
     for name in seen:
@@ -42,7 +41,7 @@ def watched(monkeypatch, *names):
 
 def test_rows_that_surely_pay_nothing_are_left_to_float32(monkeypatch):
     problem, a = spread(C=3.0)
-    seen = watched(monkeypatch)
+    seen = observed(monkeypatch)
     found = measure(problem, a)
     assert seen == {"combined": [[0, 1]], "mostly_in_float32": [list(range(2, 200))]}
     assert found.off[:2].max() < 1e-12 < found.off[2:].min()
@@ -54,7 +53,7 @@ def test_rows_in_doubt_are_looked_at_in_float64(monkeypatch):
     values = measure(problem, a).values
     row = int(np.argsort(values)[-3])  # the third of its class from its inner side, and rows below pay
     row = row if row > 1 else int(np.argsort(values)[-4])
-    seen = watched(monkeypatch)
+    seen = observed(monkeypatch)
     b = 1.0 - float(values[row])
     found = measure(problem, a, b=b)
     pays = [i for i in range(2, 200) if 1.0 - problem.signs[i] * (values[i] + b) > -1e-4]
@@ -79,7 +78,7 @@ def test_a_screened_row_at_its_very_edge_is_in_doubt(nearer, looks, monkeypatch)
 
     monkeypatch.setattr(kernel_duality, "mostly_in_float32", coarse)
     monkeypatch.setattr(kernel_duality, "rounding", lambda terms: four if terms == 4 else 0.0)
-    seen = watched(monkeypatch, "combined")
+    seen = observed(monkeypatch, "combined")
     measure(problem, a, b=0.0)
     assert len(seen["combined"]) == looks
 
@@ -93,7 +92,7 @@ def test_rows_that_carry_weight_are_not_screened_even_if_float64_knows_nothing_o
         return sums, sizes, np.full_like(error, math.inf)
 
     monkeypatch.setattr(kernel_duality, "combined", blurred)
-    seen = watched(monkeypatch)
+    seen = observed(monkeypatch)
     assert measure(problem, a).primal == math.inf
     assert seen == {"combined": [[0, 1]], "mostly_in_float32": [list(range(2, 200))]}
 
@@ -110,7 +109,7 @@ def test_a_hard_margin_and_other_kernels_are_not_screened():
 
 def test_weights_that_make_float32_too_coarse_leave_all_to_float64(monkeypatch):
     problem, a = spread(C=1e9)
-    seen = watched(monkeypatch)
+    seen = observed(monkeypatch)
     measure(problem, a * 1e7)
     assert seen["mostly_in_float32"] in ([], [[]])
     assert seen["combined"] == [[0, 1], list(range(2, 200))]
@@ -118,7 +117,7 @@ def test_weights_that_make_float32_too_coarse_leave_all_to_float64(monkeypatch):
 
 def test_without_a_direction_nothing_is_looked_at(monkeypatch):
     problem, a = spread()
-    seen = watched(monkeypatch)
+    seen = observed(monkeypatch)
     found = measure(problem, 0.0 * a)
     assert seen == {"combined": [], "mostly_in_float32": []}
     assert found.primal == 200.0
@@ -157,7 +156,7 @@ def test_values_of_rows_far_away_are_measured_once(monkeypatch):
     X[-3:] = 1e6
     kernel = Kernel(KernelName.RBF, 0.5)
     problem = KernelMargin(X, problem.signs, problem.costs, Loss.HINGE, True, kernel, kernel.points(X))
-    seen = watched(monkeypatch)
+    seen = observed(monkeypatch)
     found = both_sides(problem, direction(problem, a, None), 0.0, None)
     assert seen["mostly_in_float32"] == [list(range(2, 197))]
     assert seen["combined"][:2] == [[0, 1], [197, 198, 199]]

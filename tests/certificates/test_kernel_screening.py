@@ -12,9 +12,8 @@ import scipy.sparse as sparse
 from maxmargin.certificates import kernel_duality
 from maxmargin.certificates.kernel_duality import direction, least_gap, measure
 from maxmargin.certificates.kernel_screening import is_near, is_worth_it, summed_in_float32
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, rows_of
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import KernelMargin, Loss
 
 LONG = np.longdouble
 

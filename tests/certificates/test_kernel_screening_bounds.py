@@ -187,8 +187,8 @@ def test_the_factors_of_the_exponent():
 
 
 def test_the_clock_is_read_at_every_block(monkeypatch):
-    breaths = []
-    monkeypatch.setattr(kernel_screening, "breathe", lambda: breaths.append(1))
+    moments = []
+    monkeypatch.setattr(kernel_screening, "check_interrupt", lambda: moments.append(1))
     points = RBF.points(np.zeros((600, 1)))
     summed_in_float32(RBF, rows_of(points, np.arange(2)), points, np.ones((600, 1)), None)
-    assert len(breaths) == 3  # 256 terms at a time
+    assert len(moments) == 3  # 256 terms at a time

@@ -10,10 +10,9 @@ from maxmargin.certificates import kernel_separation as judge
 from maxmargin.certificates.certificate import Verdict
 from maxmargin.certificates.kernel_separation import KernelPlane, kernel_separation, measure, radius_squared
 from maxmargin.certificates.measure import objective
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelName
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import KernelMargin, Loss
 
 U = 2.0**-53
 LEAST = math.ulp(0.0)
@@ -57,9 +56,9 @@ def test_every_field_of_a_certificate():
 def test_without_a_margin_nothing_is_separated(monkeypatch):
     together = np.ones((2, 2))
     for settled, verdict in ((True, Verdict.UNDECIDED), (False, Verdict.STOPPED)):
-        c = issued(together, (1.0, 0.0), settled=settled)
+        c = issued(together, (1.0, 0.0), proposes=settled)
         assert (c.verdict, c.is_separable, c.theorems[0].bound) == (verdict, None, math.inf)
-        c = issued(measured=False, settled=settled)
+        c = issued(measured=False, proposes=settled)
         assert (c.verdict, c.margin_lower, c.margin_upper) == (verdict, -math.inf, math.inf)
     monkeypatch.setattr(judge, "measure", lambda *arguments: plane([0.0], [0.0], 1.0))
     c = issued()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin import HardMarginSVM, MarginPerceptron, NotSeparableError, Verdict, Winnow, separability
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 STREET = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 3.0], [-1.0, -1.0], [-2.0, 0.0], [-1.0, -3.0]])
 SIDES = [1, 1, 1, -1, -1, -1]

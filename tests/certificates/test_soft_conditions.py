@@ -12,10 +12,9 @@ from maxmargin.certificates.kernel_duality import KernelMeasure
 from maxmargin.certificates.kernel_margin import KernelVerdict, hard_margin, kernel_certificate, no_plane_certificate
 from maxmargin.certificates.proof import KKT, Violation
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict, soft_conditions, soft_gap
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelName
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.soft_margin import Loss, SoftMargin
+from maxmargin.problems.statement import KernelMargin, Loss, SoftMargin
 
 SIGNS = np.array([1.0, 1.0, -1.0, -1.0])
 COSTS = np.array([2.0, 4.0, 2.0, 2.0])

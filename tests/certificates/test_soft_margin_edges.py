@@ -11,7 +11,7 @@ from maxmargin.certificates import soft_verification as judge
 from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value, values_of
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.certificates.soft_margin import INSIDE, SoftMarginCertificate, SoftVerdict, soft_conditions
-from maxmargin.problems.soft_margin import Loss, SoftMargin
+from maxmargin.problems.statement import Loss, SoftMargin
 
 X, Y = np.array([[9.0], [1.0], [-1.0], [0.5]]), np.array(["c", "a", "b", "a"])
 OWN, SIGNS = np.array([1, 2, 3]), np.array([1.0, -1.0, 1.0])

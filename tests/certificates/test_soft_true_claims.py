@@ -17,7 +17,7 @@ from strategies import extreme, tables
 from maxmargin.certificates import exact_soft_margin
 from maxmargin.certificates.exact_linear_algebra import float_above
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import Loss
 
 
 @pytest.mark.parametrize("exact", [False, True])

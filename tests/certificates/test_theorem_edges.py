@@ -12,7 +12,7 @@ from maxmargin.certificates import theorems
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.theorem_verification import Interval
-from maxmargin.problems.soft_margin import Loss, SoftMargin
+from maxmargin.problems.statement import Loss, SoftMargin
 
 X, SIGNS, W = np.array([[2.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]), np.array([3.0, 0.0])
 SLACK = 1e-9

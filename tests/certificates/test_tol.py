@@ -21,7 +21,7 @@ from maxmargin.cli import main
 from maxmargin.estimators.audit import audit
 from maxmargin.persistence import ModelFileError, load, save
 from maxmargin.persistence.container import pack, unpack
-from maxmargin.play.catalogue import ALGORITHMS
+from maxmargin.playground.catalogue import ALGORITHMS
 
 X = np.array([[0.0, 0.0], [0.0, 2.0], [3.0, 0.0], [5.0, 1.0], [1.0, 1.0], [4.0, 4.0]])
 Y = np.array([0, 0, 1, 1, 0, 1])

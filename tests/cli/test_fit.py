@@ -8,7 +8,7 @@ import maxmargin.persistence
 from maxmargin import LinearSVM
 from maxmargin.cli import main
 from maxmargin.data.synthetic import overlapping
-from maxmargin.data.tables import read_csv
+from maxmargin.reading.csv import read_csv
 
 STREET = "a,b,label\n0,0,left\n0,2,left\n3,0,right\n5,1,right\n"
 CROSSED = "a,b,label\n1,1,a\n-1,-1,a\n1,-1,b\n-1,1,b\n"

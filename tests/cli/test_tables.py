@@ -10,11 +10,11 @@ import pytest
 
 from maxmargin import KernelSVM, LinearSVM
 from maxmargin.cli import main
-from maxmargin.data.svmlight import read_svmlight
-from maxmargin.data.svmlight_writer import write_svmlight
 from maxmargin.data.synthetic import overlapping
-from maxmargin.data.tables import read_csv
 from maxmargin.persistence import write_liblinear, write_libsvm
+from maxmargin.reading.csv import read_csv
+from maxmargin.reading.svmlight import read_svmlight
+from maxmargin.reading.svmlight_writer import write_svmlight
 
 STREET = "a,b,label\n0,0,left\n0,2,left\n3,0,right\n5,1,right\n"
 CROSSED = "a,b,label\n1,1,a\n-1,-1,a\n1,-1,b\n-1,1,b\n"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from maxmargin import Verdict, separability
 from maxmargin.data import bundled, synthetic
-from maxmargin.data.tables import read_csv
+from maxmargin.reading.csv import read_csv
 
 
 def margin_of(plane, X, y):

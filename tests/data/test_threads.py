@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import maxmargin
-from maxmargin.data import svmlight, threads
-from maxmargin.data.svmlight import read_svmlight
-from maxmargin.solvers import scan as scan_module
-from maxmargin.solvers.scan import scan
+from maxmargin.data import threads
+from maxmargin.reading import svmlight
+from maxmargin.reading.svmlight import read_svmlight
+from maxmargin.solvers import passes as scan_module
+from maxmargin.solvers.passes import values_of
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system knows no affinity")
@@ -45,7 +46,7 @@ def test_a_scan_starts_no_more_threads_than_there_are_cores(monkeypatch):
     answers = []
     for cores in (1, 3):
         monkeypatch.setattr(scan_module, "cores", lambda cores=cores: cores)
-        answers.append(scan(X, w))
+        answers.append(values_of(X, w))
     assert started == [3]
     assert np.array_equal(*answers)
 

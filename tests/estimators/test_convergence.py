@@ -15,10 +15,10 @@ import maxmargin
 from maxmargin import HardMarginSVM, KernelPerceptron, KernelSVM, LinearSVM, LinearSVMCV, StochasticSVM, path
 from maxmargin.data.synthetic import flowers, overlapping, xor
 from maxmargin.estimators.convergence import End, Ending, collected, rounded_up, told_to
-from maxmargin.problems.separation import Solution
-from maxmargin.solve.clock import Clock, Status
+from maxmargin.problems.protocol import Iterate
+from maxmargin.run.control import Clock, Status
+from maxmargin.run.observers import observing
 from maxmargin.solve.soft_margin import prove
-from maxmargin.solve.watch import listening
 from maxmargin.solvers.soft_street import labelled
 
 
@@ -129,7 +129,7 @@ def test_a_fit_that_is_stopped_or_interrupted_does_not_warn():
     X, y = overlapping(200)
 
     def stopped():
-        with listening(lambda solution, problem: True):
+        with observing(lambda solution, problem: True):
             assert LinearSVM(tol=1e-12).fit(X, y).status_ is Status.STOPPED
             path(X, y, Cs=3, tol=1e-12)
 
@@ -137,7 +137,7 @@ def test_a_fit_that_is_stopped_or_interrupted_does_not_warn():
         def press(solution, problem):
             raise KeyboardInterrupt
 
-        with listening(press), pytest.raises(KeyboardInterrupt):
+        with observing(press), pytest.raises(KeyboardInterrupt):
             LinearSVM(tol=1e-12).fit(X, y)
 
     assert warned_by(stopped) == warned_by(interrupted) == []
@@ -205,7 +205,7 @@ ESTIMATORS = [
 def test_a_listener_whose_next_is_exhausted_is_an_error(estimator):
     X, y = flowers(60)
     wishes = iter([])
-    with listening(lambda solution, problem: next(wishes)), pytest.raises((StopIteration, RuntimeError)):
+    with observing(lambda solution, problem: next(wishes)), pytest.raises((StopIteration, RuntimeError)):
         estimator.fit(X, y)
 
 
@@ -257,7 +257,7 @@ def test_the_end_of_a_solver_is_its_own():
 
     solution, status = prove(Solver(), Judge(), Clock(None, 0), None)
     assert status is Status.STALLED
-    assert not solution.settled
+    assert not solution.proposes
     assert list(labelled(Solver(), "none", math.inf, 1e-3, [(0.0, math.inf)])) == []
 
     class Angry(Judge):
@@ -266,7 +266,7 @@ def test_the_end_of_a_solver_is_its_own():
 
     class Proposing(Solver):
         def send(self, answer):
-            return Solution(np.zeros(1), 0.0, np.zeros(2), True, 0, 0, {})
+            return Iterate(np.zeros(1), 0.0, np.zeros(2), True, 0, 0, {})
 
     with pytest.raises(StopIteration, match="of the judge"):
         prove(Proposing(), Angry(), Clock(None, 0), None)

@@ -12,7 +12,7 @@ from random_sparse import random_sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import HardMarginSVM, NotSeparableError, Verdict, separability
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 
 def gaussians(n, d, gap, seed):
@@ -242,7 +242,7 @@ def test_max_time_keeps_what_was_found():
 
 
 def test_interrupt_leaves_a_fitted_estimator(monkeypatch):
-    from maxmargin.solvers import nearest_hulls
+    from maxmargin.solvers.hulls import nearest as nearest_hulls
 
     honest = nearest_hulls.look
 

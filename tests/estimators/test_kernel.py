@@ -13,9 +13,10 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 from maxmargin import KernelCertificate, KernelSVM, KernelVerdict, NotSeparableError
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 from maxmargin.solve.kernel_margin import KernelJudge
-from maxmargin.solvers import batch_smo, row_cache
+from maxmargin.solvers.kernel_smo import method as batch_smo
+from maxmargin.solvers.kernel_smo import row_cache
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], ["same", "other", "other", "same"]
 each_kernel = pytest.mark.parametrize("name", kernel_cases.KERNELS)
@@ -160,7 +161,7 @@ def test_time_and_rounds_are_limited():
 
 @pytest.mark.parametrize("C", [100.0, math.inf])
 def test_what_ctrl_c_leaves_can_be_used(C, monkeypatch):
-    """The search ends at its next breath; what it found is certified, stored whole, and predicts."""
+    """The search ends at its next moment; what it found is certified, stored whole, and predicts."""
     measured, pressed = KernelJudge.hear, []
 
     def hear(judge, solution, **how):
@@ -219,13 +220,13 @@ def test_a_row_beyond_float32_ends_with_what_is_proven(form, far, monkeypatch):
 def test_the_cache_is_bounded(monkeypatch):
     sizes = []
 
-    def watched(rows, n_bytes):
+    def observed(rows, n_bytes):
         room = room_for(rows, n_bytes)
         sizes.append(room.nbytes)
         return room
 
     room_for = row_cache.room_for
-    monkeypatch.setattr(row_cache, "room_for", watched)
+    monkeypatch.setattr(row_cache, "room_for", observed)
     X, y = kernel_cases.rings(n=2000, noise=0.6)
     svm = KernelSVM(C=10.0, cache_size=1.0).fit(X, y)
     assert svm.certificate_.is_optimal

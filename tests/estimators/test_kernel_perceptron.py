@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, make_circles
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import KernelPerceptron, Perceptron, Verdict
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # as scikit-learn tests its own

@@ -7,7 +7,7 @@ import pytest
 from sklearn.svm import SVC
 
 from maxmargin import KernelPerceptron, KernelSVM, StochasticSVM, audit
-from maxmargin.solvers.working_set import place_of, solve_working_set
+from maxmargin.solvers.kernel_smo.working_set import place_of, solve_working_set
 
 LEARNERS = {
     "svm": KernelSVM,

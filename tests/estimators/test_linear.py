@@ -10,7 +10,7 @@ from sklearn.svm import SVC, LinearSVC
 from soft_fits import each_loss, mixed, objective, proven, with_and_without_bias
 
 from maxmargin import HardMarginSVM, LinearSVM, NotSeparableError, Verdict
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 # ------------------------------------------------------------------------------------------------ what is the answer
 

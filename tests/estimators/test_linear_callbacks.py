@@ -9,7 +9,7 @@ from soft_fits import each_loss, mixed
 
 from maxmargin import LinearSVM
 from maxmargin.certificates.soft_margin import SoftVerdict
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 callback = pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
 

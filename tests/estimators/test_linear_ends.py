@@ -15,7 +15,7 @@ from soft_fits import LOSSES, each_loss, mixed, objective, proven, with_and_with
 from maxmargin import HardMarginSVM, LinearSVM
 from maxmargin.certificates.soft_margin import SoftVerdict
 from maxmargin.estimators import hard_margin, linear
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 # --------------------------------------------------------------------------------------------------------- early ends
 
@@ -141,7 +141,6 @@ def test_ctrl_c_from_another_process():
 import time
 import numpy as np
 from maxmargin import LinearSVM
-from maxmargin.estimators import linear
 
 honest = linear.soft_certificate
 

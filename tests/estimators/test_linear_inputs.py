@@ -16,7 +16,7 @@ from soft_fits import LOSSES, each_loss, mixed, proven, with_and_without_bias
 from strategies import extreme, forms, tables
 
 from maxmargin import LinearSVM
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 # -------------------------------------------------------------------------------------------------- forms and numbers
 

@@ -6,7 +6,7 @@ import scipy.sparse as sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from maxmargin import MarginPerceptron, Perceptron, Trace, Verdict, Winnow
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 LEARNERS = [Perceptron, MarginPerceptron, Winnow]
 
@@ -174,8 +174,8 @@ def test_partial_fit_learns_from_batches():
 def test_partial_fit_in_one_batch_is_one_sweep():
     X, y = two_clouds(200, gap=0.5, seed=11)
     batch, whole = Perceptron().partial_fit(X, y, classes=["down", "up"]), Perceptron(max_updates=10**6)
-    from maxmargin.problems.separation import Norm, Separation
-    from maxmargin.solvers.perceptron import perceptron
+    from maxmargin.problems.statement import Norm, Separation
+    from maxmargin.solvers.mistakes.perceptron import perceptron
 
     solution = next(perceptron(Separation(X, np.where(y == "up", 1.0, -1.0), Norm.L2, True), max_sweeps=1))
     assert np.array_equal(batch.coef_[0], solution.w)

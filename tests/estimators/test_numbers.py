@@ -8,7 +8,7 @@ import pytest
 
 import maxmargin
 from maxmargin.data.synthetic import overlapping
-from maxmargin.estimators.classifier import numeric_parameters
+from maxmargin.estimators.base import numeric_parameters
 
 ESTIMATORS = [
     maxmargin.HardMarginSVM,

@@ -15,7 +15,7 @@ from maxmargin import (
     Verdict,
     separability,
 )
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 
 @pytest.mark.parametrize(

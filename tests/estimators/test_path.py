@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin import HardMarginSVM, LinearSVM, MarginPath, path
 from maxmargin.data.synthetic import overlapping, separable_gaussians, xor
 from maxmargin.estimators.path import DEAR, check_Cs
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 LOSSES = ("hinge", "squared_hinge")
 

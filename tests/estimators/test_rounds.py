@@ -8,8 +8,8 @@ import pytest
 from maxmargin import HardMarginSVM, KernelPerceptron, KernelSVM, LinearSVM, Perceptron, StochasticSVM
 from maxmargin.data import synthetic
 from maxmargin.estimators.rounds import rounds_of
-from maxmargin.solve.recorder import Recorder, recorded
-from maxmargin.solve.watch import NOBODY, current_watch
+from maxmargin.run.observers import NOBODY, current_observation
+from maxmargin.run.recorder import Recorder, recorded
 
 SOFT = [LinearSVM(tol=1e-6), LinearSVM(loss="squared_hinge"), KernelSVM(), StochasticSVM(max_iter=20)]
 HARD = [HardMarginSVM(), HardMarginSVM(norm="l1"), Perceptron(), KernelPerceptron(), KernelSVM(C=math.inf)]
@@ -64,9 +64,9 @@ def test_a_recorder_keeps_few_and_always_the_last():
     X, y = synthetic.overlapping(200, seed=1)
     with recorded(limit=3) as run:
         LinearSVM(tol=1e-8).fit(X, y)
-    assert current_watch() is NOBODY
+    assert current_observation() is NOBODY
     assert isinstance(run, Recorder)
-    assert len(run.breaths) <= 4
-    assert run.heard > len(run.breaths)
-    sweeps = [breath.solution.sweeps for breath in run.breaths]
+    assert len(run.moments) <= 4
+    assert run.heard > len(run.moments)
+    sweeps = [moment.iterate.sweeps for moment in run.moments]
     assert sweeps == sorted(sweeps)

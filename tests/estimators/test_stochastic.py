@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 
 from maxmargin import KernelSVM, LinearSVM, StochasticSVM
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 # Short runs on purpose: test_convergence.py has the warning.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

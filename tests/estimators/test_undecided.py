@@ -25,9 +25,9 @@ from maxmargin import (
 )
 from maxmargin.cli import main
 from maxmargin.estimators.no_plane import NoPlaneError, no_plane
-from maxmargin.play.answers import answer
-from maxmargin.play.messages import read_state
-from maxmargin.solve.clock import Status
+from maxmargin.playground.answers import answer
+from maxmargin.playground.messages import read_state
+from maxmargin.run.control import Status
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # such fits end early
 

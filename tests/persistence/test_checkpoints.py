@@ -26,8 +26,9 @@ from maxmargin import (
     Winnow,
 )
 from maxmargin.persistence import container, fit_with_checkpoints
-from maxmargin.solve.clock import Status
-from maxmargin.solvers import batch_smo, rows_in_play
+from maxmargin.run.control import Status
+from maxmargin.solvers.kernel_smo import active_rows as rows_in_play
+from maxmargin.solvers.kernel_smo import method as batch_smo
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # short fits, on purpose
 

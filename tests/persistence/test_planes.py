@@ -15,11 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import maxmargin
-from maxmargin.estimators.classifier import MarginClassifier
+from maxmargin.estimators.base import MarginClassifier
 from maxmargin.persistence import ModelFileError, load, save, verify_model
 from maxmargin.persistence.container import pack, unpack
+from maxmargin.persistence.exchange.skops import read_skops, write_skops
 from maxmargin.persistence.model_file import ESTIMATORS, describe
-from maxmargin.persistence.skops_model import read_skops, write_skops
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # early ends are honest too
 MANY_COLUMNS = np.column_stack([POINTS, POINTS[:, 0] * POINTS[:, 1] + 0.5, [3, 1, 4, 1, 5, 9, 2, 6, 5]])

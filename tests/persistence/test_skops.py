@@ -9,7 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from maxmargin import KernelSVM, LinearSVM
 from maxmargin.persistence import ModelFileError, read_skops, write_skops
-from maxmargin.persistence.skops_model import TRUSTED
+from maxmargin.persistence.exchange.skops import TRUSTED
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # short fits, on purpose
 

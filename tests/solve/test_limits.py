@@ -12,12 +12,12 @@ from sklearn.linear_model import Ridge
 
 import maxmargin
 from maxmargin.certificates.certificate import FurtherLook, Verdict
-from maxmargin.data.breath import OutOfTime, breathe, breathing
+from maxmargin.data.interruption import OutOfTime, check_interrupt, interruptible
 from maxmargin.data.matrix import row_squares
 from maxmargin.data.threads import Threads
 from maxmargin.problems import kernels
-from maxmargin.problems.separation import Norm, Separation
-from maxmargin.solve import clock as clock_module
+from maxmargin.problems.statement import Norm, Separation
+from maxmargin.run import control as clock_module
 from maxmargin.solve import kernel_margin
 from maxmargin.solvers import (
     batch_smo,
@@ -162,16 +162,16 @@ def test_one_step_of_the_interior_point_is_many_breaths(solver, hand, small_bloc
 
 
 def test_a_factor_breathes_between_its_panels(small_blocks):
-    breaths = 0
+    moments = 0
 
     def listen():
-        nonlocal breaths
-        breaths += 1
+        nonlocal moments
+        moments += 1
 
     A = np.eye(200) + 0.1
-    with breathing(listen):
+    with interruptible(listen):
         factor = schur.Factor(A)
-    assert breaths == -(-200 // schur.PANEL)
+    assert moments == -(-200 // schur.PANEL)
     np.testing.assert_allclose(factor.solve(A @ np.arange(200.0)), np.arange(200.0), atol=1e-9)
 
 
@@ -248,11 +248,11 @@ def test_ctrl_c_in_certify_is_not_lost(hand):
         model.certify(X, y)
 
 
-# -------------------------------------------------------------------------------------------------- breaths
+# -------------------------------------------------------------------------------------------------- moments
 
 
 def test_a_breath_without_a_listener_is_nothing():
-    breathe()
+    check_interrupt()
 
 
 @pytest.mark.parametrize("number", [1, 4])
@@ -265,7 +265,7 @@ def test_a_breath_ends_the_work_of_all_threads(number):
 
     with Threads() as threads:
         threads.number = number
-        with breathing(listen), pytest.raises(OutOfTime):
+        with interruptible(listen), pytest.raises(OutOfTime):
             threads.run(lambda block, start, stop: ran.append((start, stop)), [0, 100, 200, 300, 400], at_once=10)
         seen = len(ran)
         assert allowed <= seen < allowed + number
@@ -317,9 +317,9 @@ def test_least_squares_hear_the_clock(form, few_columns, hand, monkeypatch):
     monkeypatch.setattr(least_squares, "SPARSE_PRODUCTS", 1)
     X, y = noisy(200, 20)
     X, y = form(np.vstack([X, X[:1]])), np.append(y, -y[0])
-    counted(monkeypatch, hand, least_squares, "breathe", lambda: 1)
+    counted(monkeypatch, hand, least_squares, "check_interrupt", lambda: 1)
     model = maxmargin.HardMarginSVM(on_inseparable="return", max_time=30).fit(X, y)
-    assert hand.most == 1  # a reading at every breath
+    assert hand.most == 1  # a reading at every moment
     assert hand.readings < 60
     assert model.certificate_.verdict is Verdict.NOT_SEPARABLE
     assert model.certificate_.verify(X, y, exact=True)
@@ -387,7 +387,7 @@ def test_above_its_size_separability_says_that_it_did_not_look(monkeypatch):
 def test_separability_keeps_its_proof_when_the_time_is_over(limit, hand, monkeypatch):
     monkeypatch.setattr(weak_plane, "ROWS_AT_ONCE", 1)
     X, y = contradicted()
-    counted(monkeypatch, hand, weak_plane, "breathe", lambda: 1)
+    counted(monkeypatch, hand, weak_plane, "check_interrupt", lambda: 1)
     certificate = maxmargin.separability(X, y, max_time=limit)
     assert certificate.verdict is Verdict.NOT_SEPARABLE
     assert certificate.further_look is FurtherLook.NO_TIME

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin.problems.separation import Norm, Separation
-from maxmargin.solvers.contradictions import contradiction, contradictions
+from maxmargin.problems.statement import Norm, Separation
+from maxmargin.solvers.hulls.contradictions import contradiction, contradictions
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -37,7 +37,7 @@ def test_entries_in_any_order():
 
 def test_equal_hashes_are_not_enough(monkeypatch):
     """Whatever the hash says, rows are compared number by number."""
-    from maxmargin.solvers import contradictions as module
+    from maxmargin.solvers.hulls import contradictions as module
 
     X = np.array([[1.0], [2.0]])
     monkeypatch.setattr(module, "find_equal", lambda X, signs: (np.array([0]), np.array([0, 0])))

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from maxmargin import KernelSVM
-from maxmargin.problems.soft_margin import best_bias
-from maxmargin.solvers import edge_refinement
-from maxmargin.solvers.edge_refinement import refined
-from maxmargin.solvers.low_rank import ScaledKernel
+from maxmargin.problems.statement import best_bias
+from maxmargin.solvers.kernel_smo import edge_refinement
+from maxmargin.solvers.kernel_smo.edge_refinement import refined
+from maxmargin.solvers.kernel_smo.low_rank import ScaledKernel
 
 
 def solved(C=1.0, **kernel):

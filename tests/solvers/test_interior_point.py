@@ -6,10 +6,11 @@ import pytest
 import scipy.sparse as sparse
 
 from maxmargin.data.threads import Threads, block_edges
-from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, best_bias, slack, total_loss
-from maxmargin.solvers.central_path import RowsInPlay, put_on_path
-from maxmargin.solvers.interior_point import interior_point
-from maxmargin.solvers.sieve import draw, merge_rows, sample_sizes, sieve
+from maxmargin.problems.protocol import Evaluation
+from maxmargin.problems.statement import Loss, SoftMargin, best_bias, slack, total_loss
+from maxmargin.solvers.interior_point.central_path import RowsInPlay, put_on_path
+from maxmargin.solvers.interior_point.method import interior_point
+from maxmargin.solvers.interior_point.sampling import draw, merge_rows, sample_sizes, sieve
 
 
 def noisy(n, d, noise=0.5, seed=0):
@@ -32,14 +33,14 @@ def judged(solver, problem, tol=1e-6):
             answer = None
             assert np.all(solution.a >= 0.0)
             assert np.all(solution.a <= problem.costs)
-            if solution.settled:
+            if solution.proposes:
                 seen.append((solution.w.copy(), solution.a.copy(), dict(solution.details)))
                 values = problem.X @ solution.w
                 b = best_bias(problem, values)
                 paid = total_loss(problem, slack(problem, values, b))
                 primal = min(primal, 0.5 * float(solution.w @ solution.w) + paid)
                 dual = max(dual, oracles.soft_dual(problem, solution.a))
-                answer = Judgement(primal, dual, (primal - dual) / primal, values, b)
+                answer = Evaluation(primal, dual, (primal - dual) / primal, values, b)
                 if answer.gap <= tol:
                     solver.close()
                     return answer.gap, seen
@@ -108,7 +109,7 @@ def test_moved_columns_give_the_bias_back():
     values = X @ random.standard_normal(30)
     problem = hinge(X, np.where(values > np.median(values), 1.0, -1.0))
     solver = interior_point(problem, tol=1e-6)
-    solution = next(solution for solution in solver if solution.settled)
+    solution = next(solution for solution in solver if solution.proposes)
     plane = best_bias(problem, X @ solution.w)
     assert solution.b == pytest.approx(plane, abs=1e-2 * abs(plane))
 
@@ -120,7 +121,7 @@ def test_threads_do_not_change_a_bit(monkeypatch):
     def answer(cores):
         monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)), raising=False)
         solver = interior_point(problem, tol=1e-4)
-        solution = next(solution for solution in solver if solution.settled)
+        solution = next(solution for solution in solver if solution.proposes)
         return solution.w.copy(), solution.a.copy()
 
     assert len(block_edges(*X.shape[:1], X.size)) > 2

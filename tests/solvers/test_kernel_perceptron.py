@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from maxmargin.problems.kernels import Kernel, KernelName
-from maxmargin.solvers import kernel_memory
-from maxmargin.solvers.kernel_perceptron import kernel_perceptron
+from maxmargin.solvers.mistakes import kernel_memory
+from maxmargin.solvers.mistakes.kernel_perceptron import kernel_perceptron
 
 
 def learnt(X, y, kernel, **options):
@@ -30,7 +30,7 @@ def test_it_is_the_rule(bias, slots, monkeypatch):
                 counts[i] += 1.0
                 mistakes, clean = mistakes + 1, False
     solution = learnt(X, y, Kernel(KernelName.POLY, 1.0, 0.5, 2), fit_intercept=bias)
-    assert solution.settled
+    assert solution.proposes
     assert np.array_equal(solution.a, counts)
     assert solution.updates == mistakes
 
@@ -38,7 +38,7 @@ def test_it_is_the_rule(bias, slots, monkeypatch):
 def test_it_ends_when_the_sweeps_are_spent():
     X = np.array([[0.0], [0.0], [1.0]])
     solution = learnt(X, np.array([1.0, -1.0, 1.0]), Kernel(KernelName.RBF), fit_intercept=True, max_sweeps=7)
-    assert not solution.settled
+    assert not solution.proposes
     assert solution.sweeps == 7
 
 
@@ -47,6 +47,6 @@ def test_orders_are_shuffled_by_the_seed():
     y = np.where(X[:, 0] * X[:, 1] > 0.0, 1.0, -1.0)
     kernel = Kernel(KernelName.RBF, 4.0)
     one, same, other = (learnt(X, y, kernel, fit_intercept=False, seed=seed) for seed in (1, 1, 2))
-    assert one.settled
+    assert one.proposes
     assert np.array_equal(one.a, same.a)
     assert not np.array_equal(one.a, other.a)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from maxmargin.data.threads import Threads
-from maxmargin.solvers import kernel_rows, kernel_tables
-from maxmargin.solvers.kernel_rows import shared_rows
-from maxmargin.solvers.row_cache import RowCache, room_for
+from maxmargin.solvers.kernel_smo import kernel_rows, kernel_tables
+from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
+from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
 
 each_kernel = pytest.mark.parametrize("name", kernel_cases.KERNELS)
 each_form = pytest.mark.parametrize("form", kernel_cases.FORMS)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from maxmargin.solvers import low_rank as low_rank_module
-from maxmargin.solvers.low_rank import highest_rank, low_rank
+from maxmargin.solvers.kernel_smo import low_rank as low_rank_module
+from maxmargin.solvers.kernel_smo.low_rank import highest_rank, low_rank
 
 
 @pytest.mark.parametrize("name", kernel_cases.KERNELS)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from maxmargin.problems.soft_margin import Loss, SoftMargin
-from maxmargin.solvers.merged_rows import SAMPLE, find_copies, merge_rows, sample_columns
+from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.solvers.interior_point.merged_rows import SAMPLE, find_copies, merge_rows, sample_columns
 
 
 def problem_of(X, signs, costs=None, bias=True):

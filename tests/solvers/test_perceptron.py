@@ -9,11 +9,11 @@ import scipy.sparse as sparse
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from maxmargin.problems.separation import Norm, Separation
+from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
-from maxmargin.solvers.margin_perceptron import margin_perceptron
-from maxmargin.solvers.perceptron import longest_row, perceptron
+from maxmargin.solvers.mistakes.margin_perceptron import margin_perceptron
+from maxmargin.solvers.mistakes.perceptron import longest_row, perceptron
 
 orders = st.sampled_from([Order.CYCLIC, Order.SHUFFLED])
 
@@ -58,7 +58,7 @@ def last(solutions):
 def test_novikov(bias, data, order, seed):
     X, signs, plane = data.draw(integer_data(bias))
     solution = last(perceptron(Separation(X, signs, Norm.L2, bias), order=order, seed=seed))
-    assert solution.settled
+    assert solution.proposes
     assert solution.updates <= squared_ratio(X, signs, plane, bias)
     exact = [Fraction(v) for v in solution.w]
     for row, sign in zip(X, signs, strict=True):
@@ -90,7 +90,7 @@ def test_margin_perceptron_with_a_good_guess(bias, data, order, share):
     ratio = float(squared_ratio(X, signs, plane, bias))
     guess = share * longest_row(problem) / math.sqrt(ratio)
     solution = last(perceptron(problem, order=order, guess=guess))
-    assert solution.settled
+    assert solution.proposes
     assert solution.updates <= 12 * ratio * (1 + 1e-12)
     assert lifted_margin(problem, solution) >= guess / 2 * (1 - 1e-9)
 
@@ -104,7 +104,7 @@ def test_halving_reaches_a_quarter_of_the_best_margin(bias, data, order):
     ratio = float(squared_ratio(X, signs, plane, bias))
     known = longest_row(problem) / math.sqrt(ratio)  # a margin that exists; the best one may be larger
     solution = last(margin_perceptron(problem, order=order))
-    assert solution.settled
+    assert solution.proposes
     assert lifted_margin(problem, solution) >= known / 4 * (1 - 1e-9)
     assert solution.updates <= 64 * ratio
 
@@ -120,7 +120,7 @@ def test_worst_first_visits_the_worst_row(data):
     X, signs, plane = data.draw(integer_data(True))
     trace = Trace()
     solution = last(perceptron(Separation(X, signs, Norm.L2, True), order=Order.WORST_FIRST, trace=trace))
-    assert solution.settled
+    assert solution.proposes
     assert solution.updates <= squared_ratio(X, signs, plane, True)
     arrays = trace.to_arrays()
     for row, before in zip(arrays["row"], arrays["before"], strict=True):
@@ -154,7 +154,7 @@ def test_budget_ends_a_run_that_cannot_end():
     X, signs = np.array([[1.0], [1.0]]), np.array([1.0, -1.0])
     for run in (perceptron, margin_perceptron):
         solution = last(run(Separation(X, signs, Norm.L2, True), max_updates=101))
-        assert not solution.settled
+        assert not solution.proposes
         assert solution.updates == 101
 
 

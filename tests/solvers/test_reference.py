@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from maxmargin.problems.separation import Norm, Separation
+from maxmargin.problems.statement import Norm, Separation
 from maxmargin.solvers.reference import reference
 
 X = np.array([[0.0, 0.0], [3.0, 4.0], [6.0, 9.0]])
@@ -26,7 +26,7 @@ SIGNS = np.array([-1.0, 1.0, 1.0])
 def test_closed_forms(form, norm, bias, w, b):
     rows = slice(None) if bias else slice(1, None)
     (solution,) = reference(Separation(X[rows], SIGNS[rows], norm, bias), form=form)
-    assert solution.settled
+    assert solution.proposes
     assert np.allclose(solution.w / np.abs(solution.w).sum(), w / np.abs(w).sum(), atol=1e-5)
     if bias:
         assert solution.b / np.abs(solution.w).sum() == pytest.approx(b / np.abs(w).sum(), abs=1e-5)

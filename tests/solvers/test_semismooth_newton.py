@@ -9,10 +9,10 @@ import scipy.sparse as sparse
 from random_sparse import random_sparse
 
 from maxmargin.data.threads import Threads
-from maxmargin.problems.soft_margin import Loss, SoftMargin
-from maxmargin.solvers.newton_systems import FewColumns, FewRows, ManyOfBoth, system_for
+from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.solvers.newton.semismooth import Line, semismooth_newton
+from maxmargin.solvers.newton.systems import FewColumns, FewRows, ManyOfBoth, system_for
 from maxmargin.solvers.row_passes import RowPasses
-from maxmargin.solvers.semismooth_newton import Line, semismooth_newton
 
 SYSTEMS = (FewColumns, FewRows, ManyOfBoth)
 each_bias = pytest.mark.parametrize("bias", [True, False], ids=["bias", "origin"])
@@ -39,7 +39,7 @@ def direction_of(kind, problem, passes, J, g):
 @each_form
 def test_three_ways_to_one_direction(form, bias, monkeypatch):
     """All satisfy Newton's equations on J, written down in full."""
-    monkeypatch.setattr("maxmargin.solvers.newton_systems.LEAST_REDUCTION", 1e-12)
+    monkeypatch.setattr("maxmargin.solvers.newton.systems.LEAST_REDUCTION", 1e-12)
     problem = problem_of(bias=bias, form=form)
     J, g = np.arange(0, 50, 2), np.array([1.0, -2.0, 0.5, 3.0])
     X, D = oracles.dense(problem.X)[J], 2.0 * problem.costs[J]
@@ -109,9 +109,9 @@ def test_its_own_gap_is_the_gap(shape, form, bias):
         last = solution.updates
         primal, dual = oracles.soft_primal(problem, solution.w), oracles.soft_dual(problem, solution.a)
         assert solution.details["gap"] == pytest.approx((primal - dual) / primal, rel=1e-6, abs=1e-13)
-        if solution.settled:
+        if solution.proposes:
             break
-    assert solution.settled
+    assert solution.proposes
     assert last <= 15
 
 
@@ -128,7 +128,7 @@ def test_weights_to_start_from_save_the_steps():
 
 
 def settled(solver):
-    return next(solution for solution in solver if solution.settled)
+    return next(solution for solution in solver if solution.proposes)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.001])
@@ -148,7 +148,7 @@ def test_it_ends_where_rounding_does_not_let_it_go_on():
     """Nobody can be content with tol = 0."""
     problem = problem_of(40, 3)
     solutions = list(semismooth_newton(problem, tol=0.0))
-    assert solutions[-1].settled
+    assert solutions[-1].proposes
     assert solutions[-1].details["gap"] < 1e-15
 
 

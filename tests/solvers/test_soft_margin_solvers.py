@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, best_bias
+from maxmargin.problems.protocol import Evaluation
+from maxmargin.problems.statement import Loss, SoftMargin, best_bias
 
 HINGE, SQUARED = Loss.HINGE, Loss.SQUARED_HINGE
 SOLVERS = {
@@ -74,18 +75,18 @@ def run(name, problem, tol=1e-6):
         assert "gap" in solution.details
         if not problem.fit_intercept:
             assert solution.b == 0.0
-        if solution.settled or (count < 20 and problem.n_rows < 1000):
+        if solution.proposes or (count < 20 and problem.n_rows < 1000):
             below, above = oracles.soft_dual(problem, solution.a), oracles.soft_primal(problem, solution.w)
             assert below > -np.inf, "the dual point is outside its box"
             assert below <= above * (1.0 + 1e-12)
-            if solution.settled:
+            if solution.proposes:
                 primal, dual = min(primal, above), max(dual, below)
                 w, a = solution.w.copy(), solution.a.copy()
                 if primal - dual <= tol * primal:
                     solver.close()
                     break
                 values = oracles.dense(problem.X) @ w
-                answer = Judgement(primal, dual, (primal - dual) / primal, values, best_bias(problem, values))
+                answer = Evaluation(primal, dual, (primal - dual) / primal, values, best_bias(problem, values))
     assert count < MOST_YIELDS
     return Outcome(primal, dual, w, a, count)
 

@@ -8,10 +8,9 @@ import scipy.sparse as sparse
 
 from maxmargin.certificates.duality import dual_value, primal_value
 from maxmargin.problems.descent import Descent
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelName
-from maxmargin.problems.soft_margin import Loss, SoftMargin
-from maxmargin.solvers import kernel_memory
+from maxmargin.problems.statement import KernelMargin, Loss, SoftMargin
+from maxmargin.solvers.mistakes import kernel_memory
 from maxmargin.solvers.stochastic_subgradient import order_of, stochastic_subgradient
 
 C = 0.7

@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 from maxmargin import LinearSVM
-from maxmargin.solvers import visiting_order
-from maxmargin.solvers.visiting_order import in_ascending_order, rows_together, shuffle, shuffled_groups
+from maxmargin.solvers.coordinate_descent import visiting_order
+from maxmargin.solvers.coordinate_descent.visiting_order import (
+    in_ascending_order,
+    rows_together,
+    shuffle,
+    shuffled_groups,
+)
 
 
 def state(seed=7):
@@ -55,7 +60,7 @@ def test_sweeps_in_groups_end_at_the_same_optimum(monkeypatch, loss):
     X, y = X[np.argsort(y)], np.sort(y)
     row_by_row = LinearSVM(loss=loss, solver="coordinate_descent", tol=1e-7).fit(X, y)
     monkeypatch.setattr(visiting_order, "FAST_MEMORY", 0)
-    monkeypatch.setattr("maxmargin.solvers.dual_coordinate_descent.NUMBERS_PER_ROUND", 0)
+    monkeypatch.setattr("maxmargin.solvers.coordinate_descent.descent.NUMBERS_PER_ROUND", 0)
     in_groups = LinearSVM(loss=loss, solver="coordinate_descent", tol=1e-7).fit(X, y)
     assert in_groups.certificate_.relative_gap <= 1e-7
     assert not np.array_equal(in_groups.coef_, row_by_row.coef_)  # it did go another way

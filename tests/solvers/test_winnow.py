@@ -9,10 +9,10 @@ import scipy.sparse as sparse
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from maxmargin.problems.separation import Norm, Separation
+from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
-from maxmargin.solvers.winnow import n_weights, winnow
+from maxmargin.solvers.mistakes.winnow import n_weights, winnow
 
 ORDERS = st.sampled_from(list(Order))
 BOTH = pytest.mark.parametrize("balanced", [True, False])
@@ -61,7 +61,7 @@ def test_search_keeps_its_bound(bias, balanced, data, order, seed):
     X, signs, margin = data.draw(planted(bias, balanced))
     problem = Separation(X, signs, Norm.L1, bias)
     solution = last(winnow(problem, balanced=balanced, order=order, seed=seed))
-    assert solution.settled
+    assert solution.proposes
     assert min(sides(problem, solution)) > 0.0
     assert balanced or solution.w.min() >= 0.0
     assert solution.updates <= 32.0 / 3.0 * math.log(n_weights(problem, balanced)) / float(margin) ** 2
@@ -79,7 +79,7 @@ def test_one_run_keeps_its_bound(bias, balanced, data, share):
     eta = min(share * g, math.log(2.0))
     problem = Separation(X, signs, Norm.L1, bias)
     solution = last(winnow(problem, epsilon=-math.expm1(-eta), balanced=balanced))
-    assert solution.settled
+    assert solution.proposes
     assert solution.updates <= math.log(n_weights(problem, balanced)) / (eta * (g - eta / 2.0)) * (1.0 + 1e-12)
     assert solution.a.sum() == solution.updates
 
@@ -191,8 +191,8 @@ def test_one_call_or_many_are_the_same_run(monkeypatch):
     X, signs = noise(40, 3, seed=1)
     problem = Separation(X, signs, Norm.L1, True)
     at_once = last(winnow(problem, max_updates=3000))
-    monkeypatch.setattr("maxmargin.solvers.winnow.NUMBERS_PER_CALL", 100)
-    monkeypatch.setattr("maxmargin.solvers.winnow.CHANGES_PER_CALL", 100)
+    monkeypatch.setattr("maxmargin.solvers.mistakes.winnow.NUMBERS_PER_CALL", 100)
+    monkeypatch.setattr("maxmargin.solvers.mistakes.winnow.CHANGES_PER_CALL", 100)
     solutions = list(winnow(problem, max_updates=3000))
     assert len(solutions) > 100
     assert np.all(np.diff([solution.updates for solution in solutions]) >= 0)
@@ -211,7 +211,7 @@ def test_a_disjunction_is_learnt(balanced):
     signs = np.where(X[:, 1] + X[:, 2] > 0, 1.0, -1.0)
     problem = Separation(sparse.csr_array(X), signs, Norm.L1, True)
     solution = last(winnow(problem, balanced=balanced))
-    assert solution.settled
+    assert solution.proposes
     assert min(sides(problem, solution)) > 0.0
     assert solution.updates < 32.0 / 3.0 * math.log(n_weights(problem, balanced)) * 5.0**2  # w = (2, 2), b = -1
 
@@ -222,10 +222,10 @@ def test_ends_without_a_plane(order, epsilon):
     X, signs = np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([1.0, -1.0])
     problem = Separation(X, signs, Norm.L1, True)
     solution = last(winnow(problem, order=order, epsilon=epsilon, max_updates=5000))
-    assert not solution.settled
+    assert not solution.proposes
     assert solution.updates == 5000
     solution = last(winnow(problem, order=order, epsilon=epsilon, max_sweeps=7))
-    assert not solution.settled
+    assert not solution.proposes
     assert solution.sweeps == 7
 
 
@@ -233,9 +233,9 @@ def test_the_last_allowed_update_may_settle():
     X, signs = noise(30, 40, seed=2)
     problem = Separation(X, signs, Norm.L1, True)
     free = last(winnow(problem))
-    assert free.settled
-    assert last(winnow(problem, max_updates=free.updates)).settled
-    assert not last(winnow(problem, max_updates=free.updates - 1)).settled
+    assert free.proposes
+    assert last(winnow(problem, max_updates=free.updates)).proposes
+    assert not last(winnow(problem, max_updates=free.updates - 1)).proposes
 
 
 @pytest.mark.parametrize("order", list(Order))
@@ -246,7 +246,7 @@ def test_no_weight_overflows(order):
     solution = last(winnow(problem, epsilon=0.5, order=order, max_updates=30_000))
     assert solution.details["eta"] * np.abs(rows.T @ solution.a).max() / 9.0 > 1000.0
     assert solution.w == pytest.approx(np.array([1.0, 1.0, 1.0, -1.0]) / 36.0)
-    assert last(winnow(problem, order=order)).settled
+    assert last(winnow(problem, order=order)).proposes
     negative = Separation(np.array([[-1.0, -1.0]]), np.ones(1), Norm.L1, False)
     solution = last(winnow(negative, epsilon=0.5, balanced=False, order=order, max_updates=5000))
     assert solution.w == pytest.approx([0.5, 0.5])
@@ -270,5 +270,5 @@ def test_a_shuffled_run_depends_on_its_seed_alone():
 def test_a_table_of_zeros():
     """With a bias one class alone is separable; through the origin nothing is."""
     zeros = np.zeros((3, 2))
-    assert last(winnow(Separation(zeros, np.ones(3), Norm.L1, True))).settled
-    assert not last(winnow(Separation(zeros, np.ones(3), Norm.L1, False), max_updates=50)).settled
+    assert last(winnow(Separation(zeros, np.ones(3), Norm.L1, True))).proposes
+    assert not last(winnow(Separation(zeros, np.ones(3), Norm.L1, False), max_updates=50)).proposes

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.measure import length
 from maxmargin.data.matrix import Matrix, Vector, blocks, is_sparse, largest_magnitude
-from maxmargin.problems.soft_margin import Loss, SoftMargin
+from maxmargin.problems.statement import Loss, SoftMargin
 
 NEGLIGIBLE = 0.01  # of the gap that matters: a rounding error below this is not worth a finer bound
 SPARSE_BLOCK = 2**21  # entries of a CSR matrix that are converted at a time

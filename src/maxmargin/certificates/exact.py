@@ -43,8 +43,8 @@ from maxmargin.certificates.exact_linear_algebra import (
     present_columns,
     weighted_sum,
 )
-from maxmargin.data.breath import breathe
-from maxmargin.problems.separation import Norm
+from maxmargin.data.interruption import check_interrupt
+from maxmargin.problems.statement import Norm
 
 Vector = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -330,7 +330,7 @@ def exact_margins(
     at_a_time = max(1, EXACT_BLOCK // max(1, X.shape[1]))
     for block in candidates:
         for start in range(0, len(block), at_a_time):
-            breathe()
+            check_interrupt()
             rows = block[start : start + at_a_time]
             dense, columns = present_columns(X[rows])
             finite = np.isfinite(dense).all(axis=1)

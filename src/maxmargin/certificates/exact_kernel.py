@@ -40,8 +40,8 @@ from maxmargin.certificates.exact_linear_algebra import (
 )
 from maxmargin.certificates.exact_soft_margin import aligned, blocks_of, integers_of, products_with, side_sum
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.statement import KernelMargin
 
 Rows = NDArray[np.intp]
 

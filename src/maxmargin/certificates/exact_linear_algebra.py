@@ -31,7 +31,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.breath import breathe
+from maxmargin.data.interruption import check_interrupt
 
 Rows: TypeAlias = Any  # a 2-D ndarray, or a scipy.sparse csr_array or csr_matrix
 Integers: TypeAlias = NDArray[np.object_]  # Python's integers, of any length
@@ -250,7 +250,7 @@ def eliminate(matrix: Integers, prime: int) -> Pivots:
     columns: list[int] = []
     free: list[int] = []
     for j in range(tableau.shape[1]):
-        breathe()
+        check_interrupt()
         candidates = np.flatnonzero(unused & (tableau[:, j] != 0))
         if not len(candidates):
             free.append(j)
@@ -283,7 +283,7 @@ def solve(matrix: Integers, pivots: Pivots, right_sides: Integers, prime: int) -
     attempts = {max(1, digits_enough // part) for part in (8, 4, 2, 1)}
     digits: list[Int64s] = []
     for digit in lift(a, pivots.inverse, b, prime):
-        breathe()
+        check_interrupt()
         digits.append(digit)
         if len(digits) not in attempts:
             continue
@@ -373,7 +373,7 @@ def rebuild_fractions(residues: Integers, modulus: int, share: float) -> tuple[I
     largest_numerator = 1 << int(bits * (1 - share) + 1)
     denominator = 1
     for residue in residues.ravel():
-        breathe()
+        check_interrupt()
         scaled = residue * denominator % modulus
         if min(scaled, modulus - scaled) <= largest_numerator:
             continue

@@ -30,7 +30,7 @@ from maxmargin.certificates.exact_linear_algebra import (
     weighted_sum,
 )
 from maxmargin.data.matrix import Vector, is_sparse
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import Loss
 
 QUOTIENT_BITS = 300
 

@@ -37,9 +37,8 @@ from maxmargin.certificates.kernel_screening import is_near, is_worth_it, summed
 from maxmargin.certificates.soft_margin import soft_gap
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import MOST_BLOCKS, Threads
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import FAINT, Kernel, KernelName, Points, rows_of
-from maxmargin.problems.soft_margin import best_bias
+from maxmargin.problems.statement import KernelMargin, best_bias
 
 Rows = NDArray[np.intp]
 Sums = tuple[NDArray[np.float64], Vector, Vector]  # of columns, at least of their magnitudes, and the error

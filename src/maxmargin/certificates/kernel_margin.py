@@ -29,8 +29,8 @@ from maxmargin.certificates.proof import KKT, Proof, TheoremBound, Violation
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import INSIDE, row_shares, soft_gap
 from maxmargin.data.matrix import Vector
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.problems.statement import KernelMargin
 
 if TYPE_CHECKING:
     from maxmargin.certificates.verification import Verification

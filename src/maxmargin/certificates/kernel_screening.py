@@ -28,7 +28,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.breath import breathe
+from maxmargin.data.interruption import check_interrupt
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.threads import Threads, block_edges, one_thread_for_blas
 from maxmargin.problems.kernels import LEAST, Kernel, Points, extended, rows_of, spans, terms_per_row, written_out
@@ -81,7 +81,7 @@ def summed_in_float32(
         for rows in spans(start, stop, HEIGHT):
             left = left_factor(kernel, rows_of(A, rows))
             for part, right in rights:
-                breathe()
+                check_interrupt()
                 values = product(left, right)
                 np.exp(values, out=values)
                 for few in spans(0, values.shape[1], TERMS):

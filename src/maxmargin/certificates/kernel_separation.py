@@ -41,10 +41,9 @@ from maxmargin.certificates.theorem_verification import kernel_novikov_refused
 from maxmargin.certificates.theorems import NOVIKOV
 from maxmargin.certificates.verification import Verification, margin_between, problem_of
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import KernelMargin, Loss
 
 
 class KernelPlane(NamedTuple):

@@ -38,9 +38,8 @@ from maxmargin.certificates.soft_verification import costs_of
 from maxmargin.certificates.theorem_verification import pegasos_refused
 from maxmargin.certificates.verification import Verification, margin_between, objective_between, problem_of
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, refuse_a_skew_table
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import KernelMargin, Loss
 
 WITHOUT_NUMBERS = {  # the numbers that a kernel does not have, and the values that stand there
     KernelName.LINEAR: {"gamma": 1.0, "coef0": 0.0, "degree": 1},

@@ -122,7 +122,7 @@ class MulticlassCertificate:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from maxmargin.certificates.notebook import certificate_html
+        from maxmargin.certificates.html import certificate_html
 
         return certificate_html(self)
 

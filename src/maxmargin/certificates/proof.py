@@ -115,7 +115,7 @@ class Proof(ABC):
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from maxmargin.certificates.notebook import certificate_html
+        from maxmargin.certificates.html import certificate_html
 
         return certificate_html(self)
 

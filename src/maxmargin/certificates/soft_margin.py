@@ -19,7 +19,7 @@ from maxmargin.certificates.measure import length
 from maxmargin.certificates.proof import KKT, Proof, TheoremBound, Violation
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.data.matrix import Vector
-from maxmargin.problems.soft_margin import Loss, SoftMargin
+from maxmargin.problems.statement import Loss, SoftMargin
 
 if TYPE_CHECKING:
     from maxmargin.certificates.verification import Verification

@@ -36,7 +36,7 @@ from maxmargin.certificates.theorem_verification import pegasos_refused
 from maxmargin.certificates.verification import Verification, objective_between, problem_of
 from maxmargin.data.labels import check_weights
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.problems.soft_margin import Loss, SoftMargin
+from maxmargin.problems.statement import Loss, SoftMargin
 
 
 def verify(certificate: SoftMarginCertificate, X: Any, y: Any, *, exact: bool, sample_weight: Any) -> Verification:

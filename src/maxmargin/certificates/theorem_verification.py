@@ -23,7 +23,7 @@ from maxmargin.certificates import theorems
 from maxmargin.certificates.measure import plane_margin, rounding
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.matrix import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
-from maxmargin.problems.soft_margin import Loss, SoftMargin
+from maxmargin.problems.statement import Loss, SoftMargin
 
 SLACK = 1e-9  # relative: of two evaluations of a bound, beyond what is known of g
 

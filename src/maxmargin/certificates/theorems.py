@@ -148,7 +148,7 @@ def winnow_mistakes(
     *,
     epsilon: float | None,
 ) -> tuple[TheoremBound, ...]:
-    """The bound that is proven (see solvers/winnow.py), and the usual one, which drops terms of order epsilon."""
+    """The bound that is proven (solvers/mistakes/winnow.py), and the usual one, which drops terms of order epsilon."""
     inverse = winnow_ratio(X, signs, w, b, fit_intercept)
     logarithm = math.log(n_weights)
     if epsilon is None:

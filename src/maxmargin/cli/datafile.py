@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from maxmargin.data.columns import LabelledTable
+    from maxmargin.reading.columns import LabelledTable
 
 COMPRESSED = {".gz", ".bz2", ".xz"}
 CSV_SUFFIXES = {".csv", ".tsv"}
@@ -133,9 +133,9 @@ def read(
     columns it expects, whether they hold text, how they are told apart, and what its labels are; without one, the file
     and the options tell.
     """
-    from maxmargin.data.columns import Roles
-    from maxmargin.data.files import DataFileError, MissingValueError
-    from maxmargin.data.sources import read_roles, recognise
+    from maxmargin.reading.columns import Roles
+    from maxmargin.reading.files import DataFileError, MissingValueError
+    from maxmargin.reading.read import read_roles, recognise
 
     name = "the query" if sql is not None else "standard input" if file == "-" else file
     roles = Roles(
@@ -209,7 +209,7 @@ def counting_of(format: Format, name: str, zero_based: bool | None, columns_by: 
 
 def checked_sparse(table: LabelledTable, name: str, n_features: int | None, classes: Sequence[Any] | None) -> Any:
     """Labels as the model's are; and as many columns as a plane can have, unless the user says how many there are."""
-    from maxmargin.data.label_column import labels_like
+    from maxmargin.reading.label_column import labels_like
 
     width = table.X.shape[1]
     if width > MOST_COLUMNS and n_features is None:

@@ -68,9 +68,9 @@ def cache() -> dict[str, Any]:
     """Where compiled loops are kept between processes, as the compiler tells it."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return {"folder": None, "writable": False, "note": "NUMBA_DISABLE_JIT is set: nothing is compiled, all is slow"}
-    from maxmargin.solvers import scan
+    from maxmargin.solvers import passes
 
-    folder = getattr(getattr(scan.scan_block, "stats", None), "cache_path", None)
+    folder = getattr(getattr(passes.values_of_block, "stats", None), "cache_path", None)
     if folder is None:
         note = "no folder is writable: loops are compiled in every process; set NUMBA_CACHE_DIR"
         return {"folder": None, "writable": False, "note": note}

@@ -19,7 +19,7 @@ def play(
 
     It serves this machine alone, and asks nothing of any other.
     """
-    from maxmargin.play.serving import play as serve
+    from maxmargin.playground.serving import play as serve
 
     try:
         serve(port, open_browser=not no_browser, say=say)

@@ -55,7 +55,7 @@ def kind_of(table: DataFile, name: str) -> str:
 
     Words that are numbers in another notation are a doubt, too: few of them would be as many categories.
     """
-    from maxmargin.data.notations import disguised_number
+    from maxmargin.reading.notations import disguised_number
 
     if name in table.asked:
         return table.asked[name]

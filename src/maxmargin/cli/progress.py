@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from maxmargin.cli.console import messages
 
 if TYPE_CHECKING:
-    from maxmargin.problems.separation import SignedRows, Solution
+    from maxmargin.problems.protocol import Iterate
+    from maxmargin.problems.statement import SignedRows
 
 BETWEEN = 0.1  # seconds
 OPTIONS = {
@@ -25,7 +26,7 @@ USUAL_END = 1e-4  # where the bar ends if no gap is asked for
 
 @contextmanager
 def gap_shown(work: str, tol: float | None = None, options: Mapping[str, str] = OPTIONS) -> Iterator[None]:
-    """Within it, every fit is watched. The bar runs from a gap of 1 to `tol`, each digit as long as the others.
+    """Within it, every fit is observed. The bar runs from a gap of 1 to `tol`, each digit as long as the others.
 
     A fit that ended early is told in a sentence when the bar is gone; `options` are how the command spells parameters.
     """
@@ -46,7 +47,7 @@ def bar_shown(work: str, tol: float | None) -> Iterator[None]:
         return
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from maxmargin.solve.watch import listening
+    from maxmargin.run.observers import observing
 
     standing = TextColumn("{task.fields[standing]}", markup=False)
     columns = (
@@ -60,14 +61,14 @@ def bar_shown(work: str, tol: float | None) -> Iterator[None]:
         task = progress.add_task(work, total=1.0, standing="")
         shown, gap = 0.0, math.nan
 
-        def show(solution: Solution, _: SignedRows) -> None:
+        def show(iterate: Iterate, _: SignedRows) -> None:
             nonlocal shown, gap
-            gap = float(solution.details.get("gap", gap))  # the last one that is known: not every breath has one
+            gap = float(iterate.details.get("gap", gap))  # the last one that is known: not every iterate has one
             if (now := time.perf_counter()) - shown >= BETWEEN:
                 shown = now
-                progress.update(task, completed=share(gap, tol or USUAL_END), standing=told(solution, gap))
+                progress.update(task, completed=share(gap, tol or USUAL_END), standing=told(iterate, gap))
 
-        with listening(show):
+        with observing(show):
             yield
 
 
@@ -76,6 +77,6 @@ def share(gap: float, tol: float) -> float:
     return min(1.0, max(0.0, math.log(gap) / math.log(min(tol, 0.5)))) if 0.0 < gap < math.inf else 0.0
 
 
-def told(solution: Solution, gap: float) -> str:
-    counts = f"{solution.sweeps:,} sweeps  {solution.updates:,} updates"
+def told(iterate: Iterate, gap: float) -> str:
+    counts = f"{iterate.sweeps:,} sweeps  {iterate.updates:,} updates"
     return f"gap {gap:.1e}  {counts}" if 0.0 < gap < math.inf else counts

@@ -95,7 +95,7 @@ def write_rows(target: Any, format: Format, X: Any, data: DataFile, delimiter: s
 
 def write_sparse(target: Any, X: Any, data: DataFile) -> None:
     """Indices count from 1, or as they did in the file that they come from."""
-    from maxmargin.data.svmlight_writer import write_svmlight
+    from maxmargin.reading.svmlight_writer import write_svmlight
 
     if data.ids is not None or data.weights is not None:
         raise UserError("an SVMlight file has no place for --id and --weight: write CSV, or pass them over (--ignore)")

@@ -18,7 +18,7 @@ from types import TracebackType
 
 from threadpoolctl import ThreadpoolController
 
-from maxmargin.data.breath import breathe
+from maxmargin.data.interruption import check_interrupt
 
 MOST_BLOCKS = 8
 WORTH_A_BLOCK = 100_000  # numbers to read: a smaller block is done before a thread has woken up
@@ -42,11 +42,11 @@ class Threads:
 
     def run(self, run_block: Callable[[int, int, int], None], edges: list[int], at_once: int | None = None) -> None:
         """run_block(block, start, stop) for every block; with `at_once`, for at most so many of its rows at a time,
-        one after the other. There is a breath before each: where one ends the work, nothing runs on."""
+        one after the other. The clock is checked before each: where it ends the work, nothing runs on."""
 
         def run(block: int, start: int, stop: int) -> None:
             for first in range(start, stop, at_once or max(1, stop - start)):
-                breathe()
+                check_interrupt()
                 run_block(block, first, min(stop, first + at_once) if at_once else stop)
 
         calls = [(block, start, stop) for block, (start, stop) in enumerate(itertools.pairwise(edges))]

@@ -26,22 +26,21 @@ from maxmargin.certificates.kernel_duality import Direction, combined, soft_prim
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.breath import OutOfTime, breathe
+from maxmargin.data.interruption import OutOfTime, check_interrupt
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.threads import Threads, one_thread_for_blas
 from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart
-from maxmargin.estimators.classifier import Table, check_tol
+from maxmargin.estimators.base import Table, check_tol
 from maxmargin.estimators.costs import ClassWeight, prices
 from maxmargin.estimators.fitted_models import FittedModel, read_model
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.estimators.kernel import MEGABYTE, KernelSVM, KernelWork
 from maxmargin.estimators.linear import LinearSVM
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Points
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
 from maxmargin.problems.multiclass import plain as plain_label
-from maxmargin.problems.soft_margin import Loss, SoftMargin, best_bias, slack, total_loss
-from maxmargin.solve.clock import Clock
+from maxmargin.problems.statement import KernelMargin, Loss, SoftMargin, best_bias, slack, total_loss
+from maxmargin.run.control import Clock
 from maxmargin.solve.soft_margin import half_gap
 
 
@@ -189,7 +188,7 @@ def kernel_part(
     coefficients, own_bias = plane
     w = None
     with clock.judging(), contextlib.suppress(OutOfTime):  # then nothing is known of this plane but what bounds all
-        breathe()
+        check_interrupt()
         w = direction_of(problem, fitted.support, coefficients, work.threads)
     certificate = svm._answer(two, clock, work, class_weight).certificate
     assert isinstance(certificate, KernelCertificate)

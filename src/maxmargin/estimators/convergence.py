@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import sklearn
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 PACKAGES = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))
 BUDGETS = ("max_iter", "max_updates")
@@ -117,14 +117,14 @@ def what_to_do(
         yield f"ask for less by a larger {tol}"
 
 
-Listener = Callable[[Ending], Any]
-LISTENER: ContextVar[Listener | None] = ContextVar("LISTENER", default=None)
+Observer = Callable[[Ending], Any]
+LISTENER: ContextVar[Observer | None] = ContextVar("LISTENER", default=None)
 
 
 @contextmanager
-def told_to(listener: Listener) -> Iterator[None]:
-    """Within it, fits of this thread do not warn: the listener hears how each one ended, the good ends too."""
-    token = LISTENER.set(listener)
+def told_to(observer: Observer) -> Iterator[None]:
+    """Within it, fits of this thread do not warn: the observer hears how each one ended, the good ends too."""
+    token = LISTENER.set(observer)
     try:
         yield
     finally:
@@ -141,8 +141,8 @@ def collected() -> Iterator[list[End]]:
 
 def tell(ending: Ending) -> None:
     """Warn if it ended early; or tell whoever listens."""
-    if (listener := LISTENER.get()) is not None:
-        listener(ending)
+    if (observer := LISTENER.get()) is not None:
+        observer(ending)
     elif (sentence := ending.sentence()) is not None:
         warnings.warn(sentence, ConvergenceWarning, stacklevel=frames_up_to_the_user())
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from maxmargin.data.matrix import Vector
-from maxmargin.estimators.classifier import Table, is_boolean
+from maxmargin.estimators.base import Table, is_boolean
 from maxmargin.problems.multiclass import TwoClasses, plain
 
 ClassWeight = tuple[tuple[Any, float], ...]  # pairs (label, weight); none if every weight is 1

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.measure import length
-from maxmargin.data.breath import OutOfTime
+from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.estimators.classifier import MarginClassifier, check_tol, choice
+from maxmargin.estimators.base import MarginClassifier, check_tol, choice
 from maxmargin.estimators.no_plane import no_plane
 from maxmargin.problems.multiclass import Strategy, TwoClasses
-from maxmargin.problems.separation import Norm, Separation, Solution
-from maxmargin.solve.clock import Answer, Clock, Status
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import Norm, Separation
+from maxmargin.run.control import Clock, Status
+from maxmargin.solve.answer import Answer
 from maxmargin.solve.separation import decide, drive, judge, separation_of, with_plane
 
 
@@ -120,39 +122,39 @@ class HardMarginSVM(MarginClassifier):
 
         norm = Norm(self.norm)
         problem, scale = separation_of(two, norm, self.fit_intercept)
-        notebook = clock.watch.notebook
+        notebook = clock.observation.notebook
         solver = functools.partial(widest_street, solver=self.solver, tol=self.tol, notebook=notebook)
-        solution, status = drive(problem, solver, clock, notebook=notebook)
+        iterate, status = drive(problem, solver, clock, notebook=notebook)
         stopped = status in (Status.TIME, Status.INTERRUPTED)
 
-        def certified(solution: Solution) -> Certificate:
-            judged = functools.partial(judge, two, norm, self.fit_intercept, solution, scale, tol=self.tol, clock=clock)
-            nowhere = solution.details.get("meets") or not (stopped or np.any(solution.w))
+        def certified(iterate: Iterate) -> Certificate:
+            judged = functools.partial(judge, two, norm, self.fit_intercept, iterate, scale, tol=self.tol, clock=clock)
+            nowhere = iterate.details.get("meets") or not (stopped or np.any(iterate.w))
             if nowhere and OnInseparable(self.on_inseparable) is OnInseparable.RETURN:
-                return self._where_none_separates(problem, solution, (two, scale), clock, judged)
+                return self._where_none_separates(problem, iterate, (two, scale), clock, judged)
             return judged(stopped=stopped)
 
-        certificate = certified(solution)
+        certificate = certified(iterate)
         if certificate.verdict is Verdict.UNDECIDED:
-            other = decide(problem, solution, clock)
+            other = decide(problem, iterate, clock)
             certificate = min(certificate, certified(other), key=lambda one: one.verdict is Verdict.UNDECIDED)
         refused = not (certificate.is_separable or stopped)
         if refused and OnInseparable(self.on_inseparable) is OnInseparable.RAISE:
             raise no_plane(certificate)
         if status is Status.SETTLED and certificate.verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED):
             status = Status.STALLED  # the algorithm is at its end, and the gap is not what was asked for
-        return Answer(two, solution, certificate, status)
+        return Answer(two, iterate, certificate, status)
 
     def _where_none_separates(
         self,
         problem: Separation,
-        witness: Solution,
+        witness: Iterate,
         given: tuple[TwoClasses, float],
         clock: Clock,
         judged: Callable[..., Certificate],
     ) -> Certificate:
         """The certificate, whose proof comes first, with the plane that is shown all the same."""
-        from maxmargin.solvers.least_squares import least_squares_plane, plane_between_means
+        from maxmargin.solvers.hulls.least_squares import least_squares_plane, plane_between_means
 
         (two, scale), certificate = given, judged()
         try:

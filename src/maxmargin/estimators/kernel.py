@@ -11,23 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.kernel_margin import KernelCertificate, kernel_certificate, no_plane_certificate
-from maxmargin.data.breath import OutOfTime, breathe
+from maxmargin.data.interruption import OutOfTime, check_interrupt
 from maxmargin.data.matrix import Matrix
 from maxmargin.data.threads import Threads, one_thread_for_blas
-from maxmargin.estimators.classifier import Table, check_tol, positive, whole_number
+from maxmargin.estimators.base import Table, check_tol, positive, whole_number
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
-from maxmargin.estimators.kernel_planes import KernelPlanes
+from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.no_plane import no_plane
-from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
 from maxmargin.problems.kernel_range import refuse_values_beyond_float64
 from maxmargin.problems.kernels import Kernel, Points, compared, rows_of
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
-from maxmargin.problems.soft_margin import Loss
-from maxmargin.solve.clock import Answer, Clock
+from maxmargin.problems.protocol import SolverRun
+from maxmargin.problems.statement import KernelMargin, Loss
+from maxmargin.run.control import Clock
+from maxmargin.solve.answer import Answer
 
 if TYPE_CHECKING:
-    from maxmargin.solvers.kernel_rows import KernelRows, SharedRows, Values
-    from maxmargin.solvers.row_cache import RowCache
+    from maxmargin.solvers.kernel_smo.kernel_rows import KernelRows, SharedRows, Values
+    from maxmargin.solvers.kernel_smo.row_cache import RowCache
 
 MEGABYTE = 2.0**20
 
@@ -50,27 +51,27 @@ class KernelWork:
 
     @functools.cached_property
     def shared(self) -> SharedRows:
-        from maxmargin.solvers.kernel_rows import shared_rows
+        from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
 
         return shared_rows(self.kernel, self.points, self.threads)
 
     @functools.cached_property
     def memory(self) -> Values:
-        from maxmargin.solvers.row_cache import room_for
+        from maxmargin.solvers.kernel_smo.row_cache import room_for
 
         return room_for(self.shared.rows, self.n_bytes)
 
     @functools.cached_property
     def make_cache(self) -> Callable[[KernelRows], RowCache]:
-        from maxmargin.solvers.row_cache import RowCache, room_for
+        from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
 
         return functools.partial(RowCache, memory=room_for(self.shared.rows, self.n_bytes))
 
-    def rounds(self, problem: KernelMargin, two: TwoClasses, **options: Any) -> KernelSolver:
+    def rounds(self, problem: KernelMargin, two: TwoClasses, **options: Any) -> SolverRun:
         """Batch SMO."""
-        from maxmargin.solvers.batch_smo import batch_smo
+        from maxmargin.solvers.kernel_smo.method import batch_smo
 
-        breathe()
+        check_interrupt()
         cache = self.cache_of(two)
         yield from batch_smo(problem, cache, self.shared.scale, memory=self.memory, **options)
 
@@ -222,12 +223,12 @@ class KernelSVM(KernelPlanes):
         judge = KernelJudge(problem, self.tol, work.threads)
         sweeps = functools.partial(work.rounds, problem, two, tol=self.tol)
         if is_hard:
-            solution, status = hard_margin(problem, judge, clock, sweeps)
+            iterate, status = hard_margin(problem, judge, clock, sweeps)
         elif self.approximation is not None:
-            solution, status = approximate(problem, self.approximation, judge, clock)
+            iterate, status = approximate(problem, self.approximation, judge, clock)
         else:
-            notebook = clock.watch.notebook
-            solution, status = soft_margin(problem, judge, clock, sweeps, self.max_iter, notebook)
+            notebook = clock.observation.notebook
+            iterate, status = soft_margin(problem, judge, clock, sweeps, self.max_iter, notebook)
         asked = (float(self.C), class_weight, self.tol)
         if judge.witness is not None:
             certificate = no_plane_certificate(two, problem, judge.witness, *asked)
@@ -238,8 +239,8 @@ class KernelSVM(KernelPlanes):
         nearest = judge.nearest()
         a = judge.a * np.where(two.signs > 0, *judge.measured.scales) / nearest
         length = math.sqrt(max(0.0, judge.measured.square)) / nearest
-        solution.details.update(kernel=work.kernel, length=length, nearest=nearest)
-        return Answer(two, solution, certificate, status, a[np.searchsorted(two.rows, certificate.rows)])
+        iterate.details.update(kernel=work.kernel, length=length, nearest=nearest)
+        return Answer(two, iterate, certificate, status, a[np.searchsorted(two.rows, certificate.rows)])
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
         duals = []
@@ -247,8 +248,8 @@ class KernelSVM(KernelPlanes):
             assert answer.a is not None
             duals.append(answer.two.signs[np.searchsorted(answer.two.rows, answer.certificate.rows)] * answer.a)
         self._store_support(answers, duals)
-        self._store_support_vectors(X, answers[0].solution.details["kernel"])
-        self.intercept_ = np.array([answer.certificate.b / answer.solution.details["nearest"] for answer in answers])
+        self._store_support_vectors(X, answers[0].iterate.details["kernel"])
+        self.intercept_ = np.array([answer.certificate.b / answer.iterate.details["nearest"] for answer in answers])
         self.bounded_ = np.zeros(self.dual_coef_.shape, dtype=bool)
         for line, answer in zip(self.bounded_, answers, strict=True):
             certificate, two = answer.certificate, answer.two
@@ -263,7 +264,7 @@ class KernelSVM(KernelPlanes):
         self.class_weight_ = np.array([weights.get(plain(label), 1.0) for label in classes])
 
     def _margin(self, answer: Answer) -> float:
-        steepness = answer.solution.details["length"]
+        steepness = answer.iterate.details["length"]
         return 1.0 / steepness if steepness > 0.0 else math.inf
 
     def _plane_values(self, X: Any) -> NDArray[np.float64]:

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from maxmargin.data.matrix import Matrix
-from maxmargin.estimators.classifier import whole_number
-from maxmargin.estimators.kernel_planes import KernelPlanes
+from maxmargin.estimators.base import whole_number
+from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.solve.clock import Answer, Clock
+from maxmargin.run.control import Clock
+from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_separation import learn
 
 
@@ -103,7 +104,7 @@ class KernelPerceptron(KernelPlanes):
 
     def _answer(self, two: TwoClasses, clock: Clock, kernel: Kernel, seed: int | None) -> Answer:
         answer = learn(two, kernel, clock, bool(self.fit_intercept), seed, int(self.max_iter))
-        answer.solution.details["kernel"] = kernel
+        answer.iterate.details["kernel"] = kernel
         return answer
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
@@ -113,7 +114,7 @@ class KernelPerceptron(KernelPlanes):
             duals.append(two.signs[np.searchsorted(two.rows, certificate.rows)] * certificate.weights)
         self._store_support(answers, duals)
         self.intercept_ = np.array([float(dual.sum()) if self.fit_intercept else 0.0 for dual in duals])
-        self._store_support_vectors(X, answers[0].solution.details["kernel"])
+        self._store_support_vectors(X, answers[0].iterate.details["kernel"])
 
     def _margin(self, answer: Answer) -> float:
         certificate: Any = answer.certificate

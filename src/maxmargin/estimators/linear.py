@@ -13,15 +13,16 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.estimators.classifier import MarginClassifier, Table, check_tol, choice, positive, single, whole_number
+from maxmargin.estimators.base import MarginClassifier, Table, check_tol, choice, positive, single, whole_number
 from maxmargin.estimators.convergence import Ending, collected, tell
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
 from maxmargin.estimators.scikit_learn_versions import CallbackSupportMixin, with_callbacks
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
-from maxmargin.problems.separation import SignedRows, Solution
-from maxmargin.problems.soft_margin import Loss
-from maxmargin.solve.clock import Answer, Clock, Status
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import Loss, SignedRows
+from maxmargin.run.control import Clock, Status
+from maxmargin.solve.answer import Answer
 from maxmargin.solve.soft_margin import Judge, prove, soft_certificate, soft_margin_of
 
 
@@ -153,14 +154,14 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
         starts = self._starts(table, a0)
-        listener = None if context is None else Listener(self, context, X, y, table.labels.classes)
+        observer = None if context is None else Observer(self, context, X, y, table.labels.classes)
         problem = -1
 
         def answer(two: TwoClasses, clock: Clock) -> Answer:
             nonlocal problem
             problem += 1
             start = Start(None, None) if starts is None else starts[problem]
-            return self._answer(two, clock, class_weight, start.a, start.w, listener)
+            return self._answer(two, clock, class_weight, start.a, start.w, observer)
 
         self._solve(table, answer)
 
@@ -229,24 +230,24 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         class_weight: ClassWeight = (),
         start: Vector | None = None,
         plane: Vector | None = None,
-        listener: Listener | None = None,
+        observer: Observer | None = None,
     ) -> Answer:
         from maxmargin.solvers.soft_street import soft_street
 
         costs = prices(float(self.C), two)
         problem, scale = soft_margin_of(two, costs, Loss(self.loss), self.fit_intercept)
-        if listener is not None:
-            listener.scale, clock.listener = scale, listener
+        if observer is not None:
+            observer.scale, clock.observer = scale, observer
         judge = Judge(problem, self.tol, two.largest if scale == 1.0 else None)
         if start is not None:
             start = judge.begin(start[two.rows] / scale / scale, None if plane is None else plane / scale)
-        notebook = clock.watch.notebook
+        notebook = clock.observation.notebook
         solver = soft_street(problem, solver=self.solver, tol=self.tol, start=start, notebook=notebook)
-        solution, status = prove(solver, judge, clock, self.max_iter, notebook)
+        iterate, status = prove(solver, judge, clock, self.max_iter, notebook)
         certificate, a = soft_certificate(two, judge, costs, scale, float(self.C), class_weight)
         if status is Status.PROVEN and not certificate.is_optimal:  # in the scaled numbers, but not in the user's
             status = Status.STALLED
-        return Answer(two, solution, certificate, status, a)
+        return Answer(two, iterate, certificate, status, a)
 
     def _shown_plane(self, certificate: Any) -> tuple[NDArray[np.float64], float]:
         return canonical_plane(certificate) if isinstance(certificate, Certificate) else (certificate.w, certificate.b)
@@ -277,7 +278,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
             line[np.searchsorted(self.support_, rows)] = where
         self._weights = (X.shape[0], kept)
         self.class_weight_ = np.array([weights.get(plain(label), 1.0) for label in classes])
-        self.solver_ = single([answer.solution.details.get("solver", "none needed") for answer in answers])
+        self.solver_ = single([answer.iterate.details.get("solver", "none needed") for answer in answers])
 
     def slack(self, X: Any, y: Any) -> NDArray[np.float64]:
         """xi_i = max(0, 1 - y_i (w.x_i + b)) of each row; of many classes, one column for each plane.
@@ -305,26 +306,26 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         return [self.certificate_] if len(self.coef_) == 1 else list(self.certificate_)
 
 
-class Listener:
+class Observer:
     """Tells scikit-learn's callbacks of each round; True when one of them asks to stop."""
 
     def __init__(self, estimator: LinearSVM, context: Any, X: Any, y: Any, classes: NDArray[Any]) -> None:
         self.estimator, self.context, self.X, self.y, self.classes = estimator, context, X, y, classes
         self.scale = 1.0  # of the numbers that the solver sees
 
-    def __call__(self, solution: Solution, _: SignedRows) -> bool:
+    def __call__(self, iterate: Iterate, _: SignedRows) -> bool:
         known = {"estimator": self.estimator, "X": self.X, "y": self.y}
         task = self.context.subcontext(task_name="round")
         task.call_on_fit_task_begin(**known)
-        return bool(task.call_on_fit_task_end(**known, reconstruction_attributes=lambda: self.plane(solution)))
+        return bool(task.call_on_fit_task_end(**known, reconstruction_attributes=lambda: self.plane(iterate)))
 
-    def plane(self, solution: Solution) -> dict[str, Any] | None:
+    def plane(self, iterate: Iterate) -> dict[str, Any] | None:
         """What a copy of the estimator needs to predict; None while only one of many planes is known."""
         if len(self.classes) > 2:
             return None
         return {
-            "coef_": solution.w[None, :] * self.scale,
-            "intercept_": np.array([solution.b]),
+            "coef_": iterate.w[None, :] * self.scale,
+            "intercept_": np.array([iterate.b]),
             "classes_": self.classes,
             "_strategy": Strategy(self.estimator.multi_class),
         }

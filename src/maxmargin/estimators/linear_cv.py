@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data.labels import check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
-from maxmargin.estimators.classifier import Table
+from maxmargin.estimators.base import Table
 from maxmargin.estimators.convergence import Ending, collected, tell
 from maxmargin.estimators.costs import class_weights
 from maxmargin.estimators.linear import LinearSVM

@@ -27,16 +27,16 @@ from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.duality import combination, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector, check_table, in_safe_range, row_squares
-from maxmargin.estimators.classifier import is_boolean, positive
+from maxmargin.estimators.base import is_boolean, positive
 from maxmargin.estimators.convergence import End, Ending, tell
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_dual
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
-from maxmargin.problems.separation import Solution
-from maxmargin.problems.soft_margin import Loss
-from maxmargin.solve.clock import Clock, Status
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import Loss
+from maxmargin.run.control import Clock, Status
 from maxmargin.solve.soft_margin import Judge, soft_certificate, soft_margin_of
 
 BEYOND = 100.0  # times max a*: the squared hinge is near to the hard margin, with slack of at most 0.005
@@ -326,7 +326,7 @@ def hard_certificate(
     problem, scale = soft_margin_of(two, costs, Loss(svm.loss), svm.fit_intercept)
     judge = Judge(problem, svm.tol, two.largest if scale == 1.0 else None)
     w = end.w * (1.0 + 0.1 * svm.tol) / scale
-    judge.hear(Solution(w, end.b, end.a / scale / scale, True, 0, 0, {}))
+    judge.evaluate(Iterate(w, end.b, end.a / scale / scale, True, 0, 0, {}))
     return soft_certificate(two, judge, costs, scale, svm.C, class_weight)[0]
 
 

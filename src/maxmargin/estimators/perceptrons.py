@@ -15,13 +15,15 @@ from maxmargin.certificates.duality import values_of
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import labels_of_a_batch
 from maxmargin.data.matrix import Vector, check_table
-from maxmargin.estimators.classifier import MarginClassifier, choice, positive, single, whole_number
+from maxmargin.estimators.base import MarginClassifier, choice, positive, single, whole_number
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
 from maxmargin.problems.notebook import BLANK, Notebook
-from maxmargin.problems.separation import Norm, Separation, Solution
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
-from maxmargin.solve.clock import Answer, Clock, Status
+from maxmargin.run.control import Clock, Status
+from maxmargin.solve.answer import Answer
 from maxmargin.solve.separation import drive, in_units_of_the_user, judge, separation_of, witness
 
 REFEREE_AFTER = 20  # sweeps without success: then the hull solver is asked, once, whether a plane exists at all
@@ -41,11 +43,11 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
     @abstractmethod
     def _solver(
         self, problem: Separation, max_updates: int, trace: Trace | None, scale: float, notebook: Notebook
-    ) -> Iterator[Solution]:
+    ) -> Iterator[Iterate]:
         """The algorithm on one problem, whose numbers are the user's times `scale`."""
 
     @abstractmethod
-    def _theorems(self, two: TwoClasses, w: Vector, b: float, solution: Solution) -> tuple[TheoremBound, ...]:
+    def _theorems(self, two: TwoClasses, w: Vector, b: float, iterate: Iterate) -> tuple[TheoremBound, ...]:
         """Its guarantees on these data, beside what happened."""
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -84,24 +86,24 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
     def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
         problem, scale = separation_of(two, self.norm_, self.fit_intercept)
         allowed = self.max_updates or UPDATES_ALLOWED + 10 * problem.n_rows
-        found: list[Solution | None] = []
-        notebook = clock.watch.notebook
+        found: list[Iterate | None] = []
+        notebook = clock.observation.notebook
         if (kept := notebook.page("referee", lambda: {"was_asked": bool(found)})) is not None and kept["was_asked"]:
             found.append(None)  # or it would have ended there
 
-        def no_plane_exists(solution: Solution) -> bool:
-            if not found and solution.sweeps >= REFEREE_AFTER:
+        def no_plane_exists(iterate: Iterate) -> bool:
+            if not found and iterate.sweeps >= REFEREE_AFTER:
                 found.append(witness(problem, clock))
             return bool(found and found[0])
 
         solver = functools.partial(
             self._solver, max_updates=int(allowed), trace=self._new_trace(), scale=scale, notebook=notebook
         )
-        solution, status = drive(problem, solver, clock, no_plane_exists, notebook)
+        iterate, status = drive(problem, solver, clock, no_plane_exists, notebook)
         if status in (Status.BUDGET, Status.WITNESS) and not found:
             found.append(witness(problem, clock))
-        w, b = self._choose_plane(problem, solution)
-        proof = found[0] if found and found[0] is not None else solution
+        w, b = self._choose_plane(problem, iterate)
+        proof = found[0] if found and found[0] is not None else iterate
         certificate = judge(
             two,
             self.norm_,
@@ -109,23 +111,23 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
             proof,
             scale,
             tol=0.0,
-            stopped=not solution.settled,
+            stopped=not iterate.proposes,
             plane=(w, b),
             clock=clock,
-            theorems=self._theorems(two, *in_units_of_the_user(w, b, scale), solution) if solution.settled else (),
+            theorems=self._theorems(two, *in_units_of_the_user(w, b, scale), iterate) if iterate.proposes else (),
         )
-        return Answer(two, solution, certificate, status)
+        return Answer(two, iterate, certificate, status)
 
-    def _choose_plane(self, problem: Separation, solution: Solution) -> tuple[Vector, float]:
+    def _choose_plane(self, problem: Separation, iterate: Iterate) -> tuple[Vector, float]:
         """The last weights; where they do not separate, the averaged ones if these make fewer mistakes."""
-        averaged = solution.details.get("averaged")
+        averaged = iterate.details.get("averaged")
         if averaged is None:
-            return solution.w.copy(), solution.b
+            return iterate.w.copy(), iterate.b
         mean = (averaged[:-1].copy(), float(averaged[-1]) if self.fit_intercept else 0.0)
-        last = (solution.w.copy(), solution.b)
-        if getattr(self, "average", False) and (not solution.settled or mistakes(problem, *mean) == 0):
+        last = (iterate.w.copy(), iterate.b)
+        if getattr(self, "average", False) and (not iterate.proposes or mistakes(problem, *mean) == 0):
             return mean
-        if solution.settled:
+        if iterate.proposes:
             return last
         return min(last, mean, key=lambda plane: mistakes(problem, *plane))
 
@@ -212,8 +214,8 @@ class Perceptron(MistakeDriven):
         scale: float,
         notebook: Notebook = BLANK,
         first_w: Vector | None = None,
-    ) -> Iterator[Solution]:
-        from maxmargin.solvers.perceptron import perceptron
+    ) -> Iterator[Iterate]:
+        from maxmargin.solvers.mistakes.perceptron import perceptron
 
         return perceptron(
             problem,
@@ -226,8 +228,8 @@ class Perceptron(MistakeDriven):
             notebook=notebook,
         )
 
-    def _theorems(self, two: TwoClasses, w: Vector, b: float, solution: Solution) -> tuple[TheoremBound, ...]:
-        return (theorems.novikov(two.X, two.signs, w, b, self.fit_intercept, solution.updates),)
+    def _theorems(self, two: TwoClasses, w: Vector, b: float, iterate: Iterate) -> tuple[TheoremBound, ...]:
+        return (theorems.novikov(two.X, two.signs, w, b, self.fit_intercept, iterate.updates),)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """One sweep over these rows, from the weights with which the last call ended (never the averaged ones).
@@ -252,12 +254,12 @@ class Perceptron(MistakeDriven):
 
     def _one_sweep(self, two: TwoClasses, plane: Vector) -> Answer:
         if len(two.signs) == 0:  # no row of these two classes in the batch
-            solution = Solution(plane[:-1], float(plane[-1]), np.zeros(0), False, 0, 0, {})
+            iterate = Iterate(plane[:-1], float(plane[-1]), np.zeros(0), False, 0, 0, {})
         else:
             problem = Separation(two.X, two.signs, Norm.L2, self.fit_intercept)
-            solution = next(self._solver(problem, 2**62, None, 1.0, first_w=plane))
-        certificate = judge(two, Norm.L2, self.fit_intercept, solution, 1.0, tol=0.0, stopped=True)
-        return Answer(two, solution, certificate, Status.BUDGET)
+            iterate = next(self._solver(problem, 2**62, None, 1.0, first_w=plane))
+        certificate = judge(two, Norm.L2, self.fit_intercept, iterate, 1.0, tol=0.0, stopped=True)
+        return Answer(two, iterate, certificate, Status.BUDGET)
 
 
 class MarginPerceptron(MistakeDriven):
@@ -311,9 +313,9 @@ class MarginPerceptron(MistakeDriven):
 
     def _solver(
         self, problem: Separation, max_updates: int, trace: Trace | None, scale: float, notebook: Notebook
-    ) -> Iterator[Solution]:
-        from maxmargin.solvers.margin_perceptron import margin_perceptron
-        from maxmargin.solvers.perceptron import perceptron
+    ) -> Iterator[Iterate]:
+        from maxmargin.solvers.mistakes.margin_perceptron import margin_perceptron
+        from maxmargin.solvers.mistakes.perceptron import perceptron
 
         order = Order(self.order)
         if self.guess is None:
@@ -330,12 +332,12 @@ class MarginPerceptron(MistakeDriven):
             notebook=notebook,
         )
 
-    def _theorems(self, two: TwoClasses, w: Vector, b: float, solution: Solution) -> tuple[TheoremBound, ...]:
-        guess = float(solution.details["guess"])
+    def _theorems(self, two: TwoClasses, w: Vector, b: float, iterate: Iterate) -> tuple[TheoremBound, ...]:
+        guess = float(iterate.details["guess"])
         updates = theorems.margin_perceptron_updates(
-            two.X, two.signs, w, b, self.fit_intercept, solution.updates, guess=None if self.guess is None else guess
+            two.X, two.signs, w, b, self.fit_intercept, iterate.updates, guess=None if self.guess is None else guess
         )
         if self.guess is not None:
             return (updates,)
         # The phase before this one failed, so no margin is as large as its guess was.
-        return updates, theorems.quarter(two.X, two.signs, w, b, self.fit_intercept, solution.a, 2.0 * guess)
+        return updates, theorems.quarter(two.X, two.signs, w, b, self.fit_intercept, iterate.a, 2.0 * guess)

@@ -1,6 +1,6 @@
 """How a fit closed in on its answer: what was proven after each round, measured by the judge's own code.
 
-The estimator is copied and fitted once more, and every breath of its solver is kept (`solve.recorder`). Afterwards each
+The estimator is copied and fitted once more, and every iterate of its solver is kept (`run.recorder`). Afterwards each
 is measured on all rows: what its plane is worth, and what its weights prove. As in a fit, the best plane and the best
 weights so far count, and they need not come together.
 """
@@ -19,10 +19,8 @@ from maxmargin.certificates.measure import hull_distance, plane_margin
 from maxmargin.data.matrix import Vector, in_safe_range
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.no_plane import NoPlaneError
-from maxmargin.problems.kernel_margin import KernelMargin
-from maxmargin.problems.separation import Separation
-from maxmargin.problems.soft_margin import SoftMargin, best_bias
-from maxmargin.solve.recorder import Breath, recorded
+from maxmargin.problems.statement import KernelMargin, Separation, SoftMargin, best_bias
+from maxmargin.run.recorder import Moment, recorded
 
 PATIENCE = 60.0  # seconds: a shorter fit is made twice, because the first time its loops may have been compiled
 
@@ -83,26 +81,26 @@ def rounds_of(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, limi
             break
     if hasattr(certificate, "parts"):
         raise ValueError(f"there are {len(certificate)} two-class problems; follow one: choose two classes, or a rest")
-    if not recorder.breaths:
+    if not recorder.moments:
         raise ValueError(f"{type(estimator).__name__} was done before its first round: there is nothing to follow")
-    problem = recorder.breaths[0].problem
-    breaths = [breath for breath in recorder.breaths if breath.problem is problem]
+    problem = recorder.moments[0].problem
+    moments = [moment for moment in recorder.moments if moment.problem is problem]
     hard = isinstance(problem, Separation) or getattr(problem, "is_hard", False)
     scale = in_safe_range(copy._read(X, y).X).scale if not isinstance(problem, KernelMargin) else 1.0
-    bounds = np.array([measured(breath, copy, scale) for breath in breaths])
+    bounds = np.array([measured(moment, copy, scale) for moment in moments])
     if isinstance(problem, KernelMargin) and hard:
         bounds = np.array([[kernel_margin(upper), kernel_margin(lower)] for lower, upper in bounds])
     ends = [certificate.margin_lower, certificate.margin_upper] if hard else [certificate.dual, certificate.primal]
     if ends[0] <= ends[1] and np.all(np.isfinite(ends)):  # the last round: what the fit proved in the end
         bounds = np.vstack([bounds, ends])
-        breaths.append(breaths[-1]._replace(seconds=ended))
+        moments.append(moments[-1]._replace(seconds=ended))
     return Rounds(
         "margin" if hard else "objective",
         np.maximum.accumulate(bounds[:, 0]),
         np.minimum.accumulate(bounds[:, 1]),
-        np.array([breath.seconds - breaths[0].seconds for breath in breaths]),
-        np.array([breath.solution.sweeps for breath in breaths]),
-        np.array([breath.solution.updates for breath in breaths]),
+        np.array([moment.seconds - moments[0].seconds for moment in moments]),
+        np.array([moment.iterate.sweeps for moment in moments]),
+        np.array([moment.iterate.updates for moment in moments]),
     )
 
 
@@ -111,10 +109,10 @@ def kernel_margin(objective: float) -> float:
     return float(np.sqrt(0.5 / objective)) if objective > 0.0 else np.inf
 
 
-def measured(breath: Breath, fitted: Any, scale: float) -> tuple[float, float]:
+def measured(moment: Moment, fitted: Any, scale: float) -> tuple[float, float]:
     """What the best value of any plane is surely above, and surely below, in the units of the user."""
-    problem, solution = breath.problem, breath.solution
-    w, b, a = solution.w, solution.b, solution.a
+    problem, iterate = moment.problem, moment.iterate
+    w, b, a = iterate.w, iterate.b, iterate.a
     if isinstance(problem, KernelMargin):
         kernel = kernel_duality.measure(problem, np.clip(a, 0.0, problem.costs))
         return kernel.lower, kernel.upper

@@ -8,12 +8,13 @@ from typing import Any
 
 from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.data.breath import OutOfTime
+from maxmargin.data.interruption import OutOfTime
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.separation import Separation, Solution
-from maxmargin.solve.clock import Clock
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import Separation
+from maxmargin.run.control import Clock
 
 
 class _Separability(HardMarginSVM):
@@ -22,13 +23,13 @@ class _Separability(HardMarginSVM):
     def _where_none_separates(
         self,
         problem: Separation,
-        witness: Solution,
+        witness: Iterate,
         given: tuple[TwoClasses, float],
         clock: Clock,
         judged: Callable[..., Certificate],
     ) -> Certificate:
         """With the weakly separating plane, if one is found; or why not. The proof that none separates comes first."""
-        from maxmargin.solvers.weak_plane import is_too_large, weak_plane
+        from maxmargin.solvers.hulls.weak_plane import is_too_large, weak_plane
 
         certificate = judged()
         if certificate.is_separable is not False:

@@ -20,16 +20,16 @@ from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import Labels, check_weights, labels_of_a_batch
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import Threads, one_thread_for_blas
-from maxmargin.estimators.classifier import Table, check_tol, choice, positive, single, whole_number
+from maxmargin.estimators.base import Table, check_tol, choice, positive, single, whole_number
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
-from maxmargin.estimators.kernel_planes import KernelPlanes
+from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.problems.descent import Descent
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelName
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain, two_class_problems
-from maxmargin.problems.separation import Solution
-from maxmargin.problems.soft_margin import Loss, SoftMargin
-from maxmargin.solve.clock import Answer, Clock
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import KernelMargin, Loss, SoftMargin
+from maxmargin.run.control import Clock
+from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_points import points_in_time, values_in_time
 from maxmargin.solve.soft_margin import soft_certificate
 from maxmargin.solve.stochastic import JudgeOfTheLast, follow, measured_against_the_best
@@ -198,7 +198,7 @@ class StochasticSVM(KernelPlanes):
         from maxmargin.solvers.stochastic_subgradient import stochastic_subgradient
 
         problem = self._problem(two, kernel, clock)
-        run, notebook = self._run(problem, problem.n_rows, earlier, clock), clock.watch.notebook
+        run, notebook = self._run(problem, problem.n_rows, earlier, clock), clock.observation.notebook
         last = run.sweeps + int(self.max_iter)
         if run.average and len(run.v_lag) + len(run.a_lag) == 0:
             run.begin_mean()
@@ -211,13 +211,13 @@ class StochasticSVM(KernelPlanes):
             answer = self._kernel_answer(two, problem, solver, clock, class_weight)
         else:
             judge = JudgeOfTheLast(problem, self.tol, two.largest)
-            solution, status = follow(solver, judge, clock, notebook)
+            iterate, status = follow(solver, judge, clock, notebook)
             if len(beyond := two.rows[~np.isfinite(judge.plane.values + judge.plane.b)]):
                 why = f"w.x + b of row {beyond[0]} is beyond what float64 can hold"
                 raise ValueError(f"the steps are too long: {why}. Scale the columns of X.")
             certificate, a = soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)
-            answer = Answer(two, solution, certificate, status, a)
-        answer.solution.details.update(run=run, kernel=kernel)
+            answer = Answer(two, iterate, certificate, status, a)
+        answer.iterate.details.update(run=run, kernel=kernel)
         theorem = self._theorem(problem, run, answer, goes_on=earlier is not None)
         told = (theorem,) if math.isfinite(theorem.measured) else ()  # losses beyond float64 are no count
         return dataclasses.replace(answer, certificate=dataclasses.replace(answer.certificate, theorems=told))
@@ -237,7 +237,7 @@ class StochasticSVM(KernelPlanes):
             radius=run.radius,
             visits=run.visits,
             primal=answer.certificate.primal,
-            loss=answer.solution.details.get("loss", 0.0),
+            loss=answer.iterate.details.get("loss", 0.0),
             broken=[words for words, broken in zip(theorems.BROKEN, is_broken, strict=True) if broken],
         )
 
@@ -265,7 +265,7 @@ class StochasticSVM(KernelPlanes):
         self,
         two: TwoClasses,
         problem: KernelMargin,
-        solver: Iterator[Solution],
+        solver: Iterator[Iterate],
         clock: Clock,
         class_weight: ClassWeight,
     ) -> Answer:
@@ -275,15 +275,15 @@ class StochasticSVM(KernelPlanes):
 
         with Threads() as threads, one_thread_for_blas():
             judge = KernelJudge(problem, self.tol, threads, any_plane=True)
-            solution, status = follow(solver, judge, clock, clock.watch.notebook)
+            iterate, status = follow(solver, judge, clock, clock.observation.notebook)
         certificate = kernel_certificate(two, problem, judge.a, judge.measured, float(self.C), class_weight, self.tol)
         weights = judge.a * np.where(two.signs > 0, *judge.measured.scales)
-        solution.details["length"] = math.sqrt(max(0.0, judge.measured.square))
-        return Answer(two, solution, certificate, status, weights[np.searchsorted(two.rows, certificate.rows)])
+        iterate.details["length"] = math.sqrt(max(0.0, judge.measured.square))
+        return Answer(two, iterate, certificate, status, weights[np.searchsorted(two.rows, certificate.rows)])
 
     def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
         super()._store(X, classes, strategy, answers)
-        self._runs = [answer.solution.details["run"] for answer in answers]
+        self._runs = [answer.iterate.details["run"] for answer in answers]
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
         duals = []
@@ -291,7 +291,7 @@ class StochasticSVM(KernelPlanes):
             assert answer.a is not None
             duals.append(answer.two.signs[np.searchsorted(answer.two.rows, answer.certificate.rows)] * answer.a)
         self._store_support(answers, duals)
-        self._kernel = answers[0].solution.details["kernel"]
+        self._kernel = answers[0].iterate.details["kernel"]
         if self._kernel is None:
             super()._store_planes(X, answers)
             return
@@ -301,7 +301,7 @@ class StochasticSVM(KernelPlanes):
 
     def _margin(self, answer: Answer) -> float:
         certificate: Any = answer.certificate
-        steepness = answer.solution.details.get("length", 0.0) if self._kernel else length(certificate.w, "l2")
+        steepness = answer.iterate.details.get("length", 0.0) if self._kernel else length(certificate.w, "l2")
         return 1.0 / steepness if steepness > 0.0 else math.inf
 
     def _plane_values(self, X: Any) -> NDArray[np.float64]:

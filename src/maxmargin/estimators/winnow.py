@@ -9,11 +9,12 @@ import numpy as np
 from maxmargin.certificates import theorems
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.matrix import Vector
-from maxmargin.estimators.classifier import positive
+from maxmargin.estimators.base import positive
 from maxmargin.estimators.perceptrons import MistakeDriven
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.notebook import Notebook
-from maxmargin.problems.separation import Norm, Separation, Solution
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
 
@@ -74,8 +75,8 @@ class Winnow(MistakeDriven):
 
     def _solver(
         self, problem: Separation, max_updates: int, trace: Trace | None, scale: float, notebook: Notebook
-    ) -> Iterator[Solution]:
-        from maxmargin.solvers.winnow import winnow
+    ) -> Iterator[Iterate]:
+        from maxmargin.solvers.mistakes.winnow import winnow
 
         return winnow(
             problem,
@@ -88,8 +89,8 @@ class Winnow(MistakeDriven):
             notebook=notebook,
         )
 
-    def _theorems(self, two: TwoClasses, w: Vector, b: float, solution: Solution) -> tuple[TheoremBound, ...]:
+    def _theorems(self, two: TwoClasses, w: Vector, b: float, iterate: Iterate) -> tuple[TheoremBound, ...]:
         weights = two.X.shape[1] * (2 if self.balanced else 1) + (2 if self.fit_intercept else 0)
         return theorems.winnow_mistakes(
-            two.X, two.signs, w, b, self.fit_intercept, solution.updates, weights, epsilon=self.epsilon
+            two.X, two.signs, w, b, self.fit_intercept, iterate.updates, weights, epsilon=self.epsilon
         )

@@ -2,14 +2,14 @@
 
 from maxmargin.estimators.model_verification import verify_model
 from maxmargin.persistence.checkpoint import fit_with_checkpoints
-from maxmargin.persistence.coefficients import write_coefficients
 from maxmargin.persistence.errors import ModelFileError
+from maxmargin.persistence.exchange.coefficients import write_coefficients
+from maxmargin.persistence.exchange.liblinear import read_liblinear, write_liblinear
+from maxmargin.persistence.exchange.libsvm import read_libsvm, write_libsvm
+from maxmargin.persistence.exchange.onnx import write_onnx
+from maxmargin.persistence.exchange.skops import read_skops, write_skops
 from maxmargin.persistence.fingerprint import Fingerprint
-from maxmargin.persistence.liblinear_model import read_liblinear, write_liblinear
-from maxmargin.persistence.libsvm_model import read_libsvm, write_libsvm
 from maxmargin.persistence.model_file import ModelInfo, load, model_info, save
-from maxmargin.persistence.onnx_graph import write_onnx
-from maxmargin.persistence.skops_model import read_skops, write_skops
 
 __all__ = [
     "Fingerprint",

@@ -21,8 +21,7 @@ from maxmargin.persistence.container import Arrays
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.fields import Fields, Shelf, number_in, shown, split
 from maxmargin.problems.kernels import KernelName
-from maxmargin.problems.separation import Norm
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import Loss, Norm
 
 KINDS: dict[str, type[Part]] = {
     "separation": Certificate,

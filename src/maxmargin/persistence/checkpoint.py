@@ -38,7 +38,7 @@ from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.model_file import ESTIMATORS
 from maxmargin.persistence.parameters import write_parameters
 from maxmargin.problems.notebook import Notebook, NotebookError, Record
-from maxmargin.solve.watch import keeping
+from maxmargin.run.observers import keeping
 
 FORMAT = "maxmargin checkpoint"
 VERSION = 1

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.proof import spell_out
 from maxmargin.data.matrix import is_sparse
-from maxmargin.estimators.classifier import single
+from maxmargin.estimators.base import single
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.linear_cv import LinearSVMCV
 from maxmargin.estimators.stochastic import StochasticSVM

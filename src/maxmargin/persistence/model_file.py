@@ -34,7 +34,7 @@ from maxmargin._version import __version__
 from maxmargin.certificates.proof import spell_out
 from maxmargin.data.matrix import check_table
 from maxmargin.estimators.agreement import sides_of_planes
-from maxmargin.estimators.classifier import MarginClassifier, single
+from maxmargin.estimators.base import MarginClassifier, single
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.estimators.kernel import KernelSVM
 from maxmargin.estimators.kernel_perceptron import KernelPerceptron
@@ -64,7 +64,7 @@ from maxmargin.persistence.record import (
     write_seen,
 )
 from maxmargin.problems.multiclass import Strategy
-from maxmargin.solve.clock import Status
+from maxmargin.run.control import Status
 
 FORMAT = "maxmargin model"
 VERSION = 3

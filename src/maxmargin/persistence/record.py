@@ -14,7 +14,7 @@ import numpy as np
 
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.estimators.agreement import disagreements, parts_of
-from maxmargin.estimators.classifier import single
+from maxmargin.estimators.base import single
 from maxmargin.estimators.model_verification import OTHER_TABLE
 from maxmargin.persistence.container import Arrays
 from maxmargin.persistence.errors import Refusal

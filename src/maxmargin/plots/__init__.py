@@ -9,7 +9,7 @@ from maxmargin.plots.conditions import KKTDisplay
 from maxmargin.plots.convergence import ConvergenceDisplay
 from maxmargin.plots.hull import HullDisplay
 from maxmargin.plots.loss import LossDisplay
-from maxmargin.plots.price_path import PathDisplay
+from maxmargin.plots.regularization_path import PathDisplay
 from maxmargin.plots.run import TraceDisplay
 from maxmargin.plots.street import StreetDisplay
 

@@ -27,7 +27,7 @@ from maxmargin.plots.contours import MESH, Grid
 from maxmargin.plots.planes import Plane, certified_plane, is_soft, plane_of, rows_and_names, signs_of
 from maxmargin.plots.projection import along_the_kernel_plane, along_the_plane
 from maxmargin.plots.shapes import Box, Points, between, box_around, hull, hull_points, line_in_box, nearest_on_lines
-from maxmargin.problems.soft_margin import Loss, SoftMargin
+from maxmargin.problems.statement import Loss, SoftMargin
 
 __all__ = [
     "Conditions",

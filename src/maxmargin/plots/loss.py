@@ -9,7 +9,7 @@ import numpy as np
 from maxmargin.data.matrix import Vector
 from maxmargin.plots.planes import Plane, certified_plane, plane_of
 from maxmargin.plots.style import DASHES, Palette, furnish, legend_of, one_axes, palette_of
-from maxmargin.problems.soft_margin import Loss
+from maxmargin.problems.statement import Loss
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

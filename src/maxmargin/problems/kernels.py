@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.breath import breathe
+from maxmargin.data.interruption import check_interrupt
 from maxmargin.data.matrix import Matrix, Vector, is_sparse, largest_magnitude, row_squares
 from maxmargin.data.threads import Threads, block_edges, one_thread_for_blas
 from maxmargin.problems.kernel_function import checked_values
@@ -93,7 +93,7 @@ class Kernel:
         if self.shift is not None:
             moved = np.empty(X.shape)
             for rows in spans(0, len(X), ROWS):
-                breathe()
+                check_interrupt()
                 np.subtract(X[rows], self.shift, out=moved[rows])
             X = moved
         return Points(X, row_squares(X), places)
@@ -193,7 +193,7 @@ class Kernel:
         @np.errstate(over="ignore", invalid="ignore")  # of this thread
         def run(block: int, start: int, stop: int) -> None:
             for some in spans(start, stop, BLOCKS_AT_ONCE * height):
-                breathe()
+                check_interrupt()
                 left = self.left_factor(rows_of(A, some))
                 run_some(block, some, left)
 
@@ -205,7 +205,7 @@ class Kernel:
                 for rows, part in parts:
                     if both and columns.start < rows.start:
                         break  # these pairs, and those of the rows below, have had their turn the other way round
-                    breathe()
+                    check_interrupt()
                     values = self.from_factors(part, right)
                     out[rows] += values @ coefficients[columns]
                     if sizes is not None:
@@ -372,7 +372,7 @@ def compared(kernel: Kernel, points: Points) -> Points:
     if len(varies) == points.X.shape[1]:
         return points
     for rows in spans(0, len(points.X), ROWS):
-        breathe()
+        check_interrupt()
         points.X[rows, : len(varies)] = points.X[rows][:, varies]
     X = points.X[:, : len(varies)]
     return Points(X, row_squares(X), points.places)

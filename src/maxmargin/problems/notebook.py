@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.problems.separation import Solution
+from maxmargin.problems.protocol import Iterate
 
 State = dict[str, Any]
 Record = dict[str, State]
@@ -106,54 +106,54 @@ class Notebook:
             self.keep(self.latest)
             self.latest, self.written = None, time.perf_counter()
 
-    def end_of(self, n_columns: int) -> tuple[Solution, str] | None:
+    def end_of(self, n_columns: int) -> tuple[Iterate, str] | None:
         """How this problem ended in an earlier process, if it did; its lasting pages have been opened by now."""
         kept = None if self.is_closed else self.kept.pop(END, None)
         if kept is None:
             return None
-        nothing = Solution(np.zeros(n_columns), 0.0, np.zeros(self.n_rows), False, 0, 0, {})
+        nothing = Iterate(np.zeros(n_columns), 0.0, np.zeros(self.n_rows), False, 0, 0, {})
         compare(END, kept, state_of_end(nothing, ""), ("w", "a"), self.n_rows)
-        solution = solution_in(kept)
-        self.note_end(solution, kept["status"])
-        return solution, kept["status"]
+        iterate = iterate_in(kept)
+        self.note_end(iterate, kept["status"])
+        return iterate, kept["status"]
 
-    def end(self, solution: Solution, status: str) -> None:
+    def end(self, iterate: Iterate, status: str) -> None:
         """This problem has ended by itself."""
         if not self.is_closed:
-            self.note_end(solution, status)
+            self.note_end(iterate, status)
             self.write_if_due()
 
-    def note_end(self, solution: Solution, status: str) -> None:
+    def note_end(self, iterate: Iterate, status: str) -> None:
         self.check_all_read()
         record = {name: copied(state()) for name, (state, lasting) in self.pages.items() if lasting}
-        self.ended.append({**record, END: copied(state_of_end(solution, status))})
+        self.ended.append({**record, END: copied(state_of_end(iterate, status))})
         self.latest, self.is_open = list(self.ended), False
 
 
-def state_of(solution: Solution) -> State:
-    """A solution on a page; of its details the plain ones."""
+def state_of(iterate: Iterate) -> State:
+    """A iterate on a page; of its details the plain ones."""
     plain = (bool, int, float, str, np.floating, np.ndarray)
-    details = {DETAIL + name: value for name, value in solution.details.items() if isinstance(value, plain)}
+    details = {DETAIL + name: value for name, value in iterate.details.items() if isinstance(value, plain)}
     return {
-        "w": solution.w,
-        "b": float(solution.b),
-        "a": solution.a,
-        "settled": bool(solution.settled),
-        "updates": int(solution.updates),
-        "sweeps": int(solution.sweeps),
+        "w": iterate.w,
+        "b": float(iterate.b),
+        "a": iterate.a,
+        "proposes": bool(iterate.proposes),
+        "updates": int(iterate.updates),
+        "sweeps": int(iterate.sweeps),
         **details,
     }
 
 
-def state_of_end(solution: Solution, status: str) -> State:
-    return {**state_of(solution), "status": status}
+def state_of_end(iterate: Iterate, status: str) -> State:
+    return {**state_of(iterate), "status": status}
 
 
-def solution_in(state: State) -> Solution:
+def iterate_in(state: State) -> Iterate:
     """The way back."""
     details = {name.removeprefix(DETAIL): value for name, value in state.items() if name.startswith(DETAIL)}
-    w, b, a, settled, updates, sweeps = (state[name] for name in ("w", "b", "a", "settled", "updates", "sweeps"))
-    return Solution(w, b, a, settled, updates, sweeps, details)
+    w, b, a, proposes, updates, sweeps = (state[name] for name in ("w", "b", "a", "proposes", "updates", "sweeps"))
+    return Iterate(w, b, a, proposes, updates, sweeps, details)
 
 
 def state_of_random(random: np.random.Generator) -> State:

@@ -18,18 +18,17 @@ from maxmargin.certificates.exact_kernel import witness
 from maxmargin.certificates.kernel_duality import KernelMeasure, both_sides, direction, least_gap, measure, middle
 from maxmargin.certificates.kernel_margin import nearest
 from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
-from maxmargin.data.breath import OutOfTime
+from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads
-from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
 from maxmargin.problems.kernels import rows_of
 from maxmargin.problems.notebook import State
-from maxmargin.problems.separation import Norm, Separation, SignedRows, Solution
-from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin
-from maxmargin.solve.clock import Clock, Status, now
+from maxmargin.problems.protocol import Evaluation, Iterate, SolverRun
+from maxmargin.problems.statement import KernelMargin, Loss, Norm, Separation, SignedRows, SoftMargin
+from maxmargin.run.control import Clock, Status, now
 from maxmargin.solve.separation import drive
 from maxmargin.solve.soft_margin import ALMOST, Judge, prove
-from maxmargin.solvers.low_rank import low_rank
+from maxmargin.solvers.kernel_smo.low_rank import low_rank
 from maxmargin.solvers.soft_street import soft_street
 from maxmargin.solvers.widest_street import widest_street
 
@@ -58,33 +57,33 @@ class KernelJudge:
         self.any_plane, self.least = any_plane, self.measured.primal
         self.witness: Vector | None = None
         self.was_brief = False  # the last proposal was refused for its rows with weight alone
-        self.pace: float | None = None  # seconds for a kernel value, once it is known
+        self.seconds_per_value: float | None = None  # seconds for a kernel value, once it is known
 
     @property
     def gap(self) -> float:
         return gap_of(self.measured)
 
-    def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement:
+    def evaluate(self, iterate: Iterate, *, thorough: bool = True) -> Evaluation:
         """Measure the weights that are proposed; keep them if they prove more.
 
         Not thorough: where rows that carry weight already show that the gap is too large, no others are measured, and
         their values are NaN, and so is the bias. But not twice in a row: a solver needs exact values of all rows to get
         out of its errors.
         """
-        begun, a = now(), np.clip(solution.a, 0.0, self.problem.costs)
+        begun, a = now(), np.clip(iterate.a, 0.0, self.problem.costs)
         a = np.where(np.isfinite(a), a, 0.0)  # a solver in overflow proposes nothing
         w = direction(self.problem, a, self.threads)
         if not (thorough or self.was_brief) and (gap := least_gap(self.problem, w)) > self.tol:
             self.was_brief = True
-            return Judgement(math.inf, 0.0, gap, w.values, math.nan)
+            return Evaluation(math.inf, 0.0, gap, w.values, math.nan)
         self.was_brief = False
         measured = both_sides(self.problem, w, None, self.threads)
         if (values := self.problem.n_rows * np.count_nonzero(a)) >= WORTH_TIMING:
-            self.pace = (now() - begun) / values
+            self.seconds_per_value = (now() - begun) / values
         self.keep_if_better(a, measured)
         if not self.gap <= self.tol and not self.any_plane and (steeper := self.steeper(a, measured)) is not None:
             self.keep_if_better(*steeper)
-        return Judgement(measured.upper, measured.lower, gap_of(measured), measured.values, measured.b)
+        return Evaluation(measured.upper, measured.lower, gap_of(measured), measured.values, measured.b)
 
     def keep_if_better(self, a: Vector, measured: KernelMeasure) -> None:
         gap = gap_of(measured)
@@ -140,18 +139,18 @@ class KernelJudge:
                 if gap <= self.tol:
                     return
 
-    def shown(self, solution: Solution) -> tuple[Solution, SignedRows]:
-        """What listeners hear of a solution on the way, and the problem that it is of."""
-        return solution, self.problem
+    def shown(self, iterate: Iterate) -> tuple[Iterate, SignedRows]:
+        """What observers hear of an iterate on the way, and the problem that it is of."""
+        return iterate, self.problem
 
-    def seconds_for(self, solution: Solution) -> float:
+    def seconds_for(self, iterate: Iterate) -> float:
         """What a judgement of these weights takes: a kernel value for each row and each row that carries weight."""
-        values = self.problem.n_rows * np.count_nonzero(solution.a)
+        values = self.problem.n_rows * np.count_nonzero(iterate.a)
         if values < WORTH_TIMING:
             return 0.0
-        if self.pace is None:
-            self.pace = pace_of(self.problem) / self.threads.number
-        return MARGIN * self.pace * values
+        if self.seconds_per_value is None:
+            self.seconds_per_value = seconds_per_value_of(self.problem) / self.threads.number
+        return MARGIN * self.seconds_per_value * values
 
     def best_weights(self) -> Vector:
         """The feasible weights that were measured."""
@@ -188,7 +187,7 @@ def gap_of(measured: KernelMeasure) -> float:
     return soft_gap(measured.upper, measured.lower)
 
 
-def pace_of(problem: KernelMargin) -> float:
+def seconds_per_value_of(problem: KernelMargin) -> float:
     """Seconds for a kernel value on one core, from two small tables of them: the first one wakes up the memory."""
     few = rows_of(problem.points, slice(0, SOME_ROWS))
     for _ in range(2):
@@ -199,8 +198,8 @@ def pace_of(problem: KernelMargin) -> float:
 
 
 def hard_margin(
-    problem: KernelMargin, judge: KernelJudge, clock: Clock, rounds: Callable[..., KernelSolver]
-) -> tuple[Solution, Status]:
+    problem: KernelMargin, judge: KernelJudge, clock: Clock, rounds: Callable[..., SolverRun]
+) -> tuple[Iterate, Status]:
     """The widest street on the rows of G, K = G G': linear, so that the algorithms of the linear one can find it.
 
     Where these find two points of the hulls that meet, the judge looks for a proof that they do. Where G cannot stand
@@ -212,21 +211,21 @@ def hard_margin(
     except OutOfTime:
         return nothing(problem), clock.reason
     separation = Separation(found.columns, problem.signs, Norm.L2, True)
-    solution, status = drive(separation, functools.partial(widest_street, tol=FINER * judge.tol), clock)
-    if not heard(judge, solution, clock):
-        return solution, clock.reason
+    iterate, status = drive(separation, functools.partial(widest_street, tol=FINER * judge.tol), clock)
+    if not heard(judge, iterate, clock):
+        return iterate, clock.reason
     if not judge.gap <= judge.tol and status is Status.SETTLED:
-        judge.witness = witness(problem) if solution.details.get("meets") else None
+        judge.witness = witness(problem) if iterate.details.get("meets") else None
         if judge.witness is not None:
-            return solution, Status.WITNESS
-        solution, status = prove(rounds(start=judge.best_weights()), judge, clock, None)
+            return iterate, Status.WITNESS
+        iterate, status = prove(rounds(start=judge.best_weights()), judge, clock, None)
     if judge.measured.primal < np.inf:
         with clock.judging(), contextlib.suppress(OutOfTime):
             judge.make_canonical()
-    return solution, Status.PROVEN if judge.gap <= judge.tol else status
+    return iterate, Status.PROVEN if judge.gap <= judge.tol else status
 
 
-def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clock) -> tuple[Solution, Status]:
+def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clock) -> tuple[Iterate, Status]:
     """The kernel G G' of that rank instead: a linear problem on the rows of G, whose dual variables the judge then
     measures with the true kernel."""
     try:
@@ -238,23 +237,23 @@ def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clo
         costs = np.clip(problem.costs * found.scale, 2.0**-1000, 2.0**1000)
     linear = SoftMargin(found.columns, problem.signs, costs, Loss.HINGE, True)
     inner = Judge(linear, FINER * judge.tol, None)
-    solution, status = prove(soft_street(linear, tol=FINER * judge.tol), inner, clock, None)
-    solution = dataclasses.replace(solution, a=feasible_weights(inner.dual, problem.signs, inner.a) / found.scale)
-    if not heard(judge, solution, clock):
-        return solution, clock.reason
-    return solution, Status.PROVEN if judge.gap <= judge.tol else Status.SETTLED if status is Status.PROVEN else status
+    iterate, status = prove(soft_street(linear, tol=FINER * judge.tol), inner, clock, None)
+    iterate = dataclasses.replace(iterate, a=feasible_weights(inner.dual, problem.signs, inner.a) / found.scale)
+    if not heard(judge, iterate, clock):
+        return iterate, clock.reason
+    return iterate, Status.PROVEN if judge.gap <= judge.tol else Status.SETTLED if status is Status.PROVEN else status
 
 
-def heard(judge: KernelJudge, solution: Solution, clock: Clock) -> bool:
+def heard(judge: KernelJudge, iterate: Iterate, clock: Clock) -> bool:
     """Have it judged; False where the time for that is over, too, and what was judged before stands."""
     try:
         with clock.judging():
-            judge.hear(solution)
+            judge.evaluate(iterate)
     except OutOfTime:
         return False
     return True
 
 
-def nothing(problem: KernelMargin) -> Solution:
+def nothing(problem: KernelMargin) -> Iterate:
     """What is known before anything is."""
-    return Solution(np.zeros(0), 0.0, np.zeros(problem.n_rows), False, 0, 0, {})
+    return Iterate(np.zeros(0), 0.0, np.zeros(problem.n_rows), False, 0, 0, {})

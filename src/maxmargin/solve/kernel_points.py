@@ -6,13 +6,13 @@ import contextlib
 
 import numpy as np
 
-from maxmargin.data.breath import OutOfTime, breathe
+from maxmargin.data.interruption import OutOfTime, check_interrupt
 from maxmargin.data.matrix import Vector
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernel_range import refuse_values_beyond_float64
 from maxmargin.problems.kernels import Kernel, Points, rows_of
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.solve.clock import Clock
+from maxmargin.problems.statement import KernelMargin
+from maxmargin.run.control import Clock
 
 
 def points_in_time(kernel: Kernel, two: TwoClasses, clock: Clock) -> Points:
@@ -32,7 +32,7 @@ def values_in_time(problem: KernelMargin, a: Vector, clock: Clock | None) -> Vec
     coefficients = (a * problem.signs)[own, None]
     try:
         with contextlib.nullcontext() if clock is None else clock.searching():
-            breathe()
+            check_interrupt()
             return problem.kernel.combine(problem.points, rows_of(problem.points, own), coefficients)[:, 0]
     except OutOfTime:
         return np.zeros(problem.n_rows)

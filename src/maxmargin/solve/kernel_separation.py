@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.breath import OutOfTime
+from maxmargin.data.interruption import OutOfTime
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.separation import Norm, Separation, Solution
-from maxmargin.solve.clock import Answer, Clock
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import Norm, Separation
+from maxmargin.run.control import Clock
+from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_points import points_in_time
 from maxmargin.solve.separation import drive
 
@@ -23,9 +25,9 @@ def learn(
 ) -> Answer:
     """Sweep until no row is a mistake, the sweeps are spent, the time is over, or Ctrl-C."""
     from maxmargin.certificates.kernel_separation import kernel_separation
-    from maxmargin.solvers.kernel_perceptron import kernel_perceptron
+    from maxmargin.solvers.mistakes.kernel_perceptron import kernel_perceptron
 
-    points, notebook = points_in_time(kernel, two, clock), clock.watch.notebook
+    points, notebook = points_in_time(kernel, two, clock), clock.observation.notebook
 
     def solver(_: Separation) -> Any:
         return kernel_perceptron(
@@ -38,26 +40,26 @@ def learn(
             notebook=notebook,
         )
 
-    def seconds_for(solution: Solution) -> float:
+    def seconds_for(iterate: Iterate) -> float:
         """What the certificate takes: as the search, a row of the kernel for each row on which a mistake was made."""
-        return MARGIN * clock.elapsed * np.count_nonzero(solution.a) / max(1.0, float(solution.details["rows_made"]))
+        return MARGIN * clock.elapsed * np.count_nonzero(iterate.a) / max(1.0, float(iterate.details["rows_made"]))
 
     problem = Separation(two.X, two.signs, Norm.L2, fit_intercept)
-    solution, status = drive(problem, solver, clock, notebook=notebook, seconds_for=seconds_for)
+    iterate, status = drive(problem, solver, clock, notebook=notebook, seconds_for=seconds_for)
     certified = functools.partial(
         kernel_separation,
         two,
         kernel,
         points,
-        solution.a,
+        iterate.a,
         fit_intercept=fit_intercept,
-        settled=solution.settled,
-        mistakes=solution.updates,
+        settled=iterate.proposes,
+        mistakes=iterate.updates,
     )
     certificate: Any
     try:
         with clock.judging():
-            certificate = certified(measured=bool(np.any(solution.a)))  # no mistake was made: nothing to measure
+            certificate = certified(measured=bool(np.any(iterate.a)))  # no mistake was made: nothing to measure
     except OutOfTime:  # the limit is heard all the same: what was learnt is kept, and nothing is claimed of it
         status, certificate = clock.reason, certified(measured=False, settled=False)
-    return Answer(two, solution, certificate, status)
+    return Answer(two, iterate, certificate, status)

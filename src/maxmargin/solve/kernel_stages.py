@@ -23,19 +23,18 @@ from collections.abc import Callable
 import numpy as np
 
 from maxmargin.certificates.soft_margin import feasible_weights
-from maxmargin.data.breath import OutOfTime
+from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Matrix, is_sparse
-from maxmargin.problems.kernel_margin import KernelMargin, KernelSolver
 from maxmargin.problems.kernels import KernelName
 from maxmargin.problems.notebook import BLANK, Notebook
-from maxmargin.problems.separation import SignedRows, Solution
-from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin
-from maxmargin.solve.clock import Clock, Status
+from maxmargin.problems.protocol import Evaluation, Iterate, SolverRun
+from maxmargin.problems.statement import KernelMargin, Loss, SignedRows, SoftMargin
+from maxmargin.run.control import Clock, Status
 from maxmargin.solve.kernel_margin import KernelJudge, nothing
 from maxmargin.solve.soft_margin import Judge, prove
-from maxmargin.solvers.edge_refinement import refined
-from maxmargin.solvers.kernel_rows import power_at
-from maxmargin.solvers.low_rank import ScaledKernel, highest_rank, low_rank
+from maxmargin.solvers.kernel_smo.edge_refinement import refined
+from maxmargin.solvers.kernel_smo.kernel_rows import power_at
+from maxmargin.solvers.kernel_smo.low_rank import ScaledKernel, highest_rank, low_rank
 from maxmargin.solvers.soft_street import soft_street
 
 FINER = (1e-1, 1e-4, 1e-7)  # of the tolerance: to what the weights are sought, one after the other
@@ -51,10 +50,10 @@ def soft_margin(
     problem: KernelMargin,
     judge: KernelJudge,
     clock: Clock,
-    rounds: Callable[..., KernelSolver],
+    rounds: Callable[..., SolverRun],
     max_iter: int | None,
     notebook: Notebook,
-) -> tuple[Solution, Status]:
+) -> tuple[Iterate, Status]:
     """The stages above, until the gap is proven or somebody says stop. `rounds` are those of SMO."""
     if clock.is_over:  # the rows may not have been made
         return nothing(problem), clock.reason
@@ -63,28 +62,28 @@ def soft_margin(
     rank = highest_rank(problem)
     work = problem.n_rows * float(rank) ** 2
     budget = max(LEAST_STEPS, work / WORK_OF_A_STEP) if work <= MOST_WORK else math.inf
-    solution, status = prove(limited(rounds(notebook=notebook), budget), judge, clock, max_iter, notebook)
+    iterate, status = prove(limited(rounds(notebook=notebook), budget), judge, clock, max_iter, notebook)
     if status is not Status.STALLED or work > MOST_WORK:
-        return solution, status
+        return iterate, status
     try:
         with clock.searching():
             found = low_rank(problem, rank, centred=True)
     except OutOfTime:
-        return solution, clock.reason
+        return iterate, clock.reason
     return by_columns(found.columns, found.scale, judge, clock, max_iter, BLANK, "interior_point")
 
 
-def limited(solver: KernelSolver, most_steps: float) -> KernelSolver:
-    """The same solutions, until so many steps were made."""
-    answer: Judgement | None = None
+def limited(solver: SolverRun, most_steps: float) -> SolverRun:
+    """The same iterates, until so many steps were made."""
+    answer: Evaluation | None = None
     try:
         while True:
             try:
-                solution = solver.send(answer)
+                iterate = solver.send(answer)
             except StopIteration:
                 return
-            answer = yield solution
-            if solution.updates > most_steps:
+            answer = yield iterate
+            if iterate.updates > most_steps:
                 return
     finally:
         solver.close()
@@ -112,21 +111,21 @@ class ColumnsJudge(Judge):
         super().__init__(SoftMargin(columns, of.problem.signs, costs, Loss.HINGE, True), tol, None)
         self.of, self.scale = of, scale
 
-    def seconds_for(self, solution: Solution) -> float:
+    def seconds_for(self, iterate: Iterate) -> float:
         """The judgement in the space of the kernel, which is to come."""
-        return self.of.seconds_for(solution)
+        return self.of.seconds_for(iterate)
 
     def tidy(self) -> None:
         pass
 
-    def shown(self, solution: Solution) -> tuple[Solution, SignedRows]:
+    def shown(self, iterate: Iterate) -> tuple[Iterate, SignedRows]:
         """Whoever listens hears of the kernel."""
-        return dataclasses.replace(solution, w=np.zeros(0), a=solution.a / self.scale), self.of.problem
+        return dataclasses.replace(iterate, w=np.zeros(0), a=iterate.a / self.scale), self.of.problem
 
-    def in_kernel(self, solution: Solution) -> Solution:
+    def in_kernel(self, iterate: Iterate) -> Iterate:
         """The best weights, as a proposal to the kernel's judge."""
         a = feasible_weights(self.dual, self.problem.signs, self.a) / self.scale
-        return Solution(np.zeros(0), 0.0, a, True, solution.updates, solution.sweeps, {"gap": self.gap})
+        return Iterate(np.zeros(0), 0.0, a, True, iterate.updates, iterate.sweeps, {"gap": self.gap})
 
 
 def by_columns(
@@ -137,35 +136,35 @@ def by_columns(
     max_iter: int | None,
     notebook: Notebook,
     solver: str,
-) -> tuple[Solution, Status]:
+) -> tuple[Iterate, Status]:
     """The solvers of planes on these columns, to one tolerance after the other."""
     for finer in FINER:
         tol = max(finer * judge.tol, FINEST)
         inner = ColumnsJudge(judge, columns, scale, tol)
         planes = soft_street(inner.problem, solver=solver, tol=tol, notebook=notebook)
-        solution, status = prove(planes, inner, clock, max_iter, notebook)
-        solution = inner.in_kernel(solution)
+        iterate, status = prove(planes, inner, clock, max_iter, notebook)
+        iterate = inner.in_kernel(iterate)
         with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands
-            hear_and_refine(judge, solution)
+            evaluate_and_refine(judge, iterate)
             judge.clear_up()
         if judge.gap <= judge.tol:
-            return solution, Status.PROVEN
+            return iterate, Status.PROVEN
         if status is not Status.PROVEN:
-            return solution, status
+            return iterate, status
         notebook = BLANK
-    return solution, Status.STALLED
+    return iterate, Status.STALLED
 
 
-def hear_and_refine(judge: KernelJudge, solution: Solution) -> None:
+def evaluate_and_refine(judge: KernelJudge, iterate: Iterate) -> None:
     """Propose the weights and, as long as that brings something, those that their exact values lead to."""
-    answer, best = judge.hear(solution), math.inf
+    answer, best = judge.evaluate(iterate), math.inf
     kernel: ScaledKernel | None = None
     for _ in range(REFINEMENTS):
         if judge.gap <= judge.tol or not answer.primal < WORTH_IT * best:
             return
         kernel = kernel or ScaledKernel(judge.problem, centred=True)
-        a = refined(judge.problem, kernel, solution.a, answer.values, answer.b)
+        a = refined(judge.problem, kernel, iterate.a, answer.values, answer.b)
         if a is None:
             return
-        solution, best = dataclasses.replace(solution, a=a), answer.primal
-        answer = judge.hear(solution)
+        iterate, best = dataclasses.replace(iterate, a=a), answer.primal
+        answer = judge.evaluate(iterate)

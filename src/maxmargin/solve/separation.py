@@ -1,7 +1,7 @@
 """A separating plane: solver and certificate in turn.
 
-A solver is a generator of better and better solutions. `drive` takes them until the solver has settled, the time is
-over or the user interrupts; then the last solution, in the user's own units, becomes a claim, and the certificate
+A solver is a generator of better and better iterates. `drive` takes them until the solver has proposes, the time is
+over or the user interrupts; then the last iterate, in the user's own units, becomes a claim, and the certificate
 says what it is worth.
 """
 
@@ -21,15 +21,16 @@ from maxmargin.certificates.exact import proves_intersection
 from maxmargin.certificates.measure import objective, plane_margin
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.breath import OutOfTime
+from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector, in_safe_range, is_sparse
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.notebook import BLANK, Notebook
-from maxmargin.problems.separation import Norm, Separation, Solution
-from maxmargin.solve.clock import BY_THE_CLOCK, Clock, Status, status_named
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import Norm, Separation
+from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
 
 AnyCertificate = TypeVar("AnyCertificate", Certificate, SoftMarginCertificate)
-Solver = Callable[[Separation], Iterator[Solution]]
+Solver = Callable[[Separation], Iterator[Iterate]]
 
 CERTAIN = 0.5  # a relative gap of the margin below which a plane exists
 PATIENCE = 160  # sweeps, of which the question whether the hulls meet is asked twice
@@ -40,59 +41,59 @@ def drive(
     problem: Separation,
     solver: Solver,
     clock: Clock,
-    stop: Callable[[Solution], bool] = lambda solution: False,
+    stop: Callable[[Iterate], bool] = lambda iterate: False,
     notebook: Notebook = BLANK,
-    seconds_for: Callable[[Solution], float] = lambda solution: 0.0,
-) -> tuple[Solution, Status]:
-    """Take solutions until one is settled, `stop` says so, the time is over, or Ctrl-C.
+    seconds_for: Callable[[Iterate], float] = lambda iterate: 0.0,
+) -> tuple[Iterate, Status]:
+    """Take iterates until one is proposes, `stop` says so, the time is over, or Ctrl-C.
 
-    `seconds_for` says how long the certificate of a solution takes: the search ends so much before the limit.
+    `seconds_for` says how long the certificate of an iterate takes: the search ends so much before the limit.
     """
     if (ended := notebook.end_of(problem.n_columns)) is not None:
         return ended[0], status_named(ended[1])
-    solution, status = driven(problem, solver, clock, stop, seconds_for)
+    iterate, status = driven(problem, solver, clock, stop, seconds_for)
     clock.reserve = 0.0
     if status not in BY_THE_CLOCK and not clock.is_over:
-        notebook.end(solution, status.name)
-    return solution, status
+        notebook.end(iterate, status.name)
+    return iterate, status
 
 
 def driven(
     problem: Separation,
     solver: Solver,
     clock: Clock,
-    stop: Callable[[Solution], bool],
-    seconds_for: Callable[[Solution], float],
-) -> tuple[Solution, Status]:
+    stop: Callable[[Iterate], bool],
+    seconds_for: Callable[[Iterate], float],
+) -> tuple[Iterate, Status]:
     n, d = problem.X.shape
-    solution = Solution(np.zeros(d), 0.0, np.zeros(n), False, 0, 0, {})
+    iterate = Iterate(np.zeros(d), 0.0, np.zeros(n), False, 0, 0, {})
     try:
         with clock.searching():
-            for solution in quietly(solver(problem)):
-                clock.show(solution, problem)
-                if solution.settled:
-                    return solution, Status.SETTLED
-                if stop(solution):
-                    return solution, Status.WITNESS
-                clock.reserve = seconds_for(solution)
+            for iterate in quietly(solver(problem)):
+                clock.show(iterate, problem)
+                if iterate.proposes:
+                    return iterate, Status.SETTLED
+                if stop(iterate):
+                    return iterate, Status.WITNESS
+                clock.reserve = seconds_for(iterate)
                 if clock.is_over:
-                    return solution, clock.reason
+                    return iterate, clock.reason
     except OutOfTime:
-        return solution, clock.reason
+        return iterate, clock.reason
     except KeyboardInterrupt:
         clock.interrupt()
-        return solution, Status.INTERRUPTED
-    return solution, Status.BUDGET
+        return iterate, Status.INTERRUPTED
+    return iterate, Status.BUDGET
 
 
-def quietly(solutions: Iterator[Solution]) -> Iterator[Solution]:
+def quietly(iterates: Iterator[Iterate]) -> Iterator[Iterate]:
     """The same; whatever overflows on the way, the last of them is judged."""
     while True:
         with np.errstate(all="ignore"):
-            solution = next(solutions, None)
-        if solution is None:
+            iterate = next(iterates, None)
+        if iterate is None:
             return
-        yield solution
+        yield iterate
 
 
 def separation_of(two: TwoClasses, norm: Norm, fit_intercept: bool) -> tuple[Separation, float]:
@@ -105,7 +106,7 @@ def judge(
     two: TwoClasses,
     norm: Norm,
     fit_intercept: bool,
-    solution: Solution,
+    iterate: Iterate,
     scale: float,
     *,
     tol: float,
@@ -115,15 +116,15 @@ def judge(
     weakly: bool = False,
     clock: Clock | None = None,
 ) -> Certificate:
-    """The certificate of a solution; `plane` takes the place of its own where the user is shown another one.
+    """The certificate of an iterate; `plane` takes the place of its own where the user is shown another one.
 
     `weakly` asks whether the plane separates weakly, where no plane separates. Where the clock leaves no time for the
     exact proof that none does, that is not claimed.
     """
-    w, b = plane if plane is not None else (solution.w, solution.b)
-    rows = np.flatnonzero(solution.a)
+    w, b = plane if plane is not None else (iterate.w, iterate.b)
+    rows = np.flatnonzero(iterate.a)
     w, b = in_units_of_the_user(w, b, scale)
-    claim = Claim(w, b, rows, solution.a[rows], bool(solution.details.get("meets")), stopped, weakly)
+    claim = Claim(w, b, rows, iterate.a[rows], bool(iterate.details.get("meets")), stopped, weakly)
     certified = functools.partial(
         certify,
         two.X,
@@ -189,22 +190,22 @@ def in_equal_units(problem: Separation) -> tuple[Separation, Vector]:
     return Separation(X, problem.signs, Norm.L2, problem.fit_intercept), units
 
 
-def decide(problem: Separation, solution: Solution, clock: Clock) -> Solution:
+def decide(problem: Separation, iterate: Iterate, clock: Clock) -> Iterate:
     """Where rounding leaves open whether a plane exists: the plane, or the witness, of the rows in equal units.
 
-    The weights of the first solution still bound the margin from above.
+    The weights of the first iterate still bound the margin from above.
     """
     from maxmargin.solvers.widest_street import widest_street
 
     equal, units = in_equal_units(problem)
     other, _ = drive(equal, widest_street, clock)
     if other.details.get("meets"):
-        return dataclasses.replace(solution, a=other.a, details=other.details)
+        return dataclasses.replace(iterate, a=other.a, details=other.details)
     largest = float(units.max())
-    return dataclasses.replace(solution, w=other.w * (units / largest), b=other.b / largest)
+    return dataclasses.replace(iterate, w=other.w * (units / largest), b=other.b / largest)
 
 
-def witness(problem: Separation, clock: Clock) -> Solution | None:
+def witness(problem: Separation, clock: Clock) -> Iterate | None:
     """A proof that no plane exists, if one is found quickly; None otherwise.
 
     Two equal rows of both classes; or else the nearest points of the hulls. Where rows and columns are many, coordinate
@@ -213,15 +214,15 @@ def witness(problem: Separation, clock: Clock) -> Solution | None:
     """
     from maxmargin.solvers.widest_street import widest_street
 
-    def is_answered(solution: Solution) -> bool:
-        gap = solution.details.get("gap")
-        return gap is not None and (gap < CERTAIN or solution.sweeps >= PATIENCE)
+    def is_answered(iterate: Iterate) -> bool:
+        gap = iterate.details.get("gap")
+        return gap is not None and (gap < CERTAIN or iterate.sweeps >= PATIENCE)
 
     # A problem of its own: a recorder tells this question from the run that it interrupts.
     question = dataclasses.replace(problem, norm=Norm.L2)
-    solution, _ = drive(question, widest_street, clock, is_answered)
-    if not solution.details.get("meets"):
+    iterate, _ = drive(question, widest_street, clock, is_answered)
+    if not iterate.details.get("meets"):
         return None
-    rows = np.flatnonzero(solution.a)
-    met = proves_intersection(problem.X[rows], problem.signs[rows], solution.a[rows], problem.fit_intercept)
-    return solution if met else None
+    rows = np.flatnonzero(iterate.a)
+    met = proves_intersection(problem.X[rows], problem.signs[rows], iterate.a[rows], problem.fit_intercept)
+    return iterate if met else None

@@ -22,13 +22,13 @@ from maxmargin.certificates.soft_margin import (
     soft_conditions,
     soft_gap,
 )
-from maxmargin.data.breath import OutOfTime
+from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector, in_safe_range
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.notebook import BLANK, Notebook, State, solution_in, state_of
-from maxmargin.problems.separation import SignedRows, Solution
-from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, SoftMarginSolver, best_bias
-from maxmargin.solve.clock import BY_THE_CLOCK, Clock, Status, status_named
+from maxmargin.problems.notebook import BLANK, Notebook, State, iterate_in, state_of
+from maxmargin.problems.protocol import Evaluation, Iterate, SolverRun
+from maxmargin.problems.statement import Loss, SignedRows, SoftMargin, best_bias
+from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
 from maxmargin.solve.separation import in_rows_of_the_user
 
 BEYOND_ROUNDING = 1e-12  # so much beyond its edge, a row does not pay for what rounding might do to it
@@ -55,9 +55,9 @@ class AnyJudge(Protocol):
     def problem(self) -> SoftMargin: ...
     @property
     def gap(self) -> float: ...
-    def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement: ...
-    def seconds_for(self, solution: Solution) -> float: ...
-    def shown(self, solution: Solution) -> tuple[Solution, SignedRows]: ...
+    def evaluate(self, iterate: Iterate, *, thorough: bool = True) -> Evaluation: ...
+    def seconds_for(self, iterate: Iterate) -> float: ...
+    def shown(self, iterate: Iterate) -> tuple[Iterate, SignedRows]: ...
     def tidy(self) -> None: ...
     def state(self) -> State: ...
     def take_up(self, kept: State) -> None: ...
@@ -101,23 +101,23 @@ class Judge:
         primal = primal_value(self.problem, w, b, values=values, largest=self.largest, matters=self.tol)
         return Plane(w, b, values, primal)
 
-    def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement:
+    def evaluate(self, iterate: Iterate, *, thorough: bool = True) -> Evaluation:
         """Measure the plane and the weights that are proposed; keep what is better than before.
 
         Not thorough: where the solver itself believes that its weights cannot close the gap to what the plane costs
         (details["dual"]), they are not measured, which would cost a pass over the rows.
         """
         self.heard += 1
-        w = np.where(np.isfinite(solution.w), solution.w, 0.0)
+        w = np.where(np.isfinite(iterate.w), iterate.w, 0.0)
         plane = self.look_at(w, values_of(self.problem.X, w))
-        believed = float(solution.details.get("dual", math.inf))
+        believed = float(iterate.details.get("dual", math.inf))
         if not thorough and soft_gap(self.plane.primal.upper, max(believed, self.dual.lower)) > self.tol:
             dual = max(believed, self.dual.lower)
         else:
-            self.weigh(solution.a)
+            self.weigh(iterate.a)
             dual = self.dual.lower
         gap = soft_gap(self.plane.primal.upper, dual)
-        return Judgement(self.plane.primal.upper, dual, gap, plane.values, plane.b)
+        return Evaluation(self.plane.primal.upper, dual, gap, plane.values, plane.b)
 
     def weigh(self, a: Vector) -> bool:
         """Measure a dual point; keep it if it is better. Whether it is at least as good as the gap needs."""
@@ -140,7 +140,7 @@ class Judge:
                 self.look_at(plane, values_of(self.problem.X, plane))
         return self.a
 
-    def seconds_for(self, solution: Solution) -> float:
+    def seconds_for(self, iterate: Iterate) -> float:
         """What a judgement takes: a pass over the rows, which needs no time of its own."""
         return 0.0
 
@@ -148,9 +148,9 @@ class Judge:
     def gap(self) -> float:
         return soft_gap(self.plane.primal.upper, self.dual.lower)
 
-    def shown(self, solution: Solution) -> tuple[Solution, SignedRows]:
-        """What listeners hear of a solution on the way, and the problem that it is of."""
-        return solution, self.problem
+    def shown(self, iterate: Iterate) -> tuple[Iterate, SignedRows]:
+        """What observers hear of an iterate on the way, and the problem that it is of."""
+        return iterate, self.problem
 
     def state(self) -> State:
         """The plane and the weights, for a notebook: what they are worth is measured again."""
@@ -196,57 +196,57 @@ def half_gap(problem: SoftMargin, values: Vector) -> tuple[float, float]:
 
 
 def prove(
-    solver: SoftMarginSolver, judge: AnyJudge, clock: Clock, max_iter: int | None, notebook: Notebook = BLANK
-) -> tuple[Solution, Status]:
+    solver: SolverRun, judge: AnyJudge, clock: Clock, max_iter: int | None, notebook: Notebook = BLANK
+) -> tuple[Iterate, Status]:
     """Solver and judge in turn, until the gap is proven or somebody says stop."""
     if (ended := taken_up(judge, notebook)) is not None:
         return ended
     n, d = judge.problem.X.shape
-    solution = Solution(np.zeros(d), 0.0, np.zeros(n), False, 0, 0, {})
-    answer: Judgement | None = None
+    iterate = Iterate(np.zeros(d), 0.0, np.zeros(n), False, 0, 0, {})
+    answer: Evaluation | None = None
     status = Status.STALLED
     judged = True  # there is nothing yet
-    affordable = solution  # the last one that could be judged in the time that was left
-    given_up: list[Solution] = []  # what an algorithm had when it handed over to the next, if that was something
+    affordable = iterate  # the last one that could be judged in the time that was left
+    given_up: list[Iterate] = []  # what an algorithm had when it handed over to the next, if that was something
 
     def state() -> State:
         planes = np.array([other.w for other in given_up]).reshape(-1, d)
         weights = np.array([other.a for other in given_up]).reshape(-1, n)
-        return {**state_of(solution), "judged": judged, "given_up_w": planes, "given_up_a": weights}
+        return {**state_of(iterate), "judged": judged, "given_up_w": planes, "given_up_a": weights}
 
     if (kept := notebook.page("turns", state, growing=("w", "given_up_w", "given_up_a"))) is not None:
-        solution, judged = solution_in(kept), kept["judged"]
+        iterate, judged = iterate_in(kept), kept["judged"]
         pairs = zip(kept["given_up_w"], kept["given_up_a"], strict=False)
-        given_up += [Solution(w, 0.0, a, False, 0, 0, {}) for w, a in pairs]
+        given_up += [Iterate(w, 0.0, a, False, 0, 0, {}) for w, a in pairs]
     if judge.gap <= judge.tol:  # the start was good enough
-        return solution, Status.PROVEN
+        return iterate, Status.PROVEN
     try:
         while True:
-            last = solution
+            last = iterate
             try:
                 with np.errstate(all="ignore"), clock.searching():  # whatever overflows, what is proposed is judged
-                    solution = solver.send(answer)
-            except StopIteration:  # of the solver: that of a listener or a kernel is an error of theirs
+                    iterate = solver.send(answer)
+            except StopIteration:  # of the solver: that of an observer or a kernel is an error of theirs
                 break
-            handed_over = solution.details.get("solver") != last.details.get("solver")
+            handed_over = iterate.details.get("solver") != last.details.get("solver")
             if handed_over and not judged and last.details.get("gap", math.inf) < HOPELESS:
                 given_up.append(last)
             judged, answer = False, None
-            if solution.settled:
+            if iterate.proposes:
                 with clock.judging():
-                    answer = judge.hear(solution, thorough=False)
+                    answer = judge.evaluate(iterate, thorough=False)
                 judged = judge.gap <= answer.gap
-                solution.details["gap"] = answer.gap
+                iterate.details["gap"] = answer.gap
                 if judge.gap <= judge.tol:
                     status = Status.PROVEN
                     break
-            clock.show(*judge.shown(solution))
-            clock.reserve = judge.seconds_for(solution) if clock.is_limited and not judged else 0.0
+            clock.show(*judge.shown(iterate))
+            clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not judged else 0.0
             if clock.is_over:
                 status = clock.reason
                 break
-            affordable = solution
-            if max_iter is not None and solution.sweeps >= max_iter:
+            affordable = iterate
+            if max_iter is not None and iterate.sweeps >= max_iter:
                 status = Status.BUDGET
                 break
     except OutOfTime:
@@ -258,19 +258,19 @@ def prove(
         solver.close()
     clock.reserve = 0.0
     with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands
-        last = affordable if judge.seconds_for(solution) > max(0.0, clock.left_to_judge) else solution
-        if not judged and judge.hear(last).gap <= judge.tol:
+        last = affordable if judge.seconds_for(iterate) > max(0.0, clock.left_to_judge) else iterate
+        if not judged and judge.evaluate(last).gap <= judge.tol:
             status = Status.PROVEN
-        if status is not Status.PROVEN and any(judge.hear(other).gap <= judge.tol for other in given_up):
+        if status is not Status.PROVEN and any(judge.evaluate(other).gap <= judge.tol for other in given_up):
             status = Status.PROVEN
     if status is Status.PROVEN:
         judge.tidy()
     if status not in BY_THE_CLOCK and not clock.is_over:
-        notebook.end(solution, status.name)
-    return solution, status
+        notebook.end(iterate, status.name)
+    return iterate, status
 
 
-def taken_up(judge: AnyJudge, notebook: Notebook) -> tuple[Solution, Status] | None:
+def taken_up(judge: AnyJudge, notebook: Notebook) -> tuple[Iterate, Status] | None:
     """The page of the judge; and how the problem ended in an earlier process, if it did."""
     if (kept := notebook.page("judge", judge.state, lasting=True)) is not None:
         judge.take_up(kept)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from maxmargin.certificates.duality import values_of
-from maxmargin.data.breath import OutOfTime
+from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.notebook import BLANK, Notebook, State, solution_in, state_of
-from maxmargin.problems.separation import Solution
-from maxmargin.problems.soft_margin import Judgement, SoftMargin
-from maxmargin.solve.clock import BY_THE_CLOCK, Clock, Status
+from maxmargin.problems.notebook import BLANK, Notebook, State, iterate_in, state_of
+from maxmargin.problems.protocol import Evaluation, Iterate
+from maxmargin.problems.statement import SoftMargin
+from maxmargin.run.control import BY_THE_CLOCK, Clock, Status
 from maxmargin.solve.soft_margin import Judge, prove, soft_margin_of, taken_up
 
 if TYPE_CHECKING:
@@ -32,43 +32,43 @@ FIRST_LOOK, UNTIL_NEXT_LOOK = 2.0, 2.0  # sweeps, and times the sweeps so far: a
 class JudgeOfTheLast(Judge):
     """Measures every plane that is proposed as it is, with its own bias, and keeps the last."""
 
-    def hear(self, solution: Solution, *, thorough: bool = True) -> Judgement:
+    def evaluate(self, iterate: Iterate, *, thorough: bool = True) -> Evaluation:
         self.heard += 1
-        self.plane = self.measured(solution.w, solution.b, values_of(self.problem.X, solution.w))
-        self.weigh(solution.a)
-        return Judgement(self.plane.primal.upper, self.dual.lower, self.gap, self.plane.values, self.plane.b)
+        self.plane = self.measured(iterate.w, iterate.b, values_of(self.problem.X, iterate.w))
+        self.weigh(iterate.a)
+        return Evaluation(self.plane.primal.upper, self.dual.lower, self.gap, self.plane.values, self.plane.b)
 
 
 def follow(
-    solver: Iterator[Solution], judge: JudgeOfTheLast | KernelJudge, clock: Clock, notebook: Notebook = BLANK
-) -> tuple[Solution, Status]:
-    """Take solutions until the gap is proven, the solver ends, the time is over, or Ctrl-C; the last one is judged."""
+    solver: Iterator[Iterate], judge: JudgeOfTheLast | KernelJudge, clock: Clock, notebook: Notebook = BLANK
+) -> tuple[Iterate, Status]:
+    """Take iterates until the gap is proven, the solver ends, the time is over, or Ctrl-C; the last one is judged."""
     if (ended := taken_up(judge, notebook)) is not None:
         return ended
-    solution = Solution(np.zeros(judge.problem.n_columns), 0.0, np.zeros(judge.problem.n_rows), False, 0, 0, {})
+    iterate = Iterate(np.zeros(judge.problem.n_columns), 0.0, np.zeros(judge.problem.n_rows), False, 0, 0, {})
     status, next_look, seen = Status.BUDGET, FIRST_LOOK, False
 
     def state() -> State:
-        return {**state_of(solution), "next_look": float(next_look), "seen": seen}
+        return {**state_of(iterate), "next_look": float(next_look), "seen": seen}
 
     if (kept := notebook.page("looks", state, growing=("w",))) is not None:
-        solution, next_look, seen = solution_in(kept), kept["next_look"], kept["seen"]
+        iterate, next_look, seen = iterate_in(kept), kept["next_look"], kept["seen"]
     try:
         while True:
             with clock.searching():
                 found = next(solver, None)
             if found is None:  # the end of the solver: a StopIteration of anybody else is an error of theirs
                 break
-            solution, seen = found, False
-            if solution.sweeps >= next_look:
+            iterate, seen = found, False
+            if iterate.sweeps >= next_look:
                 with clock.judging():
-                    solution.details["gap"] = judge.hear(solution).gap
-                seen, next_look = True, UNTIL_NEXT_LOOK * solution.sweeps
+                    iterate.details["gap"] = judge.evaluate(iterate).gap
+                seen, next_look = True, UNTIL_NEXT_LOOK * iterate.sweeps
                 if judge.gap <= judge.tol:
                     status = Status.PROVEN
                     break
-            clock.show(solution, judge.problem)
-            clock.reserve = judge.seconds_for(solution) if clock.is_limited and not seen else 0.0
+            clock.show(iterate, judge.problem)
+            clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not seen else 0.0
             if clock.is_over:
                 status = clock.reason
                 break
@@ -80,11 +80,11 @@ def follow(
     clock.reserve = 0.0
     with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands
         if not seen:
-            judge.hear(solution)
+            judge.evaluate(iterate)
             status = Status.PROVEN if judge.gap <= judge.tol else status
     if status not in BY_THE_CLOCK and not clock.is_over:
-        notebook.end(solution, status.name)
-    return solution, status
+        notebook.end(iterate, status.name)
+    return iterate, status
 
 
 def measured_against_the_best(
@@ -95,9 +95,9 @@ def measured_against_the_best(
 
     scaled, scale = soft_margin_of(two, problem.costs, problem.loss, problem.fit_intercept)
     best = Judge(scaled, tol, None)
-    solution, _ = prove(soft_street(scaled, tol=tol), best, clock, None)
+    iterate, _ = prove(soft_street(scaled, tol=tol), best, clock, None)
     judge = JudgeOfTheLast(problem, tol, two.largest)
     with np.errstate(over="ignore"):
         weights = np.minimum(best.a * scale * scale, problem.upper)
-    judge.hear(Solution(*plane, weights, True, solution.updates, solution.sweeps, {}))
+    judge.evaluate(Iterate(*plane, weights, True, iterate.updates, iterate.sweeps, {}))
     return judge

@@ -8,7 +8,7 @@
     where       p = sum_i a_i y_i x_i; without b the equation sum_i a_i y_i = 0 falls away
     link        l2: w = p; l1: w is the price of |p_j| <= 1;  b = y_i - w.x_i on the rows with a_i > 0
 
-No plane exists exactly when the primal has no solution; its prices are then a proof: p = 0 and sum_i a_i y_i = 0.
+No plane exists exactly when the primal has no iterate; its prices are then a proof: p = 0 and sum_i a_i y_i = 0.
 
     soft primal   min 1/2 |w|_2^2 + sum_i C_i xi_i^k   subject to  y_i (w.x_i + b) >= 1 - xi_i,   xi >= 0
     link          a_i is the price of row i's constraint; k = 1 (hinge) or 2 (squared hinge)
@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
-from maxmargin.problems.separation import Norm, Separation, Solution
-from maxmargin.problems.soft_margin import Loss, SoftMargin, SoftMarginSolver
+from maxmargin.problems.protocol import Iterate, SolverRun
+from maxmargin.problems.statement import Loss, Norm, Separation, SoftMargin
 
 PRECISION = 1e-10
 TOLERANCES = ("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_infeas_abs", "tol_infeas_rel")
@@ -44,12 +44,12 @@ class Form(StrEnum):
     DUAL = "dual"
 
 
-def reference(problem: Separation, *, form: Form | str = Form.PRIMAL) -> Iterator[Solution]:
-    """One solution, settled; "status" in its details is CVXPY's word for it.
+def reference(problem: Separation, *, form: Form | str = Form.PRIMAL) -> Iterator[Iterate]:
+    """One iterate, proposes; "status" in its details is CVXPY's word for it.
 
     >>> X, signs = np.array([[0.0, 1.0], [2.0, 2.0], [0.0, -1.0]]), np.array([1.0, 1.0, -1.0])
-    >>> [solution] = reference(Separation(X, signs, Norm.L2, True))
-    >>> solution.w.round(6) + 0.0, round(solution.b, 6) + 0.0, solution.a.round(6) + 0.0
+    >>> [iterate] = reference(Separation(X, signs, Norm.L2, True))
+    >>> iterate.w.round(6) + 0.0, round(iterate.b, 6) + 0.0, iterate.a.round(6) + 0.0
     (array([0., 1.]), 0.0, array([0.5, 0. , 0.5]))
     """
     if Form(form) is Form.DUAL:
@@ -58,7 +58,7 @@ def reference(problem: Separation, *, form: Form | str = Form.PRIMAL) -> Iterato
         yield solved_primal(problem)
 
 
-def solved_primal(problem: Separation) -> Solution:
+def solved_primal(problem: Separation) -> Iterate:
     cp = imported_cvxpy()
     scale = power_of_two_for(problem.X)
     w, b = cp.Variable(problem.n_columns), cp.Variable()
@@ -73,8 +73,8 @@ def solved_primal(problem: Separation) -> Solution:
     return as_solution(problem, program, scale, plane, bias, beyond_the_edge.dual_value, meets)
 
 
-def solved_dual(problem: Separation) -> Solution | None:
-    """None when the dual grows without bound: the primal has no solution then."""
+def solved_dual(problem: Separation) -> Iterate | None:
+    """None when the dual grows without bound: the primal has no iterate then."""
     cp = imported_cvxpy()
     scale = power_of_two_for(problem.X)
     a = cp.Variable(problem.n_rows)
@@ -93,12 +93,12 @@ def solved_dual(problem: Separation) -> Solution | None:
     return as_solution(problem, program, scale, w, b, a.value, False)
 
 
-def soft_reference(problem: SoftMargin, *, tol: float) -> SoftMarginSolver:
-    """One solution, settled, as precise as Clarabel can make it, whatever tol is.
+def soft_reference(problem: SoftMargin, *, tol: float) -> SolverRun:
+    """One iterate, proposes, as precise as Clarabel can make it, whatever tol is.
 
     >>> X, signs = np.array([[0.0], [2.0]]), np.array([-1.0, 1.0])
-    >>> [solution] = soft_reference(SoftMargin(X, signs, np.ones(2), Loss.HINGE, True), tol=1e-6)
-    >>> solution.w.round(6), round(solution.b, 6), solution.a.round(6)
+    >>> [iterate] = soft_reference(SoftMargin(X, signs, np.ones(2), Loss.HINGE, True), tol=1e-6)
+    >>> iterate.w.round(6), round(iterate.b, 6), iterate.a.round(6)
     (array([1.]), -1.0, array([0.5, 0.5]))
     """
     cp = imported_cvxpy()
@@ -118,7 +118,7 @@ def soft_reference(problem: SoftMargin, *, tol: float) -> SoftMarginSolver:
     a = np.clip(unit * inside.dual_value, 0.0, problem.upper)
     steps = int(program.solver_stats.num_iters or 0)
     plane = scale * np.asarray(w.value, dtype=np.float64)
-    yield Solution(plane, float(b.value), a, True, steps, steps, {"gap": PRECISION, "status": program.status})
+    yield Iterate(plane, float(b.value), a, True, steps, steps, {"gap": PRECISION, "status": program.status})
 
 
 def bias_from_support(problem: Separation, w: Vector, a: Vector) -> float:
@@ -133,13 +133,13 @@ def power_of_two_for(X: Matrix) -> float:
 
 def as_solution(
     problem: Separation, program: Any, scale: float, w: Vector, b: float, a: Vector, meets: bool
-) -> Solution:
+) -> Iterate:
     """In the units of X: x was multiplied by the scale, so w is, and a as the objective (|w|_1, or |w|_2 squared)."""
     a = np.maximum(a, 0.0)
     a = np.where(a > DUST * a.max(), a, 0.0) * (scale if problem.norm is Norm.L1 else scale * scale)
     steps = int(program.solver_stats.num_iters or 0)
     details = {"meets": meets, "status": program.status}
-    return Solution(scale * np.asarray(w, dtype=np.float64), b, a, True, steps, steps, details)
+    return Iterate(scale * np.asarray(w, dtype=np.float64), b, a, True, steps, steps, details)
 
 
 def solve(program: Any) -> None:

@@ -21,7 +21,7 @@ from maxmargin._numba import njit
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.rows import add, dot, rows_of
 from maxmargin.data.threads import Threads, block_edges
-from maxmargin.solvers.schur import CHUNK, add_outer_products, padded
+from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_products, padded
 
 Chosen = NDArray[np.intp]
 Square = NDArray[np.float64]

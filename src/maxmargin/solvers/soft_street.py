@@ -34,7 +34,8 @@ import numpy as np
 
 from maxmargin.data.matrix import Vector, is_sparse
 from maxmargin.problems.notebook import BLANK, Notebook, State
-from maxmargin.problems.soft_margin import Judgement, Loss, SoftMargin, SoftMarginSolver
+from maxmargin.problems.protocol import Evaluation, SolverRun
+from maxmargin.problems.statement import Loss, SoftMargin
 
 SOLVERS = ("auto", "interior_point", "sieve", "coordinate_descent", "newton", "cvxpy")
 SMALL = 5000  # numbers: milliseconds by any way, and the path of centres ends far below most tolerances
@@ -60,8 +61,8 @@ def soft_street(
     tol: float = 1e-4,
     start: Vector | None = None,
     notebook: Notebook = BLANK,
-) -> SoftMarginSolver:
-    """The solutions of the named algorithm, or of those that suit the table, one after the other.
+) -> SolverRun:
+    """The iterates of the named algorithm, or of those that suit the table, one after the other.
 
     An algorithm that writes nothing down is begun anew by whoever takes up the notebook.
     """
@@ -82,23 +83,21 @@ def soft_street(
         notebook.page("plan", state)
 
 
-def labelled(
-    solver: SoftMarginSolver, name: str, patience: float, tol: float, seen: list[tuple[float, float]]
-) -> SoftMarginSolver:
-    """The same solutions, with the name of the algorithm in their details; until its progress extrapolates badly.
+def labelled(solver: SolverRun, name: str, patience: float, tol: float, seen: list[tuple[float, float]]) -> SolverRun:
+    """The same iterates, with the name of the algorithm in their details; until its progress extrapolates badly.
 
     `patience` is the work, in passes over the rows, that another algorithm would need; `seen` grows with it.
     """
-    answer: Judgement | None = None
+    answer: Evaluation | None = None
     try:
         while True:
             try:
-                solution = solver.send(answer)
+                iterate = solver.send(answer)
             except StopIteration:  # of the solver, and of nobody else
                 return
-            solution.details["solver"] = name
-            answer = yield solution
-            passes, gap = solution.details.get("passes", 0.0), solution.details.get("gap", math.inf)
+            iterate.details["solver"] = name
+            answer = yield iterate
+            passes, gap = iterate.details.get("passes", 0.0), iterate.details.get("gap", math.inf)
             if patience < math.inf and passes > seen[-1][0] and tol < gap < math.inf:
                 seen.append((passes, gap))
                 decided = min(1.0, passes / (DECIDED * patience))
@@ -117,18 +116,16 @@ def passes_needed(seen: list[tuple[float, float]], tol: float) -> float:
     return (passes - before) * math.log(gap / tol) / math.log(gap_before / gap) if gap < gap_before else math.inf
 
 
-def named(
-    name: str, problem: SoftMargin, tol: float, start: Vector | None, notebook: Notebook = BLANK
-) -> SoftMarginSolver:
+def named(name: str, problem: SoftMargin, tol: float, start: Vector | None, notebook: Notebook = BLANK) -> SolverRun:
     """The generator of one algorithm."""
     if name == "coordinate_descent":
-        from maxmargin.solvers.dual_coordinate_descent import coordinate_descent
+        from maxmargin.solvers.coordinate_descent.descent import coordinate_descent
 
         return coordinate_descent(problem, tol=tol, start=start, notebook=notebook)
     if name == "newton":
         if problem.loss is not Loss.SQUARED_HINGE:
             raise ValueError('solver="newton" is for loss="squared_hinge": the hinge has no second derivative')
-        from maxmargin.solvers.semismooth_newton import semismooth_newton
+        from maxmargin.solvers.newton.semismooth import semismooth_newton
 
         return semismooth_newton(problem, tol=tol, start=start)
     if name == "cvxpy":
@@ -143,20 +140,20 @@ def named(
             f'{MOST_COLUMNS:,} are too many already; solver="coordinate_descent" or "auto" needs no such matrix'
         )
     if name == "interior_point":
-        from maxmargin.solvers.interior_point import interior_point
+        from maxmargin.solvers.interior_point.method import interior_point
 
         return interior_point(problem, tol=tol, notebook=notebook)
     if name == "sieve":
-        from maxmargin.solvers.sieve import sieve
+        from maxmargin.solvers.interior_point.sampling import sampled_path
 
-        return sieve(problem, tol=tol, notebook=notebook)
+        return sampled_path(problem, tol=tol, notebook=notebook)
     raise ValueError(f"solver={name!r} is not known; the solvers are {', '.join(SOLVERS)}")
 
 
 def plan(problem: SoftMargin, tol: float) -> Iterator[tuple[str, float]]:
     """The algorithms to try, in order, each with its patience: the passes over the rows that the next would need."""
     if problem.loss is Loss.SQUARED_HINGE:
-        from maxmargin.solvers.newton_systems import has_few_columns, has_few_rows
+        from maxmargin.solvers.newton.systems import has_few_columns, has_few_rows
 
         newton_first = has_few_columns(problem) or has_few_rows(problem)
         for name in ("newton", "coordinate_descent") if newton_first else ("coordinate_descent", "newton"):
@@ -165,7 +162,7 @@ def plan(problem: SoftMargin, tol: float) -> Iterator[tuple[str, float]]:
     if problem.n_rows * problem.n_columns <= SMALL:
         yield "interior_point", math.inf
     if problem.n_columns <= FEW_COLUMNS:
-        from maxmargin.solvers.sieve import worth_sieving
+        from maxmargin.solvers.interior_point.sampling import worth_sieving
 
         sieved = worth_sieving(problem.n_rows, problem.n_columns)
         yield "coordinate_descent", path_passes(problem, tol) * (SIEVED if sieved else 1.0)
@@ -177,7 +174,7 @@ def plan(problem: SoftMargin, tol: float) -> Iterator[tuple[str, float]]:
 
 def path_passes(problem: SoftMargin, tol: float) -> float:
     """What the interior point costs, in sweeps of coordinate descent over all rows."""
-    from maxmargin.solvers.visiting_order import rows_together
+    from maxmargin.solvers.coordinate_descent.visiting_order import rows_together
 
     n, d, sparse = problem.n_rows, problem.n_columns, is_sparse(problem.X)
     per_row = problem.X.data.size / n if sparse else float(d)

@@ -35,15 +35,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit, touch
-from maxmargin.data.breath import breathe
+from maxmargin.data.interruption import check_interrupt
 from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.rows import rows_of
 from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
-from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.notebook import BLANK, Notebook, State
-from maxmargin.problems.separation import Solution
-from maxmargin.problems.soft_margin import SoftMargin
-from maxmargin.solvers.kernel_memory import KernelMemory, expect, inner, is_ready, move
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import KernelMargin, SoftMargin
+from maxmargin.solvers.mistakes.kernel_memory import KernelMemory, expect, inner, is_ready, move
 
 NUMBERS_PER_CALL = 20_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers
 PRODUCTS_PER_CALL = 2_000_000_000  # of numbers, in making rows of a kernel
@@ -153,14 +152,14 @@ def stochastic_subgradient(
     seed: int | None = None,
     max_sweeps: int = 2**62,
     notebook: Notebook = BLANK,
-) -> Iterator[Solution]:
-    """Go on with the run for at most so many sweeps; a solution after each sweep, or after some of a small table.
+) -> Iterator[Iterate]:
+    """Go on with the run for at most so many sweeps; an iterate after each sweep, or after some of a small table.
 
     Without a seed the rows are visited as they lie; with one, sweep number k has an order of its own, the same in
-    every run. No solution is settled. With a kernel it has no w: the `a` are all there is. details["loss"] is the mean
+    every run. No iterate is proposes. With a kernel it has no w: the `a` are all there is. details["loss"] is the mean
     of s_i max(0, 1 - y_i (w.x_i + b)) over the visits so far, each with the plane as it was before its step.
     """
-    breathe()
+    check_interrupt()
     n = problem.n_rows
     table, rule, memory = prepare(problem, run)
     if run.average and len(run.v_lag) + len(run.a_lag) == 0:
@@ -189,7 +188,7 @@ def stochastic_subgradient(
             run.sweeps += len(sweeps) if whole else 0
             w = run.w if memory is None else NO_NUMBERS
             details = {"loss": loss / (run.visits - before)}
-            yield Solution(w, run.b, run.dual, False, run.violations, run.sweeps, details)
+            yield Iterate(w, run.b, run.dual, False, run.violations, run.sweeps, details)
 
 
 def prepare(problem: SoftMargin, run: Descent) -> tuple[Table, Rule, KernelMemory | None]:
@@ -221,7 +220,7 @@ def visit(table: Table, rule: Rule, run: Descent, memory: KernelMemory | None, o
             coming = order[done:]
             values = table.signs[coming] * (run.position.scale * run.v[coming] + run.position.b)
             memory.fetch(int(order[done]), coming[values < 1.0])
-    finally:  # where a breath ends the work, too, the run can go on from here
+    finally:  # where the clock ends the work, too, the run can go on from here
         run.visits += done
     if not (np.all(np.isfinite(run.position.scale * run.v)) and math.isfinite(run.position.b)):
         raise ValueError(

@@ -20,7 +20,8 @@ import numpy as np
 
 from maxmargin.data.matrix import row_squares
 from maxmargin.problems.notebook import BLANK, Notebook
-from maxmargin.problems.separation import Norm, Separation, Solution
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import Norm, Separation
 
 SOLVERS = ("auto", "hulls", "coordinate_descent", "linear_program", "cvxpy")
 LARGE = 3000  # rows and columns: beyond this in both, a working set of the hulls would fill the memory
@@ -31,10 +32,10 @@ LAST_SWEEP = 4000
 
 def widest_street(
     problem: Separation, *, solver: str = "auto", tol: float = 1e-9, notebook: Notebook = BLANK
-) -> Iterator[Solution]:
-    """The solutions of the named algorithm, or of the one that suits the table."""
+) -> Iterator[Iterate]:
+    """The iterates of the named algorithm, or of the one that suits the table."""
     if solver == "auto":
-        from maxmargin.solvers.contradictions import are_likely, contradiction
+        from maxmargin.solvers.hulls.contradictions import are_likely, contradiction
 
         witness = contradiction(problem) if are_likely(problem.X) or not suits_hulls(problem) else None
         if witness is not None:
@@ -48,11 +49,11 @@ def widest_street(
     if required is not None and problem.norm is not required:
         raise ValueError(f'solver="{solver}" finds the {required.value} margin; norm="{problem.norm.value}" was asked')
     if solver == "linear_program":
-        from maxmargin.solvers.l1_margin import l1_margin
+        from maxmargin.solvers.hulls.linear_program import l1_margin
 
         yield from l1_margin(problem)
     elif solver == "hulls":
-        from maxmargin.solvers.nearest_hulls import nearest_hulls
+        from maxmargin.solvers.hulls.nearest import nearest_hulls
 
         yield from nearest_hulls(problem, tol=0.01 * tol)
     elif solver == "coordinate_descent":
@@ -70,45 +71,45 @@ def suits_hulls(problem: Separation) -> bool:
     return min(problem.n_rows, problem.n_columns) <= LARGE
 
 
-def descend_or_meet(problem: Separation, tol: float, notebook: Notebook) -> Iterator[Solution]:
+def descend_or_meet(problem: Separation, tol: float, notebook: Notebook) -> Iterator[Iterate]:
     """Coordinate descent; where its gap stays open, a look whether the hulls of its heaviest rows meet."""
-    from maxmargin.solvers.street_descent import street_descent
+    from maxmargin.solvers.coordinate_descent.hard_margin import street_descent
 
     empty = np.flatnonzero(row_squares(problem.X) == 0.0)
     if len(empty) and not problem.fit_intercept:  # no plane through the origin keeps the origin off itself
         a = np.zeros(problem.n_rows)
         a[empty[0]] = 1.0
-        yield Solution(np.zeros(problem.n_columns), 0.0, a, True, 0, 0, {"meets": True})
+        yield Iterate(np.zeros(problem.n_columns), 0.0, a, True, 0, 0, {"meets": True})
         return
     next_look = DOUBTFUL_AFTER
     if (kept := notebook.page("meeting", lambda: {"next_look": next_look})) is not None:
         next_look = kept["next_look"]
-    for solution in street_descent(problem, tol=0.1 * tol, notebook=notebook):
-        yield solution
-        if solution.sweeps >= next_look and solution.details["gap"] > 0.5:
+    for iterate in street_descent(problem, tol=0.1 * tol, notebook=notebook):
+        yield iterate
+        if iterate.sweeps >= next_look and iterate.details["gap"] > 0.5:
             next_look *= 2
             for count in HEAVY_ROWS:
-                meeting = meeting_of_heaviest(problem, solution, count)
+                meeting = meeting_of_heaviest(problem, iterate, count)
                 if meeting is not None:
                     yield meeting
                     return
-        if solution.sweeps >= LAST_SWEEP:
+        if iterate.sweeps >= LAST_SWEEP:
             return
 
 
-def meeting_of_heaviest(problem: Separation, solution: Solution, count: int) -> Solution | None:
+def meeting_of_heaviest(problem: Separation, iterate: Iterate, count: int) -> Iterate | None:
     """Whether the hulls of the rows with the largest weights meet: these grow without bound where no plane exists."""
-    from maxmargin.solvers.nearest_hulls import nearest_hulls
+    from maxmargin.solvers.hulls.nearest import nearest_hulls
 
-    heavy = np.sort(np.argsort(-solution.a, kind="stable")[:count])
+    heavy = np.sort(np.argsort(-iterate.a, kind="stable")[:count])
     if problem.fit_intercept and len(np.unique(problem.signs[heavy])) < 2:
         return None
     part = Separation(problem.X[heavy], problem.signs[heavy], problem.norm, problem.fit_intercept)
-    *_, street = nearest_hulls(part)  # a few rows: there are breaths in it
+    *_, street = nearest_hulls(part)  # a few rows: it shows its iterates
     if not street.details["meets"]:
         return None
     a = np.zeros(problem.n_rows)
     a[heavy] = street.a
     return dataclasses.replace(
-        solution, a=a, settled=True, updates=solution.updates + street.updates, details={"meets": True}
+        iterate, a=a, proposes=True, updates=iterate.updates + street.updates, details={"meets": True}
     )

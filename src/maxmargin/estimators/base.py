@@ -1,0 +1,211 @@
+"""What all estimators share: labels in, two-class problems, planes and certificates out.
+
+A subclass reads its table, says how one two-class problem is solved and certified, and hands that to `_solve`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.data.labels import Labels, check_weights, encode_labels
+from maxmargin.data.matrix import Matrix, Vector, check_table
+from maxmargin.estimators.convergence import End, Ending, tell
+from maxmargin.estimators.seen import seen_by
+from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems, votes
+from maxmargin.run.control import Clock, Status, now
+from maxmargin.solve.answer import Answer
+
+
+class Table(NamedTuple):
+    """Checked input: rows, labels, the rows' weights if they have any, max |x_ij|, and when its reading began."""
+
+    X: Matrix
+    labels: Labels
+    weights: Vector | None
+    largest: float
+    begun: float | None = None
+
+
+class MarginClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose every fit ends with a certificate."""
+
+    max_time: float | None
+    multi_class: str
+    verbose: bool | int
+    status_: Status | list[Status]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """From a file; some programs keep an enum as its text."""
+        super().__setstate__(state)
+        if "_strategy" in state:
+            self._strategy = Strategy(state["_strategy"])
+        if "status_" in state:
+            status = state["status_"]
+            self.status_ = [Status(one) for one in status] if isinstance(status, list) else Status(status)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> Table:
+        """The checked input; a wrong parameter or a wrong cell raises a ValueError that names it."""
+        self._refuse_booleans()
+        choice("multi_class", self.multi_class, Strategy)
+        if self.max_time is not None and not positive(self.max_time):
+            raise ValueError(f"max_time must be a positive number of seconds or None, not {self.max_time!r}")
+        begun = now()
+        X, y, largest = check_table(self, X, y)
+        weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
+        return Table(X, encode_labels(y, weights), weights, largest, begun)
+
+    def _refuse_booleans(self) -> None:
+        """Python takes True for 1, so that `max_iter=True` would be one sweep: a sentence instead."""
+        for name in numeric_parameters(type(self)):
+            if is_boolean(value := getattr(self, name)):
+                raise ValueError(f"{name} must be a number, not {value!r}")
+
+    def _solve(self, table: Table, answer: Callable[[TwoClasses, Clock], Answer]) -> Self:
+        """Answer each two-class problem within one time limit."""
+        strategy, clock = Strategy(self.multi_class), Clock(self.max_time, self.verbose, table.begun)
+        problems = two_class_problems(table.X, table.labels, strategy, table.weights, table.largest)
+        with clock.hears_ctrl_c():
+            answers = []
+            for number, two in enumerate(problems):
+                clock.observation.notebook.turn_to(number, len(two.rows))
+                answers.append(answer(two, clock))
+            self._store(table.X, table.labels.classes, strategy, answers)
+            self._seen = seen_by(self, table.X, table.labels.codes)
+        clock.report_end([answer.status for answer in answers])
+        if clock.interrupted:  # fitted as far as it got, with its true gap; but a search or pipeline must stop
+            raise KeyboardInterrupt
+        if not clock.stopped:  # by somebody who knows that it is unfinished
+            ends = [End(answer.status, answer.certificate) for answer in answers]
+            tell(Ending(type(self).__name__, self.get_params(deep=False), ends))
+        return self
+
+    def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
+        """Set the fitted attributes, all at once: a fit that fails leaves those of the last one."""
+        self.classes_ = classes
+        self._strategy = strategy
+        certificates: list[Any] = [answer.certificate for answer in answers]
+        self._store_planes(X, answers)
+        self.certificate_: Any = (
+            certificates[0] if len(certificates) == 1 else MulticlassCertificate(tuple(certificates))
+        )
+        self.status_ = single([answer.status for answer in answers])
+        self.n_updates_ = single([answer.iterate.updates for answer in answers])
+        self.n_iter_ = max(1, *(answer.iterate.sweeps for answer in answers))
+        margins = [self._margin(answer) for answer in answers]
+        self.margin_ = single(margins)
+        self.street_ = single([2.0 * margin for margin in margins])
+
+    def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
+        """What predictions are made of."""
+        planes = [self._shown_plane(answer.certificate) for answer in answers]
+        self.coef_ = np.array([w for w, _ in planes])
+        self.intercept_ = np.array([b for _, b in planes])
+
+    def _shown_plane(self, certificate: Any) -> tuple[NDArray[np.float64], float]:
+        """The plane as `coef_` and `intercept_` show it."""
+        return certificate.w, certificate.b
+
+    def _margin(self, answer: Answer) -> float:
+        """The distance from the plane to an edge of its street."""
+        assert isinstance(answer.certificate, Certificate)
+        return answer.certificate.margin_lower
+
+    def _store_support(self, answers: list[Answer], duals: list[Vector]) -> None:
+        """support_, n_support_, dual_coef_ from the weights of each certificate's rows, signed by their class."""
+        supports = [answer.certificate.rows[answer.certificate.weights > 0.0] for answer in answers]
+        self.support_ = supports[0] if len(supports) == 1 else np.unique(np.concatenate(supports))
+        self.n_support_ = np.array([len(rows) for rows in supports])
+        self.dual_coef_ = np.zeros((len(answers), len(self.support_)))
+        for line, (dual, rows) in enumerate(zip(duals, supports, strict=True)):
+            self.dual_coef_[line, np.searchsorted(self.support_, rows)] = dual
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """w.x + b: one number per row for two classes, otherwise one per row and class."""
+        check_is_fitted(self, "classes_")
+        scores = self._plane_values(X)
+        n_classes = len(self.classes_)
+        if n_classes == 2:
+            return np.asarray(scores[:, 0])
+        if self._strategy is Strategy.ONE_VERSUS_ONE:
+            return votes(scores, n_classes)
+        return np.asarray(scores)
+
+    def _plane_values(self, X: Any) -> NDArray[np.float64]:
+        """w.x + b: one column for each plane."""
+        X = check_table(self, X, reset=False).X
+        return np.asarray(X @ self.coef_.T + self.intercept_, dtype=np.float64)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row. Where w.x + b is exactly 0, of two classes it is classes_[1]: f(x) >= 0 is +1."""
+        scores = self.decision_function(X)
+        codes = (scores >= 0.0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's diagram and, once it is fitted, what is proven."""
+        certificate = getattr(self, "certificate_", None)
+        proof = "" if certificate is None else certificate._repr_html_()
+        return str(super()._html_repr()) + proof
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def single(values: list[Any]) -> Any:
+    """The value of the only problem, or the values of all."""
+    return values[0] if len(values) == 1 else values
+
+
+def positive(value: Any) -> bool:
+    return isinstance(value, Real) and not is_boolean(value) and 0.0 < float(value) < math.inf
+
+
+def is_boolean(value: Any) -> bool:
+    """Python's, or NumPy's."""
+    return isinstance(value, bool | np.bool_)
+
+
+def whole_number(name: str, value: Any, *, optional: bool = False) -> None:
+    """A sentence where the value is not a positive whole number (or None)."""
+    if optional and value is None:
+        return
+    if not isinstance(value, int | np.integer) or is_boolean(value) or value <= 0:
+        raise ValueError(f"{name} must be a positive whole number{' or None' if optional else ''}, not {value!r}")
+
+
+def check_tol(tol: Any) -> None:
+    """A relative gap: from 1 on it says nothing, because w = 0 or no plane at all has it."""
+    if not (positive(tol) and float(tol) < 1.0):
+        raise ValueError(f"tol must be a number above 0 and below 1, not {tol!r}: it is a relative gap")
+
+
+def choice(name: str, value: Any, options: Any) -> Any:
+    """A string at the door, an enum inside."""
+    try:
+        return options(value)
+    except ValueError:
+        known = ", ".join(repr(option.value) for option in options)
+        raise ValueError(f"{name}={value!r} is not known; it can be {known}") from None
+
+
+def numeric_parameters(kind: type) -> tuple[str, ...]:
+    """The parameters of an estimator that are numbers, by the annotations of its constructor, and not also switches."""
+    words = {
+        name: set(re.findall(r"\w+", str(parameter.annotation)))
+        for name, parameter in inspect.signature(kind).parameters.items()
+    }
+    return tuple(name for name, found in words.items() if found & {"int", "float"} and "bool" not in found)

@@ -1,0 +1,69 @@
+"""What estimators with a kernel share: its parameters, its values on the table, predictions from the rows learnt."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.data.matrix import Matrix, check_table
+from maxmargin.data.threads import one_thread_for_blas
+from maxmargin.estimators.base import MarginClassifier, Table, is_boolean, positive, whole_number
+from maxmargin.problems.kernel_range import refuse_decisions_beyond_float64
+from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, refuse_a_skew_table
+
+
+class KernelPlanes(MarginClassifier):
+    """Planes w = sum_j c_j phi(x_j): `support_vectors_` are the x_j and `dual_coef_` the c_j of each plane."""
+
+    kernel: Any
+    gamma: float | str
+    coef0: float
+    degree: int
+    _kernel: Kernel | None = None
+
+    def _check_kernel(self) -> None:
+        names = [name.value for name in KernelName if name is not KernelName.FUNCTION]
+        if not callable(self.kernel) and self.kernel not in names:
+            why = ": it is not positive semidefinite, so that there is no margin" if self.kernel == "sigmoid" else ""
+            raise ValueError(f"kernel={self.kernel!r} is not known{why}; it can be {names} or a function")
+        if not (self.gamma in ("scale", "auto") if isinstance(self.gamma, str) else positive(self.gamma)):
+            raise ValueError(f'gamma must be a positive number, "scale" or "auto", not {self.gamma!r}')
+        if is_boolean(self.coef0) or not (isinstance(self.coef0, Real) and 0.0 <= float(self.coef0) < math.inf):
+            raise ValueError(f"coef0 must be 0 or more, or the kernel has no space; it is {self.coef0!r}")
+        whole_number("degree", self.degree)
+
+    def _kernel_on(self, table: Table) -> Kernel:
+        """The kernel on this table."""
+        X = table.X
+        if self.kernel == KernelName.PRECOMPUTED:
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"a precomputed kernel is a square matrix, one row and one column for each row of the data; "
+                    f"X has the shape {X.shape}"
+                )
+            refuse_a_skew_table(X, np.arange(X.shape[0]))
+        return KernelChoice(self.kernel, self.gamma, self.coef0, self.degree).on(X)
+
+    def _store_support_vectors(self, X: Matrix, kernel: Kernel) -> None:
+        """With a precomputed kernel the rows are known by their places alone."""
+        self._kernel = kernel
+        self.support_vectors_ = X[self.support_] if kernel.name is not KernelName.PRECOMPUTED else X[self.support_, :0]
+
+    def _kernel_values(self, X: Any) -> NDArray[np.float64]:
+        """w.phi(x) + b: one column for each plane."""
+        X = check_table(self, X, reset=False).X
+        assert self._kernel is not None
+        with one_thread_for_blas():
+            points, support = self._kernel.points(X), self._kernel.points(self.support_vectors_, self.support_)
+            values = self._kernel.combine(points, support, np.ascontiguousarray(self.dual_coef_.T)) + self.intercept_
+        refuse_decisions_beyond_float64(values)
+        return np.asarray(values)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == KernelName.PRECOMPUTED
+        return tags

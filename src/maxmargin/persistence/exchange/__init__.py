@@ -1,0 +1,1 @@
+"""The model formats of other programs."""

@@ -1,0 +1,78 @@
+"""The Python program and the command line that reproduce what is seen."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from typing import Any
+
+import maxmargin
+from maxmargin.playground.messages import State
+
+FILE = "points.csv"
+COMMANDS = {  # what --algorithm calls them
+    "perceptron": "perceptron",
+    "margin_perceptron": "margin-perceptron",
+    "winnow": "winnow",
+    "hard_margin": "hard-margin",
+    "linear_svm": "svm",
+    "kernel_svm": "kernel-svm",
+    "stochastic_svm": "stochastic",
+    "kernel_perceptron": "kernel-perceptron",
+}
+OPTIONS = ("C", "loss", "kernel", "gamma", "degree", "coef0", "tol")  # parameters that have options of their own
+
+
+def code(state: State) -> dict[str, Any]:
+    """A program, a command, and the file that the command reads."""
+    return {"python": python_of(state), "command": command_of(state), "file": FILE, "csv": csv_of(state)}
+
+
+def own_parameters(state: State) -> dict[str, Any]:
+    """Those that are not the defaults of the estimator."""
+    usual = getattr(maxmargin, state.algorithm.estimator)().get_params()
+    given = {**state.parameters, **state.algorithm.fixed}
+    return {name: value for name, value in given.items() if value != usual[name]}
+
+
+def python_of(state: State) -> str:
+    """It prints the certificate, or why no plane separates."""
+    name, parameters = state.algorithm.estimator, own_parameters(state)
+    arguments = ", ".join(f"{key}={literal(value)}" for key, value in parameters.items())
+    may_raise = parameters.get("C") == math.inf
+    names = f"{name}, NotSeparableError, UndecidedError" if may_raise else name
+    rows = ",\n".join(f"    [{x!r}, {y!r}]" for x, y in state.points.tolist())
+    labels = ", ".join(map(str, state.signs.tolist()))
+    made = f"model = {name}({arguments})"
+    if may_raise:
+        fit = f"{made}\ntry:\n    print(model.fit(X, y).certificate_)\n"
+        fit += "except (NotSeparableError, UndecidedError) as why:\n    print(why)"
+    else:
+        fit = f"{made}.fit(X, y)\nprint(model.certificate_)"
+    return f"from maxmargin import {names}\n\nX = [\n{rows},\n]\ny = [{labels}]\n{fit}\n"
+
+
+def literal(value: Any) -> str:
+    return 'float("inf")' if value == math.inf else repr(value)
+
+
+def command_of(state: State) -> str:
+    """`maxmargin fit` on the points as they are, with a proof for machines."""
+    words = ["maxmargin", "fit", FILE, "--scale", "none", "--algorithm", COMMANDS[state.algorithm.name]]
+    kernel = {"kernel": state.parameters["kernel"]} if "kernel" in state.parameters else {}
+    for name, value in (own_parameters(state) | kernel).items():
+        if name == "fit_intercept":
+            words.append("--no-bias")
+        elif name in OPTIONS:
+            words += [f"--{name}", str(value)]
+        elif name != "on_inseparable":
+            words += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
+    return shlex.join(words)
+
+
+def csv_of(state: State) -> str:
+    """The points as a table, every digit kept."""
+    rows = [
+        f"{x1!r},{x2!r},{label}" for (x1, x2), label in zip(state.points.tolist(), state.signs.tolist(), strict=True)
+    ]
+    return "\n".join(["x1,x2,label", *rows]) + "\n"

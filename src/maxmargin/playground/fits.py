@@ -1,0 +1,112 @@
+"""A state becomes a fitted estimator with its certificate; whoever asked can stop it on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maxmargin.data.matrix import Vector
+from maxmargin.estimators.convergence import collected
+from maxmargin.estimators.no_plane import NoPlaneError
+from maxmargin.playground.messages import MOST_SECONDS, State
+from maxmargin.playground.parameters import Refused
+from maxmargin.playground.warmth import warm_up
+from maxmargin.problems.kernels import Kernel
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import SignedRows
+from maxmargin.run.control import Status
+from maxmargin.run.observers import observing
+from maxmargin.run.recorder import Recorder
+
+MOST_BREATHS = 400  # kept of a fit; then every second one is dropped, as in a `Trace`
+
+
+class Stopped(Exception):
+    """Nobody waits for the answer any more."""
+
+
+class Recording(Recorder):
+    """The iterates that a solver came by; the fit is stopped when nobody waits for it."""
+
+    def __init__(self, is_stopped: Callable[[], bool]) -> None:
+        super().__init__(MOST_BREATHS)
+        self.is_stopped = is_stopped
+        self.phases: dict[float, int] = {}  # the guesses or steps of a search, and the updates until the end of each
+
+    def __call__(self, iterate: Iterate, problem: SignedRows) -> bool:
+        self.observe(iterate, problem)
+        searched = iterate.details.get("guess", iterate.details.get("eta"))
+        if searched is not None:
+            self.phases[searched] = iterate.updates
+        return self.is_stopped()
+
+    def phase_of(self, update: int) -> float:
+        """The guess or the step with which this update was made."""
+        return next(searched for searched, last in self.phases.items() if update <= last)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """`model` has no planes where one must separate and none is proven to: the certificate has a witness or bounds."""
+
+    state: State
+    model: Any
+    certificate: Any
+    status: Status
+    recording: Recording
+    milliseconds: float
+
+    @property
+    def has_plane(self) -> bool:
+        """Whether there is something to predict with that the algorithm stands for."""
+        return hasattr(self.model, "classes_") and not (
+            self.state.algorithm.name == "hard_margin" and self.certificate.is_separable is False
+        )
+
+    @property
+    def plane(self) -> tuple[Vector, float] | None:
+        """w and b, where the plane is one in the space of the points."""
+        if not self.has_plane:
+            return None
+        if hasattr(self.model, "coef_"):
+            return self.model.coef_[0], float(self.model.intercept_[0])
+        if self.state.parameters["kernel"] == "linear":
+            return (self.model.dual_coef_ @ self.model.support_vectors_)[0], float(self.model.intercept_[0])
+        return None
+
+    def quick_values(self, kernel: Kernel) -> Callable[[Any], Vector]:
+        """w.phi(x) + b of many small sets of points: nothing is checked, and no thread begun."""
+        support, weights = kernel.points(self.model.support_vectors_), self.model.dual_coef_[0]
+
+        def values(points: Any) -> Vector:
+            return np.asarray(kernel.values(kernel.points(points), support) @ weights + self.model.intercept_[0])
+
+        return values
+
+
+def fit_state(state: State, is_stopped: Callable[[], bool] = lambda: False, **more: Any) -> Fit:
+    """Fit the algorithm of a state to its points, within the time that an answer may take.
+
+    `more` are parameters of the estimator that change nothing of the answer, such as `record`.
+    """
+    warm_up(state.algorithm, state.parameters)
+    model = state.algorithm.make(state.parameters, max_time=MOST_SECONDS, **more)
+    recording = Recording(is_stopped)
+    begun = time.perf_counter()
+    try:
+        with observing(recording), collected():  # the page shows the status and the gap
+            model.fit(state.points, state.signs)
+        certificate, status = model.certificate_, model.status_
+    except NoPlaneError as error:
+        certificate = error.certificate
+        status = Status.STALLED if certificate.is_separable is None else Status.WITNESS
+    except ValueError as error:
+        raise Refused(str(error), "algorithm") from None
+    finally:
+        if is_stopped():
+            raise Stopped
+    return Fit(state, model, certificate, status, recording, 1e3 * (time.perf_counter() - begun))

@@ -1,0 +1,50 @@
+"""Which question is answered by whom."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import maxmargin
+from maxmargin.playground.answers import answer
+from maxmargin.playground.catalogue import ALGORITHMS
+from maxmargin.playground.challenge import challenge
+from maxmargin.playground.code import code
+from maxmargin.playground.lessons import lessons
+from maxmargin.playground.messages import LARGEST, MOST_BYTES, MOST_POINTS, MOST_SECONDS, Ask, Question
+from maxmargin.playground.presets import presets
+from maxmargin.playground.steps import steps
+from maxmargin.playground.tables import points_in
+
+
+def reply(ask: Ask, is_stopped: Callable[[], bool]) -> dict[str, Any]:
+    """The answer to a question; `Stopped` where nobody waits for it, `Refused` where it cannot be answered."""
+    if ask.question is Question.CATALOGUE:
+        return catalogue()
+    if ask.question is Question.READ_CSV:
+        assert ask.text is not None
+        return points_in(ask.text)
+    assert ask.state is not None
+    assert ask.view is not None
+    if ask.question is Question.ANSWER:
+        return answer(ask.state, ask.view, is_stopped)
+    if ask.question is Question.STEPS:
+        return steps(ask.state, ask.view, is_stopped)
+    if ask.question is Question.CODE:
+        return code(ask.state)
+    assert ask.line is not None
+    return challenge(ask.state, ask.line, ask.view, is_stopped)
+
+
+@functools.cache
+def catalogue() -> dict[str, Any]:
+    """All that the page can offer."""
+    return {
+        "algorithms": [algorithm.to_json() for algorithm in ALGORITHMS.values()],
+        "presets": presets(),
+        "lessons": lessons(),
+        "start": {"preset": "separable", "algorithm": "hard_margin"},
+        "limits": {"points": MOST_POINTS, "coordinate": LARGEST, "bytes": MOST_BYTES, "seconds": MOST_SECONDS},
+        "version": maxmargin.__version__,
+    }

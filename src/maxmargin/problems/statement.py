@@ -1,0 +1,164 @@
+"""What is asked of two classes of rows: the widest street, or a wide one at a price.
+
+Separation: which plane is farthest from the rows of both classes?
+
+    l2    max_{w,b}  min_i  y_i (w.x_i + b) / |w|_2      the Euclidean distance of the nearest row
+    l1    max_{w,b}  min_i  y_i (w.x_i + b) / |w|_1      the same in the largest-coordinate distance
+
+The dual is a pair of nearest points, one in the hull of each class (without b: the point of the hull of all
+y_i x_i that is nearest to the origin), measured in the dual norm: |.|_2 for l2, the largest coordinate for l1.
+
+The soft margin: a wide street, at a price for each row that is inside it or beyond it.
+
+    primal    P(w, b) = 1/2 |w|^2 + sum_i C_i loss(1 - y_i (w.x_i + b)),      loss(t) = max(0, t) or max(0, t)^2
+    dual      D(a) = sum_i a_i - 1/2 |w(a)|^2 - sum_i q_i a_i^2 / 2,          0 <= a_i <= u_i,   sum_i a_i y_i = 0
+    link      w(a) = sum_i a_i y_i x_i
+    hinge              u_i = C_i,    q_i = 0
+    squared hinge      u_i = inf,    q_i = 1 / (2 C_i)
+
+Without a bias the equality falls away. The slack of a row is xi_i = max(0, 1 - y_i (w.x_i + b)).
+
+In the space of a kernel phi(x_i) stands for x_i, w = sum_j c_j phi(x_j) with c_j = a_j y_j, and every product of two
+rows is k(x_i, x_j). C_i = inf is the hard margin: no row may be inside the street.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.problems.kernels import Kernel, Points
+
+MOST_TRIALS = 100
+
+
+class Norm(StrEnum):
+    """The norm of w by which a margin is measured."""
+
+    L1 = "l1"
+    L2 = "l2"
+
+
+@dataclass(frozen=True, eq=False)
+class SignedRows:
+    """Rows X with signs +1 and -1."""
+
+    X: Matrix
+    signs: Vector
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.X.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Separation(SignedRows):
+    """`fit_intercept` says whether the plane may leave the origin."""
+
+    norm: Norm
+    fit_intercept: bool
+
+
+class Loss(StrEnum):
+    """What a row costs that is not beyond its own edge of the street."""
+
+    HINGE = "hinge"
+    SQUARED_HINGE = "squared_hinge"
+
+
+@dataclass(frozen=True, eq=False)
+class SoftMargin(SignedRows):
+    """The costs are C_i > 0."""
+
+    costs: Vector
+    loss: Loss
+    fit_intercept: bool
+
+    @property
+    def upper(self) -> Vector:
+        """u_i, the largest value that a_i may take."""
+        return self.costs if self.loss is Loss.HINGE else np.full(self.n_rows, np.inf)
+
+    @property
+    def diagonal(self) -> Vector:
+        """q_i, the curvature that the loss adds to the dual."""
+        return np.zeros(self.n_rows) if self.loss is Loss.HINGE else 0.5 / self.costs
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMargin(SoftMargin):
+    """Rows, signs and costs, and the kernel with the rows as it wants them. There is always a bias."""
+
+    kernel: Kernel
+    points: Points
+
+    @property
+    def is_hard(self) -> bool:
+        return bool(self.costs[0] == float("inf"))
+
+
+def slack(problem: SoftMargin, values: Vector, b: float) -> Vector:
+    """xi_i = max(0, 1 - y_i (w.x_i + b)) from the values w.x_i."""
+    return np.maximum(0.0, 1.0 - problem.signs * (values + b))
+
+
+def total_loss(problem: SoftMargin, xi: Vector) -> float:
+    """sum_i C_i loss(xi_i)."""
+    return float(np.sum(problem.costs * (xi if problem.loss is Loss.HINGE else xi * xi)))
+
+
+def best_bias(problem: SoftMargin, values: Vector) -> float:
+    """The b that is best for these values of w.x_i.
+
+    Row i pays from b = t_i = y_i - w.x_i on, to its left if y_i = +1 and to its right if y_i = -1.
+
+    hinge            the slope in b starts at -sum_+ C_i and rises by C_i at each t_i: b is the weighted quantile
+                     of t at sum_+ C_i, the middle one where a whole interval is best
+    squared hinge    the slope is piecewise linear and rises: its zero, by Newton's rule
+    """
+    if not problem.fit_intercept:
+        return 0.0
+    t = problem.signs - values
+    if problem.loss is Loss.SQUARED_HINGE:
+        return zero_of_slope(t, problem.signs, problem.costs)
+    costs, plus = problem.costs, problem.signs > 0
+    if costs.min() == costs.max():
+        k = int(np.count_nonzero(plus))
+        middle = np.partition(t, (k - 1, k)) if 0 < k < len(t) else np.sort(t)
+        return float(0.5 * (middle[max(0, k - 1)] + middle[min(k, len(t) - 1)]))
+    order = np.argsort(t, kind="stable")
+    reached = np.cumsum(costs[order])
+    level = float(costs[plus].sum())
+    k = min(int(np.searchsorted(reached, level * (1.0 - 1e-14))), len(t) - 1)
+    if reached[k] <= level * (1.0 + 1e-14) and k + 1 < len(t):  # flat between two rows
+        return float(0.5 * (t[order[k]] + t[order[k + 1]]))
+    return float(t[order[k]])
+
+
+def zero_of_slope(t: Vector, signs: Vector, costs: Vector) -> float:
+    """The b with sum_+ C_i max(0, t_i - b) = sum_- C_i max(0, b - t_i).
+
+    Newton's rule: b is the mean t, weighted by C, of the rows that pay at the last b. The slope is piecewise linear,
+    so that this ends as soon as the same rows pay; a bracket keeps it from going in circles.
+    """
+    plus = signs > 0
+    low, high = float(t.min()), float(t.max())
+    b = float(np.einsum("i,i->", costs, t) / costs.sum())
+    for _ in range(MOST_TRIALS):
+        weights = np.where((t > b) == plus, costs, 0.0)
+        total = float(weights.sum())
+        mean = float(np.einsum("i,i->", weights, t)) / total if total > 0.0 else b
+        if mean == b:
+            break
+        low, high = (b, high) if mean > b else (low, b)
+        b, last = mean if low < mean < high else 0.5 * (low + high), b
+        if b == last:
+            break
+    return b

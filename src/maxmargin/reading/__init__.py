@@ -1,0 +1,1 @@
+"""Files, data frames and databases, read to a table with its labels."""

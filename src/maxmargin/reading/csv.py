@@ -1,0 +1,281 @@
+"""CSV files: a table of numbers with a column of labels.
+
+The delimiter is a comma, a semicolon or a tab, whichever the first line holds most of. Numbers are read exactly, as
+Python reads them. Nothing is guessed and nothing is filled in: an empty cell, a NaN, a line that is too short or a
+label column that cannot be told is a `DataFileError`, which names the file, the line and the column.
+
+Where categories are welcome, a column that begins with text is text all the way: a number in it, like text in a column
+of numbers, is a slip that is refused with its place, unless the column is said to be categorical.
+
+Where missing values are welcome, they become NaN: in a column of numbers an empty cell, NA, ? and their like; in a
+column of text the empty cell alone, because NA may be a word.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import math
+from array import array
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.reading.columns import Columns, LabelledTable, Roles, count_numbers
+from maxmargin.reading.files import DataFileError, MissingValueError, Source, lines_of, name_of, shortened
+from maxmargin.reading.label_column import (
+    is_missing_label,
+    labels_like,
+    problem_of_missing_label,
+    whole_numbers_or_strings,
+)
+from maxmargin.reading.notations import MISSING, advice_on, is_number
+
+DELIMITERS = "\t;,"  # where two are equally frequent, the earlier: a comma may be a decimal comma
+OTHER_DELIMITERS = {"|": "a bar", " ": "a space", ":": "a colon"}
+EMPTY = "the cell is empty; fill it in, or remove the line"
+
+
+class Record(NamedTuple):
+    """The cells of one row and the line where it begins."""
+
+    line: int
+    cells: list[str]
+
+
+def read_csv(source: Source, label: str | int | None = None, header: bool = True) -> LabelledTable:
+    """Read a table whose cells are numbers, but for one column of labels.
+
+    source : a path (.gz too), or an open file
+    label  : the name of the label column, or its index (from 0; -1 is the last). None takes the one column that is
+             called label, y, target or class; if there is none, or more than one, that is an error
+    header : whether the first line holds the names of the columns
+
+    Labels are whole numbers if all of them are, otherwise strings.
+
+    >>> import io
+    >>> table = read_csv(io.StringIO("height,width,label\\n1.5,2,cat\\n3,4,dog\\n"))
+    >>> table.X.tolist(), table.y.tolist(), table.feature_names
+    ([[1.5, 2.0], [3.0, 4.0]], ['cat', 'dog'], ('height', 'width'))
+    """
+    return read_csv_columns(source, Roles(label, usual_label=True, texts=False), header)
+
+
+def read_csv_columns(source: Source, roles: Roles, header: bool = True) -> LabelledTable:
+    """Read a table with the columns as they were asked for."""
+    file = name_of(source)
+    with closing(records_of(source, file)) as records:
+        first = next(records, None)
+        if first is None:
+            raise DataFileError(file, "the file is empty")
+        refuse_a_line_before_the_table(first, file)
+        if len(first.cells) == 1 and (roles.label is not None or roles.usual_label):
+            problem = "there is one column only (no comma, semicolon or tab); a table needs labels and numbers"
+            between = [name for mark, name in OTHER_DELIMITERS.items() if mark in first.cells[0].strip()]
+            problem += f"; if {between[0]} is between its cells, write a comma instead" if between else ""
+            raise DataFileError(file, problem, first.line)
+        names = [cell.strip() for cell in first.cells] if header else None
+        columns = Columns(file, names, len(first.cells), roles, first.line if header else None)
+        rows = records if header else itertools.chain([first], records)
+        return assemble(columns, rows)
+
+
+def refuse_a_line_before_the_table(first: Record, file: str) -> None:
+    """What spreadsheets and people write above the header, and what would become its names."""
+    start = first.cells[0].strip().lower()
+    if start.startswith("sep="):
+        raise DataFileError(file, "the line tells a spreadsheet the delimiter; remove it", first.line)
+    if start.startswith("#") and len(first.cells) == 1:
+        raise DataFileError(file, "a comment is no part of a CSV file; remove the line", first.line)
+
+
+def records_of(source: Source, file: str) -> Generator[Record, None, None]:
+    """The rows that are not empty."""
+    with closing(lines_of(source)) as lines:
+        begun = []
+        for line in lines:
+            begun.append(line)
+            if line.strip():
+                break
+        reader = csv.reader(itertools.chain(begun, lines), delimiter=delimiter_of(begun), strict=True)
+        while True:
+            number = reader.line_num + 1
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise DataFileError(file, explain(error), number) from None
+            if len(cells) > 1 or (cells and cells[0].strip()):
+                yield Record(number, cells)
+
+
+def delimiter_of(begun: Sequence[str]) -> str:
+    """The most frequent delimiter outside of quotes in the first line that is not empty."""
+    outside = "".join("".join(begun).split('"')[::2])
+    return max(DELIMITERS, key=outside.count) if any(mark in outside for mark in DELIMITERS) else ","
+
+
+def explain(error: csv.Error) -> str:
+    text = str(error)
+    if "field limit" in text:
+        return f'a cell has more than {csv.field_size_limit():,} characters: is a quote (") left open?'
+    if "unexpected end of data" in text:
+        return 'a quote (") is opened and never closed'
+    if "expected after" in text:
+        return 'there is text after a closing quote ("); inside of quotes, write a quote as ""'
+    return text
+
+
+def assemble(columns: Columns, records: Iterator[Record]) -> LabelledTable:
+    """Cells to numbers; labels, weights, ids and categories apart."""
+    texts, begun = text_columns(columns, records)
+    if not begun and not columns.roles.may_be_empty:
+        raise DataFileError(columns.file, "there is a header but no row of data", columns.header_line)
+    numbers = [index for index in columns.features if index not in set(texts)]
+    values, weights, lines = array("d"), array("d"), array("q")
+    words: dict[int, list[str]] = {index: [] for index in (columns.label, columns.id, *texts) if index is not None}
+    for record in itertools.chain(begun, records):
+        refuse_other_widths(record, columns)
+        line, cells = record
+        for index, column in words.items():
+            column.append(word_in(cells[index], index, columns, line, column))
+        if columns.weight is not None:
+            weights.append(weight_in(cells[columns.weight], columns, line))
+        row = [cells[index] for index in numbers]
+        try:
+            read = list(map(float, row))
+        except ValueError:
+            refuse_cells(row, numbers, columns, line)
+            read = [float(cell) if is_number(cell) else math.nan for cell in row]
+        if any("_" in cell for cell in row):
+            refuse_cells(row, numbers, columns, line)
+        values.extend(read)
+        lines.append(line)
+    X = np.array(values, dtype=np.float64).reshape(len(lines), len(numbers))
+    refuse_what_is_not_finite(X, numbers, columns, lines)
+    refuse_header_that_is_data(columns, words)
+    return LabelledTable(
+        X,
+        None if columns.label is None else labels_of(words[columns.label], columns.roles),
+        tuple(columns.name_of(index) for index in numbers),
+        columns.label_name,
+        np.array(lines),
+        None if columns.weight is None else np.array(weights),
+        None if columns.id is None else np.array(words[columns.id], dtype=str),
+        {columns.name_of(index): columns.with_gaps(index, *words_and_gaps(words[index])) for index in texts},
+        {columns.name_of(index): part for index, part in columns.asked.items()},
+        weight_name=columns.title_of(columns.weight),
+        id_name=columns.title_of(columns.id),
+        has_names=columns.names is not None,
+    )
+
+
+def labels_of(words: list[str], roles: Roles) -> NDArray[Any]:
+    return whole_numbers_or_strings(words) if roles.classes is None else labels_like(words, roles.classes)
+
+
+def refuse_other_widths(record: Record, columns: Columns) -> None:
+    found = len(record.cells)
+    if found != columns.width:
+        counted = f"{found} {'cell' if found == 1 else 'cells'}"
+        raise DataFileError(columns.file, f"{counted}, where the first line has {columns.width}", record.line)
+
+
+def text_columns(columns: Columns, records: Iterator[Record]) -> tuple[list[int], list[Record]]:
+    """The features that hold text, by their first cell that is not missing; and the records that were read for it."""
+    known = {index: columns.holds_text(index) for index in columns.features}
+    begun: list[Record] = []
+    for record in records:
+        refuse_other_widths(record, columns)
+        begun.append(record)
+        for index in [index for index, told in known.items() if told is None]:
+            cell = record.cells[index].strip()
+            known[index] = None if cell.lower() in MISSING else not is_number(cell)
+        if None not in known.values():
+            break
+    return [index for index, told in known.items() if told], begun
+
+
+def words_and_gaps(words: list[str]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    cells = np.array(words, dtype=str)
+    return cells, cells == ""
+
+
+def word_in(cell: str, index: int, columns: Columns, line: int, before: list[str]) -> str:
+    """A label, an id (as it is, to the space), or a word; `before` are those of the rows above."""
+    word = cell.strip()
+    if index == columns.label:
+        if is_missing_label(word):
+            raise DataFileError(columns.file, problem_of_missing_label(word), line, columns[index])
+    elif index == columns.id:
+        if word == "":
+            raise DataFileError(columns.file, "the id is missing; write it, or remove the row", line, columns[index])
+        return cell
+    elif word == "":
+        if not columns.may_lack(index):
+            raise MissingValueError(columns.file, EMPTY, line, columns[index])
+    elif not columns.holds_text(index) and is_number(word):
+        begun = next(filter(None, before), "")
+        advice = advice_on(begun) or "say that it is categorical if it is"
+        problem = f"{shortened(word)} is a number, but the column began with text, {shortened(begun)}; {advice}"
+        raise DataFileError(columns.file, problem, line, columns[index])
+    return word
+
+
+def weight_in(cell: str, columns: Columns, line: int) -> float:
+    weight = float(cell) if is_number(cell) else math.nan
+    if not 0.0 <= weight < math.inf:
+        problem = f"the weight {shortened(cell)} is not a number that is zero or more"
+        raise DataFileError(columns.file, problem, line, columns[columns.weight or 0])
+    return weight
+
+
+def refuse_cells(cells: list[str], places: list[int], columns: Columns, line: int) -> None:
+    """The error of the first cell that is not a number, nor missing where that is welcome."""
+    for index, cell in zip(places, cells, strict=True):
+        is_missing = cell.strip().lower() in MISSING
+        if is_number(cell) or (is_missing and columns.roles.missing):
+            continue
+        problem = f"{shortened(cell)} is not a number"
+        if is_missing:
+            problem = f"{problem}; fill the cell in, or remove the line" if cell.strip() else EMPTY
+            raise MissingValueError(columns.file, problem, line, columns[index])
+        if (advice := advice_on(cell)) is not None:
+            problem += f"; {advice}"
+        elif columns.holds_text(index) is None:
+            problem += "; say that the column is categorical if it is"
+        raise DataFileError(columns.file, problem, line, columns[index])
+
+
+def refuse_what_is_not_finite(
+    X: NDArray[np.float64], places: list[int], columns: Columns, lines: Sequence[int]
+) -> None:
+    finite = np.isfinite(X)
+    if finite.all():
+        return
+    if columns.roles.missing:
+        missing = np.isnan(X)
+        for position, index in enumerate(places):
+            columns.refuse_without_values(index, missing[:, position])
+        finite |= missing
+        if finite.all():
+            return
+    row, position = divmod(int(np.argmin(finite)), X.shape[1])
+    place = lines[row], columns[places[position]]
+    if math.isnan(X[row, position]):
+        raise MissingValueError(columns.file, "NaN is not a number; fill the cell in, or remove the line", *place)
+    raise DataFileError(columns.file, "the number is infinite, or too large for 64 bits", *place)
+
+
+def refuse_header_that_is_data(columns: Columns, words: dict[int, list[str]]) -> None:
+    """A header of numbers whose label name is itself a label: the first row, about to be lost."""
+    if columns.names is None or columns.label is None or columns.names[columns.label] not in set(words[columns.label]):
+        return
+    if count_numbers(columns.names) >= columns.width - 1:
+        raise DataFileError(
+            columns.file, "the header looks like a row of data: is there no header?", columns.header_line
+        )

@@ -1,0 +1,247 @@
+"""One door for every table: a file of any format, a stream, a data frame, or an Arrow stream.
+
+The format is recognised by the first bytes; text, by the name of the file or else by its first line:
+
+    CSV, TSV      a comma, a semicolon or a tab between the cells; .gz, .bz2 and .xz too
+    svmlight      <label> <index>:<value> ..., sparse; .gz, .bz2 and .xz too
+    parquet       Apache Parquet (needs pyarrow)
+    arrow         Arrow files and streams, Feather (needs pyarrow)
+    npy, npz      NumPy's own, never with pickled objects; scipy.sparse.save_npz
+
+A query in a database is an Arrow stream, where the driver speaks Arrow: read_table(duckdb.sql("..."), label="y"); or
+text, with the database beside it: read_table("SELECT ...", database="duckdb:FILE", label="y").
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Collection
+from contextlib import closing
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Any, Literal, cast
+
+import numpy as np
+
+from maxmargin.reading.columns import ColumnName, LabelledTable, Roles
+from maxmargin.reading.csv import read_csv_columns
+from maxmargin.reading.databases import query_columns
+from maxmargin.reading.files import DataFileError, Source, lines_of, name_of
+from maxmargin.reading.frames import (
+    TypedColumns,
+    array_columns,
+    arrow_columns,
+    arrow_file_columns,
+    frame_columns,
+    parquet_columns,
+    read_npy,
+    read_npz,
+    table_of,
+)
+
+
+class Format(StrEnum):
+    """How a table is written."""
+
+    AUTO = "auto"
+    CSV = "csv"
+    SVMLIGHT = "svmlight"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+    NPY = "npy"
+    NPZ = "npz"
+
+
+MAGIC = {b"PAR1": Format.PARQUET, b"ARROW1": Format.ARROW, b"\x93NUMPY": Format.NPY, b"PK\x03\x04": Format.NPZ}
+COMPRESSED = {".bz2", ".gz", ".xz"}
+SUFFIXES = {
+    ".arrow": Format.ARROW,
+    ".arrows": Format.ARROW,
+    ".csv": Format.CSV,
+    ".feather": Format.ARROW,
+    ".libsvm": Format.SVMLIGHT,
+    ".npy": Format.NPY,
+    ".npz": Format.NPZ,
+    ".parquet": Format.PARQUET,
+    ".svm": Format.SVMLIGHT,
+    ".svml": Format.SVMLIGHT,
+    ".svmlight": Format.SVMLIGHT,
+    ".tsv": Format.CSV,
+}
+SVMLIGHT_ROW = re.compile(r"\s*[-+.\w]+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
+
+
+def read_table(
+    source: Any,
+    *,
+    label: ColumnName | None,
+    weight: ColumnName | None = None,
+    ignore: Collection[ColumnName] = (),
+    id: ColumnName | None = None,
+    categorical: Collection[ColumnName] = (),
+    n_features: int | None = None,
+    format: str = "auto",
+    header: bool = True,
+    zero_based: bool | Literal["auto"] = "auto",
+    any_order: bool = False,
+    missing: Literal["refuse", "keep"] = "refuse",
+    database: Any = None,
+) -> LabelledTable:
+    """Read a table: X and y, and what else was asked for; `DataFileError` names the place of what is wrong.
+
+    source      : a path, an open file, a data frame, a pyarrow table, any object with `__arrow_c_stream__`, an array;
+                  or a query, if `database` is given
+    label       : the column of the labels, by its name or its index (from 0; -1 is the last); None if there are none.
+                  An SVMlight file has its labels in front: give None
+    weight, id  : the columns of the weights and of the names of the rows, likewise. Names stay the text that they are
+    ignore      : columns to leave out
+    categorical : columns that are categories though they look like numbers; columns of text are so anyway
+    n_features  : the number of columns of X; None takes what there is
+    format      : "csv", "svmlight", "parquet", "arrow", "npy", "npz"; "auto" recognises it
+    header      : whether the first line of a CSV file holds the names of the columns
+    zero_based, any_order : see `read_svmlight`
+    missing     : whether a feature that lacks a value is an error, or kept as NaN, for an imputer to come
+    database    : what answers a query: "duckdb:FILE", "sqlite:FILE", or an open connection (see `databases`)
+
+    Numbers go to X; categories, to `texts`, for the caller to encode. Nothing missing is filled in.
+
+    >>> import io
+    >>> table = read_table(io.StringIO("kg,colour,animal\\n3.5,red,cat\\n9,grey,dog\\n"), label="animal")
+    >>> table.X.tolist(), table.y.tolist(), list(table.texts)
+    ([[3.5], [9.0]], ['cat', 'dog'], ['colour'])
+    """
+    if missing not in ("refuse", "keep"):
+        raise ValueError(f'missing must be "refuse" or "keep", not {missing!r}')
+    roles = Roles(label, weight, id, listed(ignore), listed(categorical), missing=missing == "keep")
+    return read_roles(
+        source,
+        roles,
+        n_features=n_features,
+        format=format,
+        header=header,
+        zero_based=zero_based,
+        any_order=any_order,
+        database=database,
+    )
+
+
+def read_roles(
+    source: Any,
+    roles: Roles,
+    *,
+    n_features: int | None = None,
+    format: str = "auto",
+    header: bool = True,
+    zero_based: bool | Literal["auto"] = "auto",
+    any_order: bool = False,
+    database: Any = None,
+) -> LabelledTable:
+    """`read_table`, with the columns as roles ask for them."""
+    columns = columns_in_memory(source) if database is None else query_columns(source, database)
+    if columns is not None:
+        return checked_width(table_of(columns, roles), columns.file, n_features)
+    if format not in set(Format):
+        raise ValueError(f"format must be one of {', '.join(Format)}, not {format!r}")
+    if format not in {Format.CSV, Format.SVMLIGHT}:  # which are read as they come
+        source = rewindable(source)
+    file = name_of(source)
+    written_as = recognise(source) if format == Format.AUTO else Format(format)
+    if written_as is Format.SVMLIGHT:
+        return read_sparse(source, roles, n_features, zero_based, any_order)
+    if written_as is Format.CSV:
+        table = read_csv_columns(source, roles, header)
+    elif written_as is Format.NPZ:
+        table = read_npz(file, source, roles)
+    else:
+        readers = {Format.PARQUET: parquet_columns, Format.ARROW: arrow_file_columns, Format.NPY: read_npy}
+        table = table_of(readers[written_as](file, source), roles)
+    return checked_width(table, file, n_features)
+
+
+def listed(names: Collection[ColumnName]) -> tuple[ColumnName, ...]:
+    """A name alone is a list of one, and not of its letters."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def columns_in_memory(source: Any) -> TypedColumns | None:
+    """The columns of what is no file."""
+    if isinstance(source, np.ndarray):
+        return array_columns("the data", source)
+    if hasattr(source, "columns") and hasattr(source, "to_numpy"):
+        return frame_columns("the data", source)
+    if hasattr(source, "__arrow_c_stream__"):
+        return arrow_columns("the data", source)
+    if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
+        raise TypeError(
+            f"a table is a path, an open file, a data frame, an Arrow stream or an array, not {type(source).__name__}"
+        )
+    return None
+
+
+def rewindable(source: Source) -> Source:
+    """A path as text; an open file, as one that can be looked at before it is read."""
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    if isinstance(source, io.BytesIO | io.StringIO):
+        return source
+    content = source.read()
+    stream = io.StringIO(content) if isinstance(content, str) else io.BytesIO(content)
+    stream.name = getattr(source, "name", None)
+    return stream
+
+
+def recognise(source: Source) -> Format:
+    """By the first bytes; by the name; where both say nothing, by the first line that is not empty."""
+    if isinstance(source, str):
+        with open(source, "rb") as file:
+            start: bytes | str = file.read(8)
+    else:
+        start = cast("IO[bytes]", source).read(8)
+        cast("IO[bytes]", source).seek(0)
+    for magic, found in MAGIC.items():
+        if isinstance(start, bytes) and start.startswith(magic):
+            return found
+    if isinstance(source, str):
+        suffixes = [suffix.lower() for suffix in Path(source).suffixes]
+        while suffixes and suffixes[-1] in COMPRESSED:
+            suffixes.pop()
+        if suffixes and suffixes[-1] in SUFFIXES:
+            return SUFFIXES[suffixes[-1]]
+    with closing(lines_of(source)) as lines:
+        told = (line for line in lines if line.strip() and not line.startswith("#"))
+        is_svmlight = SVMLIGHT_ROW.fullmatch(next(told, "").strip())
+    if not isinstance(source, str | os.PathLike):
+        source.seek(0)
+    return Format.SVMLIGHT if is_svmlight else Format.CSV
+
+
+def read_sparse(
+    source: Source, roles: Roles, n_features: int | None, zero_based: bool | Literal["auto"], any_order: bool
+) -> LabelledTable:
+    named = ("label", "weight", "id", "ignore", "categorical", "prose")
+    asked = [name.replace("prose", "text") for name in named if getattr(roles, name) not in (None, ())]
+    if asked:
+        problem = f"an SVMlight file has its label in front and no other named columns: leave out {', '.join(asked)}"
+        raise DataFileError(name_of(source), problem)
+    from maxmargin.reading.svmlight import read_svmlight  # the compiler with it
+
+    table = read_svmlight(source, n_features=n_features, zero_based=zero_based, any_order=any_order)
+    return LabelledTable(
+        table.X,
+        table.y,
+        None,
+        None,
+        table.lines,
+        queries=table.queries,
+        zero_based=table.zero_based,
+        notes=table.notes,
+    )
+
+
+def checked_width(table: LabelledTable, file: str, n_features: int | None) -> LabelledTable:
+    width = table.X.shape[1]
+    if n_features is not None and width != n_features:
+        raise DataFileError(file, f"there are {width} columns of numbers, and not {n_features}")
+    return table

@@ -1,0 +1,115 @@
+"""The schedule of coordinate descent: when to ask the judge, when a subspace step pays, when to give up.
+
+The sweeps leave a stale gap each. At the end of a sweep the true one is smaller, by about the progress of that
+sweep; every judgement corrects this guess, and the judge is asked when the guess says that tol is reached. It is
+also asked on the way, whenever the gap has fallen a hundred times: rows were left out wrongly, and it sees all of them.
+
+A subspace step is made when the sweeps that are left at the present decay cost more than it does:
+
+    log(tol / gap) / log(decay)  *  active rows   >   k  *  iterations  *  free rows  *  cost of an iteration
+
+with k small where nearly all active rows are free, because the face is found, and large elsewhere. Three sweeps later
+it is compared with what sweeps of the same cost would have done; if it was no better, the next one waits twice as long.
+
+All of it counts work, not seconds: the same input gives the same steps on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from maxmargin.problems.notebook import State
+
+TINY = 1e-300
+PROGRESS_WITHIN_A_SWEEP = (0.15, 0.7)
+CORRECTION = (0.5, 10.0)
+ON_THE_WAY = 0.01
+SWEEPS_PER_ITERATION = 1.2  # an iteration reads a row twice, one after the other; a sweep reads it once, at random
+FIRST_STEP, SHORTEST_WAIT, LONGEST_WAIT = 6, 4, 256
+ITERATIONS, MOST_ITERATIONS = 20, 200
+NEARLY_ALL = 0.85
+FACE_IS_FOUND, FACE_IS_NOT_FOUND = 2.0, 10.0  # k above
+FEW_CROSSED = 0.02
+JUDGED_AFTER = 3  # sweeps after a subspace step
+IDLE_UNTIL_WIDER, IDLE_UNTIL_END = 3, 8  # judgements in a row that brought nothing
+SOMETHING = 0.9
+
+
+class Schedule:
+    """What has been seen so far: the gaps of the sweeps, the judgements, the fate of the last subspace step."""
+
+    def __init__(self, tol: float) -> None:
+        self.tol = tol
+        self.gaps = [1.0]
+        self.guess, self.correction = 1.0, 1.0
+        self.judged, self.idle = 1.0, 0
+        self.wait, self.next_step, self.iterations = SHORTEST_WAIT, FIRST_STEP, ITERATIONS
+        self.stepped_at, self.expected = -1, 0.0
+
+    def state(self) -> State:
+        """All of it, for a notebook."""
+        return {**vars(self), "gaps": np.array(self.gaps)}
+
+    def take_up(self, kept: State) -> None:
+        vars(self).update(kept, gaps=kept["gaps"].tolist())
+
+    @property
+    def swept(self) -> int:
+        return len(self.gaps) - 1
+
+    def see(self, gap: float) -> None:
+        """After a sweep: its stale gap."""
+        low, high = PROGRESS_WITHIN_A_SWEEP
+        progress = min(high, max(low, gap / max(self.gaps[-1], TINY)))
+        self.gaps.append(gap)
+        self.guess = self.correction * gap * progress
+        if self.stepped_at >= 0 and self.swept >= self.stepped_at + JUDGED_AFTER:
+            self.wait = SHORTEST_WAIT if gap < self.expected else min(2 * self.wait, LONGEST_WAIT)
+            self.next_step, self.stepped_at = self.stepped_at + self.wait, -1
+
+    @property
+    def should_ask(self) -> bool:
+        return self.guess <= max(self.tol, ON_THE_WAY * self.judged)
+
+    def learn(self, gap: float) -> None:
+        """After a judgement."""
+        low, high = CORRECTION
+        self.correction = min(high, max(low, self.correction * gap / max(self.guess, TINY)))
+        self.idle = 0 if gap < SOMETHING * self.judged else self.idle + 1
+        self.judged = min(gap, self.judged)
+
+    @property
+    def should_look_wider(self) -> bool:
+        return self.idle >= IDLE_UNTIL_WIDER
+
+    @property
+    def is_at_its_end(self) -> bool:
+        """Asking brings nothing any more: what is left is rounding."""
+        return self.idle >= IDLE_UNTIL_END
+
+    @property
+    def decay(self) -> float:
+        """The factor by which one sweep lowers the gap, of late."""
+        return min(0.999, math.pow(max(TINY, self.gaps[-1] / max(self.gaps[-5], TINY)), 0.25))
+
+    @property
+    def may_step(self) -> bool:
+        """Whether it is time to think of a subspace step."""
+        return self.swept >= self.next_step and self.stepped_at < 0 and self.gaps[-1] > self.tol
+
+    def subspace_iterations(self, active: int, free: int) -> int:
+        """How many iterations a subspace step may make now; 0: none."""
+        if not self.may_step or free < 2:
+            return 0
+        left = math.log(self.tol / self.gaps[-1]) / math.log(self.decay)
+        k = FACE_IS_FOUND if free >= NEARLY_ALL * active else FACE_IS_NOT_FOUND
+        return self.iterations if left * active > k * SWEEPS_PER_ITERATION * self.iterations * free else 0
+
+    def stepped(self, iterations: int, crossed: int, active: int, free: int) -> None:
+        """After a subspace step: what sweeps at its cost would have reached, and whether the next one may be longer."""
+        sweeps = SWEEPS_PER_ITERATION * iterations * free / max(1, active) + JUDGED_AFTER
+        self.stepped_at, self.expected = self.swept, self.gaps[-1] * self.decay**sweeps
+        if crossed < FEW_CROSSED * free and iterations >= self.iterations:
+            self.iterations = min(MOST_ITERATIONS, self.iterations * 3 // 2)

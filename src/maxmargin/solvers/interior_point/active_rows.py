@@ -1,0 +1,397 @@
+"""The rows in active on the central path, those that were dropped, and the sums over both.
+
+    in active       p, q, s, xi of their own
+    at zero       p_i = tau left_i            left_i: the smaller of p and q when the row was dropped
+    at cost       p_i = 1 - tau left_i        tau: what is left of it since, as mu falls
+
+So far from the margin, a row is linear: the fixed part of the dropped rows is one vector `fixed` = sum C_i (x_i, 1)
+over those at cost, and the fading part one vector `carried`, for each class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.data.rows import rows_of
+from maxmargin.data.threads import Threads, block_edges
+from maxmargin.problems.notebook import NotebookError, State
+from maxmargin.problems.protocol import Iterate
+from maxmargin.solvers.interior_point import central_path
+from maxmargin.solvers.interior_point.central_path import (
+    AT_COST,
+    AT_ZERO,
+    EXTRAS,
+    FAR,
+    IN_PLAY,
+    WRONG,
+    Direction,
+    RowsInPlay,
+)
+from maxmargin.solvers.interior_point.merged_rows import MergedRows
+from maxmargin.solvers.interior_point.normal_equations import CHUNK, padded
+
+SAMPLE = 1000  # rows whose mean is the centre m: any point among the rows will do
+TINY = np.finfo(float).tiny
+TINY_SHIFT = 1e-13  # of 1'Ct1: keeps the bias determined when no row is near the margin
+
+GROWING = ("rows", "moves")
+COPIED = 0.1  # of the table: so few rows in active are copied, to be read in one run
+FEW_ROWS = 2000  # in active: not worth making fewer
+PRODUCTS = 200_000_000  # of numbers, between two checks of the clock
+SMALL_SHARE = 0.02  # p or q of a row that may be dropped
+WORTH_DROPPING = 0.25  # of the rows in active
+MANY_WRONG = 0.005  # of the dropped rows
+
+
+@dataclass
+class DropRule:
+    """When rows may be dropped, made stricter when too many had to come back.
+
+    early          whether rows may be dropped before the gap is below `late`, if they are very far from the margin
+    distance       from the margin, and how many times what the row moved of late
+    check_below    the gap below which the dropped rows are looked at next; `work` since they last were
+    """
+
+    may_drop: bool = True
+    late: float = 0.03
+    early: bool = True
+    distance: float = 0.1
+    times_moved: float = 3.0
+    check_below: float = 0.3
+    work: float = 0.0
+
+
+class PathPoint(NamedTuple):
+    """Where the path is: mu, both objectives, and the Newton system up to its right-hand side."""
+
+    mu: float
+    primal: float
+    dual: float
+    gap: float
+    shrink: float
+    matrix: NDArray[np.float64]
+    residual: Vector
+    predictor: Vector
+
+
+class ActiveRows:
+    """The rows in active and the sums over all rows; w, b and the direction in which they go."""
+
+    def __init__(self, merged: MergedRows, costs: Vector, bias: bool, threads: Threads) -> None:
+        """`costs` are those of the caller's rows."""
+        self.merged, self.costs, self.bias, self.threads = merged, costs, bias, threads
+        n, d = len(merged.cost), int(merged.X.shape[1])
+        self.n, self.d = n, d
+        self.rows = rows_of(merged.X)
+        self.numbers = (merged.X.data.size if is_sparse(merged.X) else merged.X.size) / max(1, merged.X.shape[0])
+        self.w, self.b, self.tau, self.step = np.zeros(d), 0.0, 1.0, 1.0
+        self.fixed, self.carried = np.zeros((2, d + 1)), np.zeros((2, d + 1))
+        self.side, self.left = np.zeros(n, np.int8), np.zeros(n)
+        self.a = np.zeros(len(costs))
+        self.steps = 0
+        self.drop_rule = DropRule()
+        self.centre = np.zeros(d)
+        if bias and n > 0 and not is_sparse(merged.X):
+            self.centre = merged.X[merged.place[:: -(-n // SAMPLE)]].mean(axis=0, dtype=np.float64)
+
+    def start_cold(self) -> None:
+        """All rows in active at w = 0, b = 0, where xi - s = 1."""
+        self.enter(np.arange(self.n), np.repeat(np.array([[0.0], [0.5], [0.5], [1.0], [2.0]]), self.n, axis=1))
+
+    def start_near(self, w: Vector, b: float, mu: float, width: float) -> None:
+        """At a plane that is known to be near: rows with |1 - y (w.x + b)| < width in active, on the path at mu."""
+        self.w[:], self.b = w, b
+        edges = block_edges(self.n, int(self.n * self.numbers))
+        totals = np.zeros((len(edges) - 1, 2, 2, self.d + 1))
+
+        def run(block: int, start: int, stop: int) -> None:
+            central_path.sort_out(
+                self.rows,
+                self.merged.place,
+                self.merged.cost,
+                w,
+                b,
+                mu,
+                width,
+                start,
+                stop,
+                self.side,
+                self.left,
+                totals[block],
+            )
+
+        self.threads.run(run, edges)
+        self.fixed, self.carried = (self.centred(total) for total in totals.sum(axis=0))
+        units = np.flatnonzero(self.side == IN_PLAY)
+        f = 1.0 - np.sign(self.merged.cost[units]) * (self.values(units, w) + b)
+        self.enter(units, np.zeros((5, len(units))))
+        central_path.put_on_path(self.now, f, mu)
+        self.drop_rule.distance = min(self.drop_rule.distance, width / 3.0)
+
+    def enter(self, units: NDArray[np.int64], state: NDArray[np.float64]) -> None:
+        """Put these rows in active, with their moved, p, q, s and xi."""
+        n = len(units)
+        self.units, index = units, self.merged.place[units]
+        self.rows_now = self.rows
+        if n <= COPIED * self.merged.X.shape[0]:
+            self.rows_now, index = rows_of(self.merged.X[index]), np.arange(n)
+        self.state = np.ascontiguousarray(state)  # chosen columns of an array need not lie in one run
+        self.now = RowsInPlay(index, self.merged.cost[units], *self.state)
+        self.move, self.trial = (Direction(*np.zeros((3, n))) for _ in range(2))
+        self.edges = block_edges(n, int(n * (self.numbers + 10)))
+        width, blocks = padded(self.d + EXTRAS), len(self.edges) - 1
+        self.matrices, self.buffers = np.empty((blocks, width, width)), np.zeros((blocks, CHUNK, width))
+        self.total_cost = float(np.abs(self.now.cost).sum())
+
+    def written(self) -> State:
+        """All that the steps change, for a notebook; the arrays of GROWING have a line for each row in active."""
+        sums = {"w": self.w, "fixed": self.fixed, "carried": self.carried, "left": self.left, "a": self.a}
+        numbers = {"b": float(self.b), "tau": float(self.tau), "last_step": float(self.step), "steps": self.steps}
+        rows = {"units": self.units, "rows": self.state.T, "moves": np.stack(self.move, axis=1)}
+        return {**rows, "side": self.side.astype(np.int64), **sums, **numbers, **vars(self.drop_rule)}
+
+    def take_up(self, kept: State) -> None:
+        units, side = kept["units"], kept["side"]
+        lengths = {len(units), len(kept["rows"]), len(kept["moves"])}
+        if len(lengths) > 1 or len(side) != self.n or units.max(initial=0) >= self.n or units.min(initial=0) < 0:
+            raise NotebookError("its rows in active do not fit this run")
+        self.w[:], self.b, self.tau, self.step = kept["w"], kept["b"], kept["tau"], kept["last_step"]
+        self.fixed, self.carried, self.side = kept["fixed"], kept["carried"], side.astype(np.int8)
+        self.left, self.a, self.steps = kept["left"], kept["a"], kept["steps"]
+        self.drop_rule = DropRule(**{name: kept[name] for name in vars(self.drop_rule)})
+        self.enter(units, kept["rows"].T)
+        self.move = Direction(*np.ascontiguousarray(kept["moves"].T))
+
+    def step_and_weigh(self, step: float) -> PathPoint:
+        """Take the step; the Newton system of the place where it leads."""
+        d, sums = self.d, np.zeros((len(self.edges) - 1, 2))
+
+        def run(block: int, start: int, stop: int) -> None:
+            if start == self.edges[block]:
+                self.matrices[block] = 0.0
+            central_path.step_and_weigh(
+                self.rows_now,
+                self.now,
+                self.move,
+                step,
+                start,
+                stop,
+                self.centre,
+                self.buffers[block],
+                self.matrices[block],
+                sums[block],
+            )
+
+        chunks = max(1, int(PRODUCTS / (CHUNK * (self.numbers + EXTRAS) ** 2)))
+        self.threads.run(run, self.edges, CHUNK * chunks)
+        M = self.matrices[0] if len(self.matrices) == 1 else self.matrices.sum(axis=0)
+        products, hinge = sums.sum(axis=0)
+        k = d + 1
+        plus, minus = M[d + 2, :k] + self.fixed[0], self.fixed[1] - M[d + 3, :k]
+        plus += self.tau * self.carried[0]
+        minus += self.tau * self.carried[1]
+        signed = plus - minus
+        fixed = self.fixed[0] - self.fixed[1]
+        b = self.b + float(self.w @ self.centre)
+        primal = 0.5 * self.w @ self.w - fixed[:d] @ self.w - fixed[d] * b + self.fixed[:, d].sum() + hinge
+        dual, shrink = self.dual_value(plus, minus)
+        matrix = M[:k, :k].copy()
+        upper = np.triu_indices(k, 1)
+        matrix[upper] = matrix.T[upper]
+        residual, predictor = signed, M[d + 1, :k].copy()
+        residual[:d] -= self.w
+        diagonal = np.arange(d)
+        matrix[diagonal, diagonal] += 1.0
+        if self.bias:
+            matrix[d, d] *= 1.0 + TINY_SHIFT
+        else:
+            matrix[d, :], matrix[:, d], matrix[d, d] = 0.0, 0.0, 1.0
+        mu = products / (2.0 * self.total_cost)
+        gap = (primal - dual) / primal if primal > 0.0 else np.inf
+        self.steps += 1
+        return PathPoint(mu, primal, dual, gap, shrink, matrix, residual, predictor)
+
+    def dual_value(self, plus: Vector, minus: Vector) -> tuple[float, float]:
+        """D of a, the heavier class scaled down and then both to the best of D(t a), t <= 1; and that t."""
+        d = self.d
+        up = down = 1.0
+        if self.bias:
+            light = min(plus[d], minus[d])
+            up, down = light / max(plus[d], TINY), light / max(minus[d], TINY)
+        u, total = up * plus[:d] - down * minus[:d], up * plus[d] + down * minus[d]
+        square = float(u @ u)
+        shrink = min(1.0, total / square) if square > 0.0 else 1.0
+        return shrink * total - 0.5 * shrink * shrink * square, shrink
+
+    def centred(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sums of weighted (x, 1), one in a row, as sums of weighted (x - m, 1)."""
+        sums[:, :-1] -= sums[:, -1:] * self.centre
+        return sums
+
+    def bias_of(self, plane: Vector) -> float:
+        """The change of b, from that of b + w.m."""
+        return float(plane[-1] - plane[:-1] @ self.centre)
+
+    def right_hand_side(self, right: Vector) -> Vector:
+        if not self.bias:
+            right[self.d] = 0.0
+        return right
+
+    def predict(self, plane: Vector, limit: float) -> tuple[Vector, Vector]:
+        blocks = len(self.edges) - 1
+        right, sums = np.zeros((blocks, 2, self.d + 1)), np.zeros((blocks, 5))
+        dw, db = plane[:-1], self.bias_of(plane)
+
+        def run(block: int, start: int, stop: int) -> None:
+            central_path.predict(
+                self.rows_now, self.now, self.move, dw, db, limit, start, stop, right[block], sums[block]
+            )
+
+        self.threads.run(run, self.edges)
+        total = sums.sum(axis=0)
+        total[:2] = sums[:, :2].max(axis=0)
+        return self.centred(right.sum(axis=0)), total
+
+    def direct(self, move: Direction, plane: Vector, target: float) -> float:
+        """The longest step."""
+        sums = np.zeros((len(self.edges) - 1, 1))
+        dw, db = plane[:-1], self.bias_of(plane)
+
+        def run(block: int, start: int, stop: int) -> None:
+            central_path.direct(self.rows_now, self.now, move, dw, db, target, start, stop, sums[block])
+
+        self.threads.run(run, self.edges)
+        return 1.0 / max(float(sums.max()), 1e-300)
+
+    def recentre(self, step: float, low: float, high: float) -> Vector:
+        right = np.zeros((len(self.edges) - 1, 1, self.d + 1))
+
+        def run(block: int, start: int, stop: int) -> None:
+            central_path.recentre(
+                self.rows_now, self.now, self.move, self.trial, step, low, high, start, stop, right[block]
+            )
+
+        self.threads.run(run, self.edges)
+        return np.asarray(self.centred(right.sum(axis=0))[0])
+
+    def iterate(self, point: PathPoint, proposes: bool) -> Iterate:
+        """The plane and the dual variables of the caller's rows."""
+        if proposes or 4 * len(self.units) > self.n or self.steps % 8 == 0:
+            self.spread(point.shrink)
+        b = self.b if self.merged.moved is None else self.b - float(self.w @ self.merged.moved)
+        details = {"gap": float(point.gap), "mu": float(point.mu), "rows": len(self.units)}
+        w = self.w if self.merged.basis is None else self.merged.basis @ self.w
+        return Iterate(w, b, self.a, proposes, self.steps, self.steps, details)
+
+    def spread(self, shrink: float) -> None:
+        """The dual variables of the caller's rows."""
+        self.left[self.units] = np.minimum(self.now.p, 1.0)
+        owner = np.empty(0, np.int64) if self.merged.owner is None else self.merged.owner
+        central_path.share_out(self.side, self.left, self.tau, owner, self.costs, shrink, self.a)
+
+    def sums_over(self, units: NDArray[np.int64], weights: Vector) -> NDArray[np.float64]:
+        """sum of weights_k (x_k, 1) over these rows, for either class."""
+        edges = block_edges(len(units), int(len(units) * self.numbers))
+        totals = np.zeros((len(edges) - 1, 2, self.d + 1))
+        index, cost = self.merged.place[units], self.merged.cost[units]
+
+        def run(block: int, start: int, stop: int) -> None:
+            central_path.sum_by_class(self.rows, index, cost, weights, start, stop, totals[block])
+
+        self.threads.run(run, edges)
+        return self.centred(totals.sum(axis=0))
+
+    def drop_decided(self, point: PathPoint) -> bool:
+        """Drop the rows that are far from the margin and will hardly come back; False if they are too few to matter."""
+        if not self.drop_rule.may_drop or self.steps < 4 or len(self.units) <= FEW_ROWS:
+            return False
+        early = point.gap > self.drop_rule.late
+        if early and not self.drop_rule.early:
+            return False
+        _, p, q, s, xi = self.state
+        distance = (4.0 if early else 1.0) * self.drop_rule.times_moved * self.now.moved
+        distance += self.drop_rule.distance * (10.0 if early else 1.0)
+        at_zero = (p < (0.2 * SMALL_SHARE if early else SMALL_SHARE)) & (s > distance)
+        at_cost = np.zeros_like(at_zero) if early else (q < SMALL_SHARE) & (xi > distance)
+        dropped = at_zero | at_cost
+        if np.count_nonzero(dropped) < WORTH_DROPPING * len(p):
+            return False
+        dropped[np.argmin(np.abs(xi - s))] = False  # somebody stays
+        self.fade()
+        cost = np.abs(self.now.cost)
+        units, at_cost = self.units[dropped], at_cost[dropped]
+        left = np.where(at_cost, q[dropped], p[dropped])
+        self.side[units], self.left[units] = np.where(at_cost, AT_COST, AT_ZERO), left
+        self.carried += self.sums_over(units, cost[dropped] * np.where(at_cost, -left, left))
+        self.fixed += self.sums_over(units[at_cost], cost[dropped][at_cost])
+        self.enter(self.units[~dropped], self.state[:, ~dropped])
+        return True
+
+    def fade(self) -> None:
+        """Take tau into what is left, and start again at tau = 1."""
+        self.carried *= self.tau
+        self.left *= self.tau
+        self.tau = 1.0
+
+    def check_is_due(self, point: PathPoint) -> bool:
+        """Whether the margins of the dropped rows should be looked at."""
+        self.drop_rule.work += (self.numbers / 2.0 + 4.0) * len(self.units)
+        due = point.gap < self.drop_rule.check_below or self.drop_rule.work > 0.5 * (self.n - len(self.units))
+        return len(self.units) < self.n and due
+
+    def take_back(self, point: PathPoint) -> bool:
+        """Put dropped rows back in active that are on the wrong side of their edge, and those near it."""
+        dropped = self.n - len(self.units)
+        if dropped == 0:
+            return False
+        self.drop_rule.work = 0.0
+        self.drop_rule.check_below = min(self.drop_rule.check_below, 0.3 * point.gap)
+        verdict = np.empty(self.n, np.int8)
+
+        def run(block: int, start: int, stop: int) -> None:
+            place, cost, near = self.merged.place, self.merged.cost, 0.3 * self.drop_rule.distance
+            central_path.look_again(self.rows, place, cost, self.w, self.b, near, start, stop, self.side, verdict)
+
+        self.threads.run(run, block_edges(self.n, int(self.n * self.numbers)))
+        wrong = np.count_nonzero(verdict == WRONG)
+        if wrong == 0:
+            return False
+        if wrong > MANY_WRONG * dropped:
+            self.drop_rule.late = min(self.drop_rule.late, 0.03 * point.gap)
+            self.drop_rule.times_moved *= 2.0
+            self.drop_rule.early = False
+        self.put_back(np.flatnonzero(verdict != FAR), point.mu)
+        return True
+
+    def values(self, units: NDArray[np.int64], w: Vector) -> Vector:
+        """w.x of these rows."""
+        index, values = self.merged.place[units], np.empty(len(units))
+
+        def run(block: int, start: int, stop: int) -> None:
+            central_path.values_of(self.rows, index, w, start, stop, values)
+
+        self.threads.run(run, block_edges(len(units), int(len(units) * self.numbers)))
+        return values
+
+    def put_back(self, units: NDArray[np.int64], mu: float) -> None:
+        """Take these rows into active again."""
+        f = 1.0 - np.sign(self.merged.cost[units]) * (self.values(units, self.w) + self.b)
+        cost, at_cost = np.abs(self.merged.cost[units]), self.side[units] == AT_COST
+        left = self.left[units]
+        self.fixed -= self.sums_over(units[at_cost], cost[at_cost])
+        self.carried -= self.sums_over(units, cost * np.where(at_cost, -left, left))
+        own = np.where((f > 0.0) == at_cost, mu / (mu + np.abs(f)), 0.5)  # near the path, if on the right side
+        small = np.maximum(np.clip(self.tau * left, 1e-9, 0.5), np.minimum(own, SMALL_SHARE))
+        partner = np.maximum(mu / small, mu + np.where(at_cost, f, -f))  # s beside a small p, xi beside a small q
+        p, s = np.where(at_cost, 1.0 - small, small), np.where(at_cost, partner - f, partner)
+        q, xi = np.where(at_cost, small, 1.0 - small), np.where(at_cost, partner, partner + f)
+        self.side[units], self.left[units] = IN_PLAY, 0.0
+        state = np.hstack([self.state, np.stack([np.full(len(units), np.inf), p, q, s, xi])])
+        units = np.concatenate([self.units, units])
+        order = np.argsort(units, kind="stable")
+        self.enter(units[order], state[:, order])

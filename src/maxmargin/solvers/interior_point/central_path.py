@@ -1,0 +1,264 @@
+"""Passes over the rows of a soft margin on its central path, each fused so that a row is read once.
+
+    p_i = a_i / C_i     the share of its cost that a row uses,          q_i = 1 - p_i
+    s_i, xi_i > 0       surplus and slack,                              xi_i - s_i = 1 - y_i (w.x_i + b) =: f_i
+    path                p_i s_i = mu,  q_i xi_i = mu
+
+A Newton step towards p s + ds p + dp s = p s + e,  q xi + ... = q xi + h  is, row by row, with r_i = e_i/p_i - h_i/q_i,
+
+    dp_i = t_i (r_i - y_i (x_i.dw + db)),     t_i = 1 / (s_i/p_i + xi_i/q_i)
+    ds_i = (e_i - s_i dp_i) / p_i,            dxi_i = (h_i + xi_i dp_i) / q_i
+
+and q is kept beside p, because 1 - p has no digits left where p is almost 1. As xi - s = f holds at the start, every
+step keeps it: the margins need no array of their own.
+
+A pass runs over rows start..stop of those in active and adds to sums of its own, so that blocks of rows may run on
+several threads and be added up in a fixed order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin._numba import njit
+from maxmargin.data.matrix import Vector
+from maxmargin.data.rows import add, dot
+from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_products
+
+IN_PLAY, AT_ZERO, AT_COST = 0, 1, 2
+FAR, NEAR, WRONG = 0, 1, 2  # a dropped row and its edge: on its own side of it, almost at it, beyond it
+EXTRAS = 4  # beside each row: 1, y_i f_i, and y_i p_i / t_i of either class
+
+
+class RowsInPlay(NamedTuple):
+    """Which rows of the table, y_i C_i, where each is, and how far its margin moved of late."""
+
+    place: NDArray[np.int64]
+    cost: Vector
+    moved: Vector
+    p: Vector
+    q: Vector
+    s: Vector
+    xi: Vector
+
+
+class Direction(NamedTuple):
+    """dp, and either ds and dxi or, before the plane's part is known, the wanted changes e and h of the products."""
+
+    p: Vector
+    s: Vector
+    xi: Vector
+
+
+@njit
+def put_on_path(active: Any, f: Any, mu: float) -> None:
+    """The point of the path that belongs to the margins: p s = q xi = mu, p + q = 1, xi - s = f."""
+    for k in range(f.shape[0]):
+        root = np.sqrt(4.0 * mu * mu + f[k] * f[k])
+        far = 0.5 * (2.0 * mu + root + abs(f[k]))
+        near = 0.5 * (2.0 * mu + 4.0 * mu * mu / (root + abs(f[k])))
+        active.s[k], active.xi[k] = (near, far) if f[k] > 0.0 else (far, near)
+        active.p[k], active.q[k] = mu / active.s[k], mu / active.xi[k]
+
+
+@njit
+def step_and_weigh(
+    rows: Any, active: Any, move: Any, step: float, start: int, stop: int, centre: Any, buffer: Any, M: Any, sums: Any
+) -> None:
+    """Take the step, then M += sum_i C_i t_i z_i z_i' with z_i = (x_i - m, 1, y_i f_i, y_i p_i / t_i of either class).
+
+    So M holds the matrix of the next Newton step, the right-hand side of its predictor (e = -p s, h = -q xi: r = f),
+    and sum_i a_i y_i x_i of either class. sums += (sum C (p s + q xi), sum C max(0, f)).
+    """
+    t, extra = np.empty(CHUNK), np.empty((CHUNK, EXTRAS))
+    products, hinge = 0.0, 0.0
+    for first in range(start, stop, CHUNK):
+        count = min(CHUNK, stop - first)
+        for here in range(count):
+            k = first + here
+            p, q = active.p[k] + step * move.p[k], active.q[k] - step * move.p[k]
+            s, xi = active.s[k] + step * move.s[k], active.xi[k] + step * move.xi[k]
+            active.p[k], active.q[k], active.s[k], active.xi[k] = p, q, s, xi
+            f = xi - s
+            if step > 0.0:
+                active.moved[k] = max(0.5 * active.moved[k], abs(move.xi[k] - move.s[k]))
+            cost = abs(active.cost[k])
+            y = 1.0 if active.cost[k] > 0.0 else -1.0
+            products += cost * (p * s + q * xi)
+            hinge += cost * max(0.0, f)
+            t[here] = cost * p * q / (xi * p + s * q)
+            share = s + xi * p / q
+            extra[here, 0], extra[here, 1] = 1.0, y * f
+            extra[here, 2], extra[here, 3] = (share, 0.0) if y > 0.0 else (0.0, -share)
+        add_outer_products(rows, active.place[first : first + count], centre, t, extra, buffer, M)
+    sums[0] += products
+    sums[1] += hinge
+
+
+@njit
+def predict(
+    rows: Any, active: Any, move: Any, dw: Any, db: float, limit: float, start: int, stop: int, right: Any, sums: Any
+) -> None:
+    """The step to mu = 0, and what the second-order terms that it leaves ask of the corrector.
+
+    move.s, move.xi   the wanted e and h of the corrector without its target mu, the second-order terms within `limit`
+    right             [X 1]'(C t r y) for that e and h, and for e = h = 1: the target is chosen after this pass
+    sums              the largest of -ds/s, -dxi/xi and of -dp/p, dp/q; then the coefficients of sum C (p s + q xi)
+                      along the step: of the dual step, of the primal step, of their product
+    """
+    d = dw.shape[0]
+    primal, dual, along_dual, along_primal, along_both = sums[0], sums[1], 0.0, 0.0, 0.0
+    for k in range(start, stop):
+        i, cost = active.place[k], active.cost[k]
+        p, q, s, xi = active.p[k], active.q[k], active.s[k], active.xi[k]
+        change = dot(rows, i, dw) + db
+        t = p * q / (xi * p + s * q)
+        dp = t * (xi - s - (change if cost > 0.0 else -change))
+        by_p, by_q = dp / p, dp / q
+        ds, dxi = -s - s * by_p, -xi + xi * by_q
+        primal, dual = max(primal, max(1.0 + by_p, 1.0 - by_q)), max(dual, max(-by_p, by_q))
+        along_dual += abs(cost) * dp * (s - xi)
+        along_primal += abs(cost) * (p * ds + q * dxi)
+        along_both += abs(cost) * dp * (ds - dxi)
+        e = -p * s - min(max(dp * ds, -limit), limit)
+        h = -q * xi + min(max(dp * dxi, -limit), limit)
+        move.s[k], move.xi[k] = e, h
+        known, per_target = cost * t * (e / p - h / q), cost * t * (1.0 / p - 1.0 / q)
+        add(rows, i, known, right[0])
+        add(rows, i, per_target, right[1])
+        right[0, d] += known
+        right[1, d] += per_target
+    sums[0], sums[1] = primal, dual
+    sums[2] += along_dual
+    sums[3] += along_primal
+    sums[4] += along_both
+
+
+@njit
+def direct(
+    rows: Any, active: Any, move: Any, dw: Any, db: float, target: float, start: int, stop: int, sums: Any
+) -> None:
+    """From e - target and h - target in move.s and move.xi to dp, ds, dxi; sums[0] = 1 / the longest step."""
+    largest = sums[0]
+    for k in range(start, stop):
+        p, q, s, xi = active.p[k], active.q[k], active.s[k], active.xi[k]
+        change = dot(rows, active.place[k], dw) + db
+        e, h = move.s[k] + target, move.xi[k] + target
+        dp = (p * q / (xi * p + s * q)) * (e / p - h / q - (change if active.cost[k] > 0.0 else -change))
+        ds, dxi = (e - s * dp) / p, (h + xi * dp) / q
+        move.p[k], move.s[k], move.xi[k] = dp, ds, dxi
+        largest = max(max(max(-ds / s, -dxi / xi), max(-dp / p, dp / q)), largest)
+    sums[0] = largest
+
+
+@njit
+def recentre(
+    rows: Any,
+    active: Any,
+    move: Any,
+    trial: Any,
+    step: float,
+    low: float,
+    high: float,
+    start: int,
+    stop: int,
+    right: Any,
+) -> None:
+    """Gondzio's correction: ask products that a longer step would leave outside [low, high] to come back.
+
+    trial.s, trial.xi <- the wanted e and h;  right[0] += [X 1]'(C t dr y), the rows without a correction unread.
+    """
+    d = right.shape[1] - 1
+    for k in range(start, stop):
+        p, q, s, xi = active.p[k], active.q[k], active.s[k], active.xi[k]
+        dp, ds, dxi = move.p[k], move.s[k], move.xi[k]
+        product, other = (p + step * dp) * (s + step * ds), (q - step * dp) * (xi + step * dxi)
+        more_e = low - product if product < low else max(high - product, -high) if product > high else 0.0
+        more_h = low - other if other < low else max(high - other, -high) if other > high else 0.0
+        trial.s[k], trial.xi[k] = s * dp + p * ds + more_e, q * dxi - xi * dp + more_h
+        if more_e != 0.0 or more_h != 0.0:
+            weight = active.cost[k] * (p * q / (xi * p + s * q)) * (more_e / p - more_h / q)
+            add(rows, active.place[k], weight, right[0])
+            right[0, d] += weight
+
+
+@njit
+def sum_by_class(rows: Any, index: Any, cost: Any, weights: Any, start: int, stop: int, total: Any) -> None:
+    """total[0] += sum of weights_k (x_k, 1) over the positive rows, total[1] over the negative ones."""
+    d = total.shape[1] - 1
+    for k in range(start, stop):
+        if weights[k] != 0.0:
+            side = 0 if cost[k] > 0.0 else 1
+            add(rows, index[k], weights[k], total[side])
+            total[side, d] += weights[k]
+
+
+@njit
+def values_of(rows: Any, index: Any, w: Any, start: int, stop: int, values: Any) -> None:
+    """values_k = x_k . w."""
+    for k in range(start, stop):
+        values[k] = dot(rows, index[k], w)
+
+
+@njit
+def sort_out(
+    rows: Any,
+    index: Any,
+    cost: Any,
+    w: Any,
+    b: float,
+    mu: float,
+    width: float,
+    start: int,
+    stop: int,
+    side: Any,
+    left: Any,
+    totals: Any,
+) -> None:
+    """Which rows are within `width` of the margin; of the others, the sums that stand for them.
+
+    left      the smaller of p and q on the path at mu
+    totals    sum C (x, 1) over the rows at cost, and sum C left (x, 1), with a minus for those at cost, per class
+    """
+    d = w.shape[0]
+    for k in range(start, stop):
+        c, sign, of_class = abs(cost[k]), 1.0 if cost[k] > 0.0 else -1.0, 0 if cost[k] > 0.0 else 1
+        f = 1.0 - sign * (dot(rows, index[k], w) + b)
+        if abs(f) < width:
+            side[k] = IN_PLAY
+            continue
+        left[k] = 2.0 * mu / (2.0 * mu + abs(f) + np.sqrt(4.0 * mu * mu + f * f))
+        side[k] = AT_COST if f > 0.0 else AT_ZERO
+        carried = -c * left[k] if f > 0.0 else c * left[k]
+        add(rows, index[k], carried, totals[1, of_class])
+        totals[1, of_class, d] += carried
+        if f > 0.0:
+            add(rows, index[k], c, totals[0, of_class])
+            totals[0, of_class, d] += c
+
+
+@njit
+def look_again(
+    rows: Any, place: Any, cost: Any, w: Any, b: float, near: float, start: int, stop: int, side: Any, verdict: Any
+) -> None:
+    """Where the dropped rows are now."""
+    for k in range(start, stop):
+        verdict[k] = FAR
+        if side[k] != IN_PLAY:
+            value = dot(rows, place[k], w) + b
+            f = 1.0 - (value if cost[k] > 0.0 else -value)
+            beyond = -f if side[k] == AT_COST else f
+            if beyond > -near:
+                verdict[k] = WRONG if beyond > 0.0 else NEAR
+
+
+@njit
+def share_out(side: Any, left: Any, tau: float, owner: Any, costs: Any, scale: float, a: Any) -> None:
+    """a_i of the caller's rows: scale C_i times the share of the row that stands for it. No owner: each for itself."""
+    for i in range(a.shape[0]):
+        j = owner[i] if owner.shape[0] > 0 else i
+        share = left[j] if side[j] == IN_PLAY else tau * left[j]
+        a[i] = scale * costs[i] * (1.0 - share if side[j] == AT_COST else share)

@@ -1,0 +1,1 @@
+"""Sequential minimal optimisation over kernel rows, a batch of them at a time."""

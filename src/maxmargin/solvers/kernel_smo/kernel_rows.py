@@ -1,0 +1,350 @@
+"""Rows of the kernel matrix in float32, as fast as the machine can make them.
+
+The kernel is divided by the power of two at its largest k(x, x), so that its values are at most about 1. With
+z = sqrt(2 gamma) (x - shift) for rbf, and z = sqrt(gamma) x scaled for the others,
+
+    rbf             k = exp(z.z' - |z|^2 / 2 - |z'|^2 / 2) = exp((z, -|z|^2 / 2, -1).(z', 1, |z'|^2 / 2))
+    poly, linear    k = (z.z' + r)^p                       =     ((z, r).(z', 1))^p
+
+one matrix product of rows that are two numbers longer, and then one pass over the result. Where rows are sparse, the
+product adds only what is there: a whole line of the transposed table for each entry of a row; and where the
+table is too wide to be written out, a few rows are written out instead and meet the sparse table.
+
+Columns are split into blocks, which run side by side.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin._numba import njit
+from maxmargin.data.interruption import check_interrupt
+from maxmargin.data.matrix import Vector, is_sparse, row_squares
+from maxmargin.data.threads import Threads
+from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of
+from maxmargin.solvers.kernel_smo.kernel_tables import FULL, transposed, without_background, written_out
+from maxmargin.solvers.kernel_smo.working_set import add_rows
+
+Rows = NDArray[np.intp]
+Values = NDArray[np.float32]
+
+WIDEST, NARROWEST = 2048, 256  # columns of a block: threads share them evenly, and each is worth a thread's attention
+BLOCKS = 8  # or a multiple, where there are so many columns
+TILE = 2048  # columns of a line of the transposed table that are added at a time
+HEIGHT = 256  # of the values that are made, added up and forgotten at a time
+MOST_NUMBERS = 2**28  # a sparse table may be written out in float32 up to this size
+CHEAP = 100  # multiplications for each value: rows that take no more are made anew rather than kept for long
+FAR_FROM_ZERO = 0.01  # of the largest k(x, x): where all distances are below it, float32 would hold little of them
+LARGEST_EXPONENT, MANY = 2.0**15, 0.99  # gamma |x|^2 of as many rows: float32 holds less of an rbf's exponent
+TOGETHER = 32  # rows that are written out to meet a wide sparse table
+
+
+def column_edges(n_columns: int) -> list[int]:
+    """Where blocks of columns begin and end: of equal width, and as many for each of two, four or eight threads."""
+    blocks = BLOCKS * (n_columns // (BLOCKS * WIDEST) + 1)
+    while blocks > 1 and n_columns < blocks * NARROWEST:
+        blocks //= 2
+    return [n_columns * block // blocks for block in range(blocks + 1)]
+
+
+class KernelRows(ABC):
+    """Makes rows of the kernel over some columns: all rows of the problem, or those that are still in play."""
+
+    def __init__(self, kernel: Kernel, n_columns: int, threads: Threads, products: float) -> None:
+        self.kernel, self.n_columns, self.threads = kernel, n_columns, threads
+        self.is_cheap = products <= CHEAP  # multiplications for each value
+
+    @abstractmethod
+    def left(self, rows: Rows) -> Any:
+        """These rows as they meet columns, of this table or of a part of it."""
+
+    @abstractmethod
+    def inner(self, left: Any, start: int, stop: int, out: Values, at: int) -> None:
+        """What the kernel is a function of, for these rows and the columns from start to stop: in `out`, from column
+        `at` on."""
+
+    def finish(self, inner: Values, start: int, stop: int) -> None:
+        """The kernel from what it is a function of, in place, for the columns from start to stop."""
+        if self.kernel.name is KernelName.RBF:
+            exponential(inner, start, stop)
+        elif self.kernel.name is KernelName.POLY:
+            part = inner[:, start:stop]
+            base = part.copy() if self.kernel.degree > 2 else part
+            for _ in range(self.kernel.degree - 1):
+                np.multiply(part, base, out=part)
+            if self.kernel.degree == 0:
+                part[...] = 1.0
+
+    @abstractmethod
+    def restricted(self, columns: Rows) -> KernelRows:
+        """The same over a part of the columns."""
+
+    def fill(self, rows: Rows, out: Values) -> None:
+        """out[k] = the kernel of row rows[k] with every column."""
+        self.meet(self.left(rows), out)
+
+    def meet(self, left: Any, out: Values) -> None:
+        """The kernel of these rows with every column."""
+
+        def run(_: int, start: int, stop: int) -> None:
+            self.inner(left, start, stop, out, start)
+            self.finish(out, start, stop)
+
+        self.spread(run, self.n_columns)
+
+    def spread(self, run: Callable[[int, int, int], None], n_columns: int) -> None:
+        """run(_, start, stop) for blocks of columns, side by side."""
+        self.threads.run(run, column_edges(n_columns))
+
+    def square(self, rows: Rows) -> Values:
+        """The kernel among these rows."""
+        out = np.empty((len(rows), len(rows)), dtype=np.float32)
+        self.restricted(rows).meet(self.left(rows), out)
+        return out
+
+    def add(self, rows: Rows, coefficients: Vector, columns: Rows, values: Vector) -> None:
+        """values[columns] += sum_k coefficients_k times the kernel of row rows[k] with these columns.
+
+        Nothing is kept: values of the kernel are made a few at a time, and added up while they are at hand.
+        """
+        parts = [slice(first, first + HEIGHT) for first in range(0, len(rows), HEIGHT)]
+        lefts = [(self.left(rows[part]), coefficients[part].astype(np.float32)) for part in parts]
+        tiles: list[Values] = []  # those that no thread is at work with: fresh memory is slow
+
+        def run(_: int, start: int, stop: int) -> None:
+            width = stop - start
+            few, sums = self.restricted(columns[start:stop]), np.zeros(width)
+            tile = tiles.pop() if tiles else np.empty(HEIGHT * WIDEST, dtype=np.float32)
+            for left, c in lefts:
+                check_interrupt()
+                some = tile[: len(c) * width].reshape(len(c), width)
+                few.inner(left, 0, width, some, 0)
+                few.finish(some, 0, width)
+                add_rows(some, np.arange(len(c)), c, sums, 0, width)
+            values[columns[start:stop]] += sums
+            tiles.append(tile)
+
+        if len(rows) and len(columns):
+            self.spread(run, len(columns))
+
+
+# 2^f = c_0 + c_1 f + ... + c_6 f^6 for |f| <= 1/2, to 1e-9: the best such polynomial at the nodes of Chebyshev
+C0, C1, C2, C3 = np.float32(1.0), np.float32(0.693147206), np.float32(0.240226466), np.float32(0.05550329)
+C4, C5, C6 = np.float32(0.00961851953), np.float32(0.00133998604), np.float32(0.000153375768)
+LOG2_E, LEAST_POWER, HALF = np.float32(math.log2(math.e)), np.float32(-126.0), np.float32(0.5)
+EXPONENT_PLACE = np.int32(23)  # of the bits of a float32
+
+
+@njit(fastmath={"contract", "reassoc"})
+def exponential(values: Any, start: Any, stop: Any) -> None:
+    """e^x = 2^n 2^f, n whole and |f| <= 1/2, in place: to 2^-23 (1 + |x|), which is what float32 makes of x already.
+
+    Below 2^-126 there is 2^-126, and where x is not a number: rows that are too far away for float32.
+    """
+    for k in range(values.shape[0]):
+        row = values[k, start:stop]
+        bits = row.view(np.int32)
+        for t in range(row.shape[0]):
+            power = row[t] * LOG2_E
+            power = power if power > LEAST_POWER else LEAST_POWER
+            whole = np.floor(power + HALF)
+            f = power - whole
+            row[t] = (((((C6 * f + C5) * f + C4) * f + C3) * f + C2) * f + C1) * f + C0
+            bits[t] += np.int32(whole) << EXPONENT_PLACE
+
+
+class DenseTable(KernelRows):
+    """`table` holds (z, 1, |z|^2 / 2) of the columns, one below the other; `left` says what stands against 1 and it."""
+
+    def __init__(self, kernel: Kernel, table: Values, constant: float, threads: Threads) -> None:
+        super().__init__(kernel, table.shape[1], threads, len(table))
+        self.table, self.constant = table, constant
+
+    def left(self, rows: Rows) -> Values:
+        left = np.take(self.table, rows, axis=1).T
+        if self.kernel.name is KernelName.RBF:
+            left[:, -2] = -left[:, -1]
+            left[:, -1] = -1.0
+        else:
+            left[:, -1] = self.constant
+        return left
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def inner(self, left: Values, start: int, stop: int, out: Values, at: int) -> None:
+        np.matmul(left, self.table[:, start:stop], out=out[:, at : at + stop - start])
+
+    def restricted(self, columns: Rows) -> DenseTable:
+        return DenseTable(self.kernel, np.take(self.table, columns, axis=1), self.constant, self.threads)
+
+
+class SparseTable(KernelRows):
+    """Sparse rows against the transposed table, written out; `halves` of either row are added to a product.
+
+    `chosen` are those of the rows that are columns of the table.
+    """
+
+    def __init__(
+        self, kernel: Kernel, rows: Any, chosen: Rows, table: Values, halves: Values, threads: Threads
+    ) -> None:
+        super().__init__(kernel, table.shape[1], threads, rows.nnz / max(1, rows.shape[0]))
+        self.rows, self.chosen, self.table, self.halves = rows, chosen, table, halves
+
+    def left(self, rows: Rows) -> tuple[Any, Values]:
+        return self.rows[self.chosen[rows]], self.halves[rows]
+
+    def inner(self, left: tuple[Any, Values], start: int, stop: int, out: Values, at: int) -> None:
+        rows, halves = left
+        add_lines(rows.data, rows.indices, rows.indptr, halves, self.table, self.halves, start, stop, out, at)
+
+    def restricted(self, columns: Rows) -> SparseTable:
+        table, chosen = np.take(self.table, columns, axis=1), self.chosen[columns]
+        return SparseTable(self.kernel, self.rows, chosen, table, self.halves[columns], self.threads)
+
+
+@njit(fastmath={"reassoc", "contract"})
+def add_lines(
+    data: Any, indices: Any, indptr: Any, halves: Any, table: Any, others: Any, first: Any, last: Any, out: Any, at: Any
+) -> None:
+    """out[k] = what is halved of row k and of the columns from first to last, and for each entry of row k: the entry
+    times its line of the table."""
+    for start in range(first, last, TILE):
+        stop = min(start + TILE, last)
+        for k in range(out.shape[0]):
+            row, half, other = out[k, start - first + at : stop - first + at], halves[k], others[start:stop]
+            for c in range(stop - start):
+                row[c] = half + other[c]
+            entry, end = indptr[k], indptr[k + 1]
+            while entry + 8 <= end:
+                v0, v1, v2, v3 = data[entry], data[entry + 1], data[entry + 2], data[entry + 3]
+                v4, v5, v6, v7 = data[entry + 4], data[entry + 5], data[entry + 6], data[entry + 7]
+                t0, t1 = table[indices[entry], start:stop], table[indices[entry + 1], start:stop]
+                t2, t3 = table[indices[entry + 2], start:stop], table[indices[entry + 3], start:stop]
+                t4, t5 = table[indices[entry + 4], start:stop], table[indices[entry + 5], start:stop]
+                t6, t7 = table[indices[entry + 6], start:stop], table[indices[entry + 7], start:stop]
+                for c in range(stop - start):
+                    one, two = v0 * t0[c] + v1 * t1[c], v2 * t2[c] + v3 * t3[c]
+                    three, four = v4 * t4[c] + v5 * t5[c], v6 * t6[c] + v7 * t7[c]
+                    row[c] += (one + two) + (three + four)
+                entry += 8
+            while entry < end:
+                value, line = data[entry], table[indices[entry], start:stop]
+                for c in range(stop - start):
+                    row[c] += value * line[c]
+                entry += 1
+
+
+class WideTable(KernelRows):
+    """A sparse table that meets a few rows at a time."""
+
+    def __init__(self, kernel: Kernel, rows: Any, halves: Values, threads: Threads) -> None:
+        super().__init__(kernel, rows.shape[0], threads, math.inf)
+        self.rows, self.halves = rows, halves
+
+    def left(self, rows: Rows) -> tuple[Any, Values]:
+        return self.rows[rows], self.halves[rows]
+
+    def inner(self, left: tuple[Any, Values], start: int, stop: int, out: Values, at: int) -> None:
+        rows, halves = left
+        columns, part = self.rows[start:stop], out[:, at : at + stop - start]
+        for first in range(0, len(halves), TOGETHER):
+            few = rows[first : first + TOGETHER].toarray()
+            part[first : first + TOGETHER] = (columns @ np.ascontiguousarray(few.T)).T
+        part += halves[:, None]
+        part += self.halves[start:stop]
+
+    def restricted(self, columns: Rows) -> WideTable:
+        return WideTable(self.kernel, self.rows[columns], self.halves[columns], self.threads)
+
+
+class GivenValues(KernelRows):
+    """Values that come in float64: of a function or a table, and of rows that are far from 0 for their distances.
+
+    phi is shifted to one of the rows, z: k(x, x') - k(x, z) - k(x', z) + k(z, z). With sum a_i y_i = 0 that changes all
+    values by the same number, which a bias takes up; and what is left is what float32 can hold. The values of rbf are
+    not shifted: there, float32 holds the values, but not the exponents.
+    """
+
+    def __init__(self, kernel: Kernel, points: Points, to_z: Vector, scale: float, threads: Threads) -> None:
+        super().__init__(kernel, points.X.shape[0], threads, math.inf)
+        self.points, self.to_z, self.scale = points, to_z, scale  # to_z = k(x, z) - k(z, z) / 2
+
+    def left(self, rows: Rows) -> tuple[Points, Vector]:
+        return rows_of(self.points, rows), self.to_z[rows]
+
+    def inner(self, left: tuple[Points, Vector], start: int, stop: int, out: Values, at: int) -> None:
+        check_interrupt()
+        (rows, to_z), columns = left, rows_of(self.points, slice(start, stop))
+        values = self.kernel.values(rows, columns) - to_z[:, None]
+        values -= self.to_z[start:stop]
+        np.divide(values, self.scale, out=out[:, at : at + stop - start], casting="same_kind")
+
+    def finish(self, inner: Values, start: int, stop: int) -> None:
+        """They are the kernel."""
+
+    def spread(self, run: Callable[[int, int, int], None], n_columns: int) -> None:
+        """A user's function not side by side: it need not be safe beside itself."""
+        if self.kernel.name is not KernelName.FUNCTION:
+            super().spread(run, n_columns)
+            return
+        for block, (start, stop) in enumerate(itertools.pairwise(column_edges(n_columns))):
+            run(block, start, stop)
+
+    def restricted(self, columns: Rows) -> GivenValues:
+        return GivenValues(self.kernel, rows_of(self.points, columns), self.to_z[columns], self.scale, self.threads)
+
+
+class SharedRows(NamedTuple):
+    """What the two-class problems of a fit share: the kernel's rows over all rows of the table, divided by `scale`."""
+
+    rows: KernelRows
+    scale: float
+
+
+@np.errstate(over="ignore")
+def shared_rows(kernel: Kernel, points: Points, threads: Threads) -> SharedRows:
+    """The rows of the kernel among these points, divided by the power of two at its largest k(x, x)."""
+    if kernel.name is KernelName.RBF:
+        scale, factor, constant = 1.0, math.sqrt(2.0) * math.sqrt(kernel.gamma), 0.0
+        if len(points.squares) and kernel.gamma * float(np.quantile(points.squares, MANY)) > LARGEST_EXPONENT:
+            return SharedRows(GivenValues(kernel, points, np.zeros(len(points.squares)), scale, threads), scale)
+    else:
+        squares = kernel.diagonal(points)
+        z = int(np.argsort(squares)[len(squares) // 2])
+        to_z = kernel.combine(points, rows_of(points, slice(z, z + 1)), np.ones((1, 1)))[:, 0]
+        to_z -= 0.5 * squares[z]
+        spread = float((squares - 2.0 * to_z).max())  # of |phi(x) - phi(z)|^2
+        largest = float(squares.max())
+        if kernel.name in (KernelName.FUNCTION, KernelName.PRECOMPUTED) or spread < FAR_FROM_ZERO * largest:
+            scale = power_at(spread)
+            return SharedRows(GivenValues(kernel, points, to_z, scale, threads), scale)
+        degree = kernel.degree if kernel.name is KernelName.POLY else 1
+        gamma = kernel.gamma if kernel.name is KernelName.POLY else 1.0
+        scale = power_at(largest)
+        root = scale ** (1.0 / max(degree, 1))
+        factor, constant = math.sqrt(gamma / root), kernel.coef0 / root
+    X, squares = points.X, points.squares
+    if kernel.name is KernelName.RBF and (thin := without_background(X)) is not None:
+        X, squares = thin, row_squares(thin)
+    halves = np.asarray(0.5 * factor * factor * squares, dtype=np.float32)
+    if not is_sparse(X) or X.shape[0] * X.shape[1] <= FULL * X.nnz:
+        X = X.toarray() if is_sparse(X) else X
+        return SharedRows(DenseTable(kernel, written_out(X, factor, halves, kernel), constant, threads), scale)
+    rows = X.astype(np.float32)
+    rows.data *= np.float32(factor)
+    added = -halves if kernel.name is KernelName.RBF else np.full_like(halves, 0.5 * constant)
+    if rows.shape[0] * rows.shape[1] <= MOST_NUMBERS:
+        table = transposed(rows)
+        return SharedRows(SparseTable(kernel, rows, np.arange(len(added)), table, added, threads), scale)
+    return SharedRows(WideTable(kernel, rows, added, threads), scale)
+
+
+def power_at(value: float) -> float:
+    """The power of two at or below a positive value."""
+    return math.ldexp(1.0, math.frexp(value)[1] - 1) if 0.0 < value < math.inf else 1.0

@@ -1,0 +1,96 @@
+"""Rows of the kernel that were made, kept in memory of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from maxmargin._numba import njit
+from maxmargin.problems.notebook import State
+from maxmargin.solvers.kernel_smo.kernel_rows import KernelRows, Rows, Values
+from maxmargin.solvers.kernel_smo.row_batches import RowBatches
+
+ENOUGH = 2.0**27  # bytes, for rows that are cheap to make
+
+
+def room_for(rows: KernelRows, n_bytes: float) -> Values:
+    """Memory for kernel rows: so many bytes, but for one row at least and for all of them at most.
+
+    Memory that was never touched costs more than rows that are cheap to make: of those, a limited number is kept.
+    """
+    n = rows.n_columns
+    return np.empty(int(min(n * n, max(n, (min(n_bytes, ENOUGH) if rows.is_cheap else n_bytes) // 4))), np.float32)
+
+
+class RowCache:
+    """Kernel rows that are kept, as many as the memory holds: a ring in which what came first is replaced first."""
+
+    def __init__(self, rows: KernelRows, memory: Values) -> None:
+        n = rows.n_columns
+        slots = min(n, len(memory) // n)
+        self.rows, self.values = rows, memory[: slots * n].reshape(slots, n)
+        self.slot_of, self.owner, self.next_slot = np.full(n, -1), np.full(slots, -1), 0
+        self.made = RowBatches(slots)
+
+    def slots(self, chosen: Rows) -> Rows:
+        """Where in `values` the rows are, no more than there are slots; what is missing is made."""
+        missing = chosen[self.slot_of[chosen] < 0]
+        if len(missing):
+            wanted = np.zeros(self.rows.n_columns + 1, dtype=bool)  # the last one stands for slots without an owner
+            wanted[chosen] = True
+            order = (np.arange(len(self.owner)) + self.next_slot) % len(self.owner)
+            free = order[~wanted[self.owner[order]]][: len(missing)]
+            self.slot_of[self.owner[free][self.owner[free] >= 0]] = -1
+            self.owner[free] = self.slot_of[missing] = -1  # until they are made: a user's function may fail
+            for first, last in runs(free):
+                self.rows.fill(missing[first:last], self.values[free[first] : free[first] + last - first])
+                self.made.note(free[first:last], missing[first:last])
+            self.owner[free], self.slot_of[missing] = missing, free
+            self.next_slot = (int(free[-1]) + 1) % len(self.owner)
+        return self.slot_of[chosen]
+
+    def square(self, chosen: Rows) -> Values:
+        """The kernel among these rows. Where rows are expensive to make, those that are kept are copied from."""
+        slots = self.slot_of[chosen]
+        kept, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
+        if self.rows.is_cheap or not len(kept):
+            return self.rows.square(chosen)
+        out = np.empty((len(chosen), len(chosen)), dtype=np.float32)
+        copy_values(self.values, slots[kept], chosen, kept, out)
+        out[np.ix_(missing, kept)] = out[np.ix_(kept, missing)].T
+        out[np.ix_(missing, missing)] = self.rows.square(chosen[missing])
+        return out
+
+    def state(self) -> State:
+        """Which rows are where, for a notebook, and in what company they were made."""
+        return {"owner": self.owner, "next_slot": self.next_slot, **self.made.state()}
+
+    def take_up(self, kept: State) -> None:
+        n, owner = self.rows.n_columns, kept["owner"]
+        self.made.make_again(kept, owner, n, self.made_together, self.values)
+        self.owner, self.next_slot = owner, kept["next_slot"] % len(owner)
+        filled = np.flatnonzero(owner >= 0)
+        self.slot_of[:] = -1
+        self.slot_of[owner[filled]] = filled
+
+    def made_together(self, rows: Rows) -> Values:
+        values = np.empty((len(rows), self.rows.n_columns), dtype=np.float32)
+        self.rows.fill(rows, values)
+        return values
+
+
+@njit
+def copy_values(cache: Any, slots: Any, columns: Any, places: Any, out: Any) -> None:
+    """out[places[k]] = the columns of the row in slots[k]."""
+    for k in range(slots.shape[0]):
+        row, target = cache[slots[k]], out[places[k]]
+        for t in range(columns.shape[0]):
+            target[t] = row[columns[t]]
+
+
+def runs(slots: Rows) -> Iterator[tuple[int, int]]:
+    """Stretches of slots that follow each other."""
+    edges = np.flatnonzero(np.diff(slots) != 1) + 1
+    return zip([0, *edges], [*edges, len(slots)], strict=True)

@@ -1,0 +1,1 @@
+"""Learners that change their plane at a mistake."""

@@ -1,0 +1,163 @@
+"""One loop for rows and for kernels: rows of the kernel in float64, made when they are first needed and remembered.
+
+A plane w = sum_j c_j phi(x_j) is known to a loop by its values v_i = w.phi(x_i) on all rows of a table. Then
+
+    w.phi(x_i)             is v_i
+    w += step phi(x_i)     is v += step (k(x_1, x_i), ..., k(x_n, x_i)),  a row of the kernel
+
+so that a loop written with the words below serves a dense table, a CSR table and a kernel:
+
+    inner(rows, i, v)         w.x_i
+    move(rows, i, step, v)    w += step x_i
+    is_ready(rows, i)         whether move() can be called: a row of the kernel must be in memory
+    expect(rows, i)           asks for x_i, a few rows before it is needed
+
+A visit costs nothing, a move n additions. The memory is a ring: where it is full, the oldest rows make room.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin._numba import overload, types
+from maxmargin.data.interruption import check_interrupt
+from maxmargin.data.rows import add, dot, touch_row
+from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of, spans, terms_per_row
+from maxmargin.problems.notebook import State
+from maxmargin.solvers.kernel_smo.row_batches import RowBatches
+
+BYTES = 2**28  # of memory for rows of the kernel
+AT_ONCE = 128  # rows that are made together
+PRODUCTS = 200_000_000  # of numbers, between two checks of the clock
+
+
+class RememberedRows(NamedTuple):
+    """Row i of the kernel is stored[slots[i]]; it is not there where slots[i] < 0."""
+
+    stored: NDArray[np.float64]
+    slots: NDArray[np.int64]
+
+
+class KernelMemory:
+    """The rows of the kernel of a table with itself."""
+
+    def __init__(self, kernel: Kernel, points: Points) -> None:
+        self.kernel, self.points = kernel, points
+        n = points.X.shape[0]
+        size = int(min(n, max(AT_ONCE, BYTES // (8 * n))))
+        self.rows = RememberedRows(np.empty((size, n)), np.full(n, -1, dtype=np.int64))
+        self.owners = np.full(size, -1, dtype=np.int64)
+        self.next = 0
+        self.made = RowBatches(size)
+        self.n_made = 0
+
+    def fetch(self, first: int, others: NDArray[np.intp]) -> None:
+        """Make row `first`, and with it the first few of the others that are missing."""
+        slots = self.rows.slots
+        missing = others[slots[others] < 0]
+        _, places = np.unique(missing, return_index=True)
+        missing = missing[np.sort(places)]
+        wanted = np.concatenate([[first], missing[missing != first]])[: min(AT_ONCE, len(self.owners))]
+        own = (self.next + np.arange(len(wanted))) % len(self.owners)
+        gone = self.owners[own]
+        slots[gone[gone >= 0]] = -1
+        self.owners[own], slots[wanted] = wanted, own
+        self.next = int(own[-1] + 1) % len(self.owners)
+        self.rows.stored[own] = self.made_together(wanted)
+        self.made.note(own, wanted)
+        self.n_made += len(wanted)
+
+    def made_together(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """A product of matrices for some of the columns at a time, with a check of the clock between."""
+        n, few = self.points.X.shape[0], rows_of(self.points, rows)
+        products = max(1, len(rows) * terms_per_row(self.points.X))
+        columns = n if self.kernel.name is KernelName.FUNCTION else max(AT_ONCE, PRODUCTS // products)
+        values = np.empty((len(rows), n))
+        for some in spans(0, n, columns):
+            check_interrupt()
+            values[:, some] = self.kernel.values(few, rows_of(self.points, some))
+        return values
+
+    def state(self) -> State:
+        """Which rows are where, for a notebook, and in what company they were made."""
+        return {"owners": self.owners, "next": self.next, **self.made.state()}
+
+    def take_up(self, kept: State) -> None:
+        slots, owners = self.rows.slots, kept["owners"]
+        self.made.make_again(kept, owners, len(slots), self.made_together, self.rows.stored)
+        self.owners, self.next = owners, kept["next"] % len(owners)
+        filled = np.flatnonzero(owners >= 0)
+        slots[:] = -1
+        slots[owners[filled]] = filled
+
+
+def inner(rows: Any, i: int, v: Any) -> float:
+    return float(v[i]) if isinstance(rows, RememberedRows) else dot(rows, i, v)
+
+
+def move(rows: Any, i: int, step: float, v: Any) -> None:
+    if isinstance(rows, RememberedRows):
+        v += step * rows.stored[rows.slots[i]]
+    else:
+        add(rows, i, step, v)
+
+
+def is_ready(rows: Any, i: int) -> bool:
+    return not isinstance(rows, RememberedRows) or bool(rows.slots[i] >= 0)
+
+
+def expect(rows: Any, i: int) -> None:
+    pass  # there is nothing to compute
+
+
+def remembered(rows: Any) -> bool:
+    return isinstance(rows, types.BaseNamedTuple) and rows.instance_class is RememberedRows
+
+
+@overload(inner)
+def _compile_inner(rows: Any, i: Any, v: Any) -> Any:
+    def kernel(rows: Any, i: Any, v: Any) -> Any:
+        return v[i]
+
+    def table(rows: Any, i: Any, v: Any) -> Any:
+        return dot(rows, i, v)
+
+    return kernel if remembered(rows) else table
+
+
+@overload(move)
+def _compile_move(rows: Any, i: Any, step: Any, v: Any) -> Any:
+    def kernel(rows: Any, i: Any, step: Any, v: Any) -> None:
+        row = rows.stored[rows.slots[i]]
+        for j in range(row.shape[0]):
+            v[j] += step * row[j]
+
+    def table(rows: Any, i: Any, step: Any, v: Any) -> None:
+        add(rows, i, step, v)
+
+    return kernel if remembered(rows) else table
+
+
+@overload(is_ready)
+def _compile_is_ready(rows: Any, i: Any) -> Any:
+    def kernel(rows: Any, i: Any) -> Any:
+        return rows.slots[i] >= 0
+
+    def table(rows: Any, i: Any) -> Any:
+        return True
+
+    return kernel if remembered(rows) else table
+
+
+@overload(expect)
+def _compile_expect(rows: Any, i: Any) -> Any:
+    def kernel(rows: Any, i: Any) -> None:
+        pass
+
+    def table(rows: Any, i: Any) -> None:
+        touch_row(rows, i)
+
+    return kernel if remembered(rows) else table

@@ -1,0 +1,330 @@
+"""Winnow: learning by mistakes with multiplicative weights.
+
+    rows      a_i = y_i (x_i / s, 1) with s = max |x_ij|: no entry exceeds 1 (without a bias: y_i x_i / s)
+    weights   v = 1 at the start, two for each coordinate, (a, -a): their difference w is signed (balanced);
+              unbalanced, a column has one weight, so that w >= 0, and only the bias has two
+    step      a row with w.a_i <= 0 is a mistake:  v_j <- v_j exp(eta a_ij),  exp(-eta) = 1 - epsilon
+    ends      when every row has been visited since the last mistake (shuffled: when a whole sweep is clean)
+
+    margin    g = max_w min_i w.a_i / |w|_1, for which the bias is a weight like the others
+    dual      p = sum of the a_i over all M mistakes:  g <= max_j p_j / M, j over all weights (|p|_inf / M)
+    link      v_j = exp(eta p_j), so that p is all there is to keep
+
+A bound that is proven, for m weights. Phi = sum v is m at the start. A mistake has entries in [-1, 1] and,
+under the weights v / Phi, a mean w.a_i <= 0: by Hoeffding's lemma Phi grows by a factor <= exp(eta^2 / 2).
+
+    eta M g  <=  eta max_j p_j  <=  ln Phi  <=  ln m + M eta^2 / 2                                         (*)
+
+    one run   M <= ln(m) / (eta (g - eta/2)) if eta < 2 g; the least is 2 ln(m) / g^2, for eta = g
+    search    eta = ln 2 (epsilon = 1/2). A run may make 2 ln(m) / eta^2 mistakes; if it finds one more, then
+              g < eta by (*): eta <- eta / 2, and start anew. So the last run has eta > g / 2, and all runs
+              make at most 2 ln(m) / eta^2 (1 + 1/4 + 1/16 + ...) < (32/3) ln(m) / g^2 mistakes
+    usual     (16/3) ln(m) / g^2 for one run with epsilon = (3/4) g, where terms of order epsilon are dropped
+
+Where p changes, the weights are computed anew from it; a factor common to all keeps them from overflowing.
+What float64 cannot tell from zero counts as a mistake, so that a proposes plane has every row on its side.
+
+Cost: a sweep reads every row once; a mistake costs two exponentials for each nonzero of its row.
+Reference: [littlestone1988], [arora2012].  Differs: one scale for the whole table; p is kept instead of v.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from maxmargin._numba import njit, overload, types
+from maxmargin.data.matrix import Vector, largest_magnitude
+from maxmargin.data.rows import DenseRows, rows_of
+from maxmargin.problems.notebook import BLANK, Notebook, State, put_random, state_of_random
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import Separation
+from maxmargin.problems.trace import Trace
+from maxmargin.problems.visits import Order
+from maxmargin.solvers.passes import values_of
+
+LARGEST_EPSILON = 0.5
+EXPONENT_RANGE = 500.0  # exp(500) and exp(-500) are far from overflow and underflow
+NUMBERS_PER_CALL = 15_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers,
+CHANGES_PER_CALL = 2_000_000  # and changes at most so many weights
+ROW_OVERHEAD = 16  # to find a row takes as long as to read so many numbers
+
+
+def dot_and_size(rows: Any, i: int, w: Any) -> Any:
+    """sum_j x_ij w_j  and  sum_j |x_ij w_j|, by which the rounding of the first is bounded."""
+    if isinstance(rows, DenseRows):
+        products = rows.values[i] * w[: rows.values.shape[1]]
+    else:
+        entries = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+        products = rows.data[entries] * w[rows.indices[entries]]
+    return float(products.sum()), float(np.abs(products).sum())
+
+
+def move(rows: Any, i: int, step: float, eta: float, shift: float, balanced: bool, p: Any, w: Any) -> None:
+    """p += step * x_i, and w anew where x_i is not zero."""
+    if isinstance(rows, DenseRows):
+        columns = np.flatnonzero(rows.values[i])
+        values = rows.values[i, columns]
+    else:
+        entries = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+        columns, values = rows.indices[entries], rows.data[entries]
+    p[columns] += step * values
+    w[columns] = np.exp(eta * p[columns] - shift)
+    if balanced:
+        w[columns] -= np.exp(-eta * p[columns] - shift)
+
+
+# A sum may be reordered, so that it runs in vector registers; nothing else may be assumed of the numbers.
+@overload(dot_and_size, fastmath={"reassoc", "contract"})
+def _compile_dot_and_size(rows: Any, i: Any, w: Any) -> Any:
+    def dense(rows: Any, i: Any, w: Any) -> Any:
+        total, size = 0.0, 0.0
+        row = rows.values[i]
+        for j in range(row.shape[0]):
+            product = row[j] * w[j]
+            total += product
+            size += abs(product)
+        return total, size
+
+    def csr(rows: Any, i: Any, w: Any) -> Any:
+        total, size = 0.0, 0.0
+        for entry in range(rows.indptr[i], rows.indptr[i + 1]):
+            product = rows.data[entry] * w[rows.indices[entry]]
+            total += product
+            size += abs(product)
+        return total, size
+
+    return dense if _is_dense(rows) else csr
+
+
+@overload(move)
+def _compile_move(rows: Any, i: Any, step: Any, eta: Any, shift: Any, balanced: Any, p: Any, w: Any) -> Any:
+    def dense(rows: Any, i: Any, step: Any, eta: Any, shift: Any, balanced: Any, p: Any, w: Any) -> None:
+        row = rows.values[i]
+        for j in range(row.shape[0]):
+            if row[j] != 0.0:
+                p[j] += step * row[j]
+                w[j] = signed_weight(eta * p[j], shift, balanced)
+
+    def csr(rows: Any, i: Any, step: Any, eta: Any, shift: Any, balanced: Any, p: Any, w: Any) -> None:
+        for entry in range(rows.indptr[i], rows.indptr[i + 1]):
+            j = rows.indices[entry]
+            p[j] += step * rows.data[entry]
+            w[j] = signed_weight(eta * p[j], shift, balanced)
+
+    return dense if _is_dense(rows) else csr
+
+
+def _is_dense(rows: Any) -> bool:
+    return isinstance(rows, types.BaseNamedTuple) and rows.instance_class is DenseRows
+
+
+@njit
+def signed_weight(exponent: float, shift: float, balanced: bool) -> float:
+    if balanced:
+        return float(np.exp(exponent - shift) - np.exp(-exponent - shift))
+    return float(np.exp(exponent - shift))
+
+
+@njit
+def visit(
+    rows: Any,
+    signs: Any,
+    order: Any,
+    start: int,
+    scale: float,
+    lift: float,
+    eta: float,
+    shift: float,
+    balanced: bool,
+    doubt: float,
+    shuffled: bool,
+    p: Any,
+    w: Any,
+    counts: Any,
+    clean: int,
+    max_updates: int,
+) -> Any:
+    """Visit the rows order[start:] until every row is clean, or a mistake is one too many.
+
+    Returns (next position, updates, clean: visits since the last mistake, row of the last mistake, its w.a).
+    """
+    n_columns = w.shape[0] - 1
+    updates, row, violation = 0, -1, 0.0
+    for k in range(start, order.shape[0]):
+        if shuffled and k % signs.shape[0] == 0:
+            clean = 0  # n visits over the end of one order and the start of another may miss a row
+        i = order[k]
+        along, size = dot_and_size(rows, i, w)
+        bias = lift * w[n_columns]
+        value = signs[i] * (along / scale + bias)
+        if value > doubt * (size / scale + abs(bias)):
+            clean += 1
+            if clean >= signs.shape[0]:
+                return k + 1, updates, clean, row, violation
+            continue
+        if updates == max_updates:
+            return k, updates, clean, row, violation
+        step = signs[i] / scale
+        move(rows, i, step, eta, shift, balanced, p, w)
+        if lift > 0.0:
+            p[n_columns] += signs[i]
+            w[n_columns] = signed_weight(eta * p[n_columns], shift, True)
+        counts[i] += 1.0
+        updates += 1
+        clean, row, violation = 0, i, value
+    return order.shape[0], updates, clean, row, violation
+
+
+def winnow(
+    problem: Separation,
+    *,
+    epsilon: float | None = None,
+    balanced: bool = True,
+    order: Order = Order.CYCLIC,
+    seed: int = 0,
+    max_updates: int = 2**62,
+    max_sweeps: int = 2**62,
+    trace: Trace | None = None,
+    notebook: Notebook = BLANK,
+) -> Iterator[Iterate]:
+    """Solutions with all updates counted; proposes when no row is a mistake. epsilon=None searches.
+
+    `a` counts the mistakes of the current run; it is the solver's own and changes when it goes on. The trace
+    has the signed weights for the a_i, divided by the sum of all weights, and the bound max_j p_j / M.
+    """
+    if epsilon is not None and not 0.0 < epsilon <= LARGEST_EPSILON:
+        raise ValueError(f"epsilon must be in (0, {LARGEST_EPSILON}], got {epsilon}")
+    eta = -math.log1p(-(LARGEST_EPSILON if epsilon is None else epsilon))
+    log_weights = math.log(max(2, n_weights(problem, balanced)))
+    updates = sweeps = 0
+
+    def state() -> State:
+        return {"eta": eta, "before": updates, "sweeps_before": sweeps}
+
+    while True:
+        if (kept := notebook.page("phase", state)) is not None:
+            eta, updates, sweeps = kept["eta"], kept["before"], kept["sweeps_before"]
+        allowed = min(2.0 * log_weights / eta**2, 2.0**62) if epsilon is None else 2**62
+        for iterate in run(
+            problem,
+            eta,
+            balanced=balanced,
+            order=order,
+            seed=seed,
+            max_updates=min(math.floor(allowed), max_updates - updates),
+            max_sweeps=max_sweeps - sweeps,
+            trace=trace,
+            notebook=notebook,
+        ):
+            yield dataclasses.replace(iterate, updates=updates + iterate.updates, sweeps=sweeps + iterate.sweeps)
+        updates, sweeps = updates + iterate.updates, sweeps + iterate.sweeps
+        if iterate.proposes or updates >= max_updates or sweeps >= max_sweeps:
+            return
+        eta /= 2.0
+
+
+def n_weights(problem: Separation, balanced: bool = True) -> int:
+    """m: two weights a column or, unbalanced, one; and two for the bias."""
+    return (2 if balanced else 1) * problem.n_columns + (2 if problem.fit_intercept else 0)
+
+
+def run(
+    problem: Separation,
+    eta: float,
+    *,
+    balanced: bool,
+    order: Order,
+    seed: int,
+    max_updates: int,
+    max_sweeps: int,
+    trace: Trace | None,
+    notebook: Notebook,
+) -> Iterator[Iterate]:
+    """Winnow with one eta, until no row is a mistake or max_updates are made and another is needed."""
+    n, d = problem.X.shape
+    lift = 1.0 if problem.fit_intercept else 0.0
+    scale = largest_magnitude(problem.X) or 1.0
+    doubt = (d + 8) * 2.0**-52
+    rows, random = rows_of(problem.X), np.random.default_rng(seed)
+    width = ROW_OVERHEAD + (problem.X.data if hasattr(problem.X, "indptr") else problem.X).size // n
+    rows_per_call = max(1, NUMBERS_PER_CALL // width)
+    updates_per_call = max(1, min(CHANGES_PER_CALL // width, int(EXPONENT_RANGE / 2.0 / eta)))
+    if trace is not None:
+        updates_per_call = 1
+    p, counts, shift = np.zeros(d + 1), np.zeros(n), 0.0
+    w, total = weights(p, eta, shift, balanced, lift)
+    updates = since_shift = sweeps = clean = 0
+    sweeps_at_once = 1
+    stopped = False
+
+    def state() -> State:
+        exponents = {"p": p, "w": w, "counts": counts, "shift": shift, "total": total, "since_shift": since_shift}
+        so_far = {"updates": updates, "sweeps": sweeps, "clean": int(clean), "at_once": sweeps_at_once}
+        return {**exponents, **so_far, **state_of_random(random)}
+
+    if (kept := notebook.page("winnow", state)) is not None:
+        p, w, counts, shift, total = (kept[name] for name in ("p", "w", "counts", "shift", "total"))
+        updates, sweeps, clean, since_shift = (kept[name] for name in ("updates", "sweeps", "clean", "since_shift"))
+        sweeps_at_once = kept["at_once"]
+        put_random(random, kept)
+    while not stopped and clean < n and sweeps < max_sweeps:
+        notebook.rest()
+        if order is Order.WORST_FIRST:
+            values = problem.signs * (values_of(problem.X, w) / scale + lift * w[d])
+            worst = int(np.argmin(values))
+            visiting = np.array([worst]) if values[worst] <= 0.0 else np.arange(n)
+        else:
+            sweeps_at_once = max(1, min(sweeps_at_once, max_sweeps - sweeps))
+            every = [np.arange(n) if order is Order.CYCLIC else random.permutation(n) for _ in range(sweeps_at_once)]
+            visiting = np.concatenate(every)
+            sweeps_at_once = min(2 * sweeps_at_once, rows_per_call // n)
+        position = 0
+        while not stopped and clean < n and position < len(visiting):
+            if (since_shift + updates_per_call) * eta > EXPONENT_RANGE:
+                shift, since_shift = eta * largest_sum(p, balanced, lift), 0
+                w, total = weights(p, eta, shift, balanced, lift)
+            before = w / total if trace is not None else w
+            here = visiting[: position + rows_per_call]
+            position, made, clean, row, value = visit(
+                rows, problem.signs, here, position, scale, lift, eta, shift, balanced, doubt,
+                order is Order.SHUFFLED, p, w, counts, clean, min(updates_per_call, max_updates - updates),
+            )  # fmt: skip
+            updates, since_shift = updates + made, since_shift + made
+            stopped = clean < n and position < len(here) and updates >= max_updates
+            previous, (_, total) = total, weights(p, eta, shift, balanced, lift)
+            if trace is not None and made:
+                kept = d + int(lift)
+                bound = largest_sum(p, balanced, lift) / updates
+                trace.append(row, value / previous, before[:kept], (w / total)[:kept], bound)
+            details = {
+                "epsilon": -math.expm1(-eta),
+                "eta": eta,
+                "scale": scale,
+                "n_weights": n_weights(problem, balanced),
+            }
+            passes = sweeps + math.ceil(position / n)
+            plane = w / total
+            yield Iterate(plane[:d] / scale, float(plane[d]), counts, clean >= n, updates, passes, details)
+        sweeps += math.ceil(position / n)
+
+
+def weights(p: Vector, eta: float, shift: float, balanced: bool, lift: float) -> tuple[Vector, float]:
+    """The signed weights and the sum of all weights v, both times exp(-shift)."""
+    d = len(p) - 1
+    used, doubled = slice(0, d + int(lift)), slice(0 if balanced else d, d + int(lift))
+    above, below = np.zeros(d + 1), np.zeros(d + 1)
+    above[used] = np.exp(eta * p[used] - shift)
+    below[doubled] = np.exp(-eta * p[doubled] - shift)
+    return above - below, float(above.sum() + below.sum())
+
+
+def largest_sum(p: Vector, balanced: bool, lift: float) -> float:
+    """max_j p_j over all weights."""
+    d = len(p) - 1
+    largest = float(np.abs(p[:d]).max() if balanced else p[:d].max())
+    return max(largest, abs(float(p[d]))) if lift else largest

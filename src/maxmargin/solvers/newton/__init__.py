@@ -1,0 +1,1 @@
+"""The semismooth Newton method."""

@@ -1,0 +1,239 @@
+"""Semismooth Newton for the squared hinge: the primal is a once differentiable patchwork of quadratics.
+
+    primal     P(w, b) = 1/2 |w|^2 + sum_i C_i max(0, r_i)^2,      r_i = 1 - y_i (w.x_i + b)
+    gradient   g = w - u,   u = X'(y a),   a_i = 2 C_i max(0, r_i);   the slope in b is -y'a
+    gap        P - D(a) = 1/2 |w - u|^2 - b y'a
+
+The last line is an identity, and y'a = 0 where b is the best for its w: the gradient alone tells what is proven.
+
+One step solves Newton's equations on J = {r_i > 0}, as if J were final (`newton_systems.py`), goes as far along the
+answer as P falls, and moves b to its best. Both searches are exact: along a line, the slope of P is piecewise linear
+and rises, and its zero is found by Newton's rule with a bracket. Once J is final, one step ends it: finite termination.
+
+A large table is first solved on a sample of its rows, with their costs raised in proportion: the first steps, in which
+nearly all rows pay and most of them change sides, are made on a few thousand rows.
+
+Where rounding stops it, it begins again in coordinates in which rounding does less harm (`conditioning.py`).
+
+Cost: a step reads all rows once and J once, and solves a system. References: [mangasarian2002], [keerthi2005].
+Differs: the unregularised b by its own exact search; the sample; a stop by the duality gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from maxmargin._numba import njit
+from maxmargin.data.matrix import Vector
+from maxmargin.data.threads import Threads, block_edges
+from maxmargin.problems.protocol import Evaluation, Iterate, SolverRun
+from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.solvers.interior_point.conditioning import can_be_placed, from_a_better_place
+from maxmargin.solvers.newton.systems import system_for
+from maxmargin.solvers.passes import values_of
+from maxmargin.solvers.row_passes import RowPasses, inner
+
+Plane = tuple[Vector, float]
+
+LINE_PRECISION = 1e-3  # of the slope at the start of a line
+ROUNDING = 1e-15  # of the sum of the magnitudes
+MOST_TRIALS = 60
+MOST_STEPS = 1_000
+FIRST_STEPS = 100  # after so many, rounding may be in the way even if there is some progress
+FARTHEST = 1e300
+PATIENCE = 3  # steps that gain nothing, before it is rounding that is in the way
+SAMPLE = 2_000
+SAMPLE_PER_COLUMN = 10
+SAMPLE_TOL = 1e-2  # of P: a step on the sample that gains less is the last one
+WORTH_A_SAMPLE = 8  # times as many rows as the sample has
+
+
+@njit(fastmath={"reassoc", "contract"})
+def slope_block(r: Any, e: Any, costs: Any, t: float, start: int, stop: int) -> Any:
+    """Of sum_i C_i max(0, r_i - t e_i)^2: its slope in t, its curvature, and the sum of the slopes' magnitudes."""
+    slope, curvature, magnitude = 0.0, 0.0, 0.0
+    for i in range(start, stop):
+        pays = 2.0 * costs[i] * e[i] if r[i] > t * e[i] else 0.0
+        slope -= pays * (r[i] - t * e[i])
+        magnitude += abs(pays) * (r[i] - t * e[i])
+        curvature += pays * e[i]
+    return slope, curvature, magnitude
+
+
+@njit(fastmath={"reassoc", "contract"})
+def move_block(r: Any, e: Any, costs: Any, t: float, a: Any, start: int, stop: int) -> float:
+    """r becomes r - t e and a becomes 2 C max(0, r); returns sum_i C_i max(0, r_i)^2."""
+    loss = 0.0
+    for i in range(start, stop):
+        r[i] -= t * e[i]
+        a[i] = 2.0 * costs[i] * max(0.0, r[i])
+        loss += 0.5 * a[i] * r[i]
+    return loss
+
+
+def semismooth_newton(problem: SoftMargin, *, tol: float, start: Vector | None = None, seed: int = 0) -> SolverRun:
+    """Breathes within and between the steps; asks to be judged when its own gap is at most tol.
+
+    `start` are dual variables to start from, at their own plane w(a).
+    """
+    if problem.loss is not Loss.SQUARED_HINGE:
+        raise ValueError("Semismooth Newton needs the squared hinge: the hinge has no slope at its edge.")
+    with Threads() as threads:
+        if start is not None and np.any(start):
+            everyone = np.arange(problem.n_rows)
+            plane = RowPasses(problem.X, threads).combine(everyone, problem.signs * start), 0.0
+        else:
+            plane = yield from plane_of_sample(problem, threads, seed)
+        most = FIRST_STEPS if can_be_placed(problem) else MOST_STEPS
+        w = yield from descent(problem, threads, tol, plane, most)
+        yield from from_a_better_place(
+            problem, w, lambda placed, w: descent(placed, threads, tol, (w, 0.0), MOST_STEPS)
+        )
+
+
+def plane_of_sample(problem: SoftMargin, threads: Threads, seed: int) -> Generator[Iterate, Evaluation | None, Plane]:
+    """Breathes, and returns the best plane of a sample, or the zero plane where no sample pays.
+
+    Each class is sampled for itself, a small one whole; its rows stand for all of their class.
+    """
+    n, d = problem.n_rows, problem.n_columns
+    size = max(SAMPLE, SAMPLE_PER_COLUMN * d)
+    products = n * RowPasses(problem.X, threads).numbers_per_row ** 2
+    if n < WORTH_A_SAMPLE * size or products < d**3:  # a step on a sample has the same system to solve
+        return np.zeros(d), 0.0
+    random = np.random.default_rng(seed)
+    kept, factors = [], []
+    for sign in (1.0, -1.0):
+        members = np.flatnonzero(problem.signs == sign)
+        chosen = np.sort(random.choice(members, min(len(members), size // 2), replace=False))
+        kept.append(chosen)
+        factors.append(np.full(len(chosen), len(members) / max(1, len(chosen))))
+    rows = np.concatenate(kept)
+    costs = problem.costs[rows] * np.concatenate(factors)
+    sample = SoftMargin(problem.X[rows], problem.signs[rows], costs, problem.loss, problem.fit_intercept)
+    a = np.zeros(n)
+    steps, primal = 0, np.inf
+    for iterate in descent(sample, threads, SAMPLE_TOL, (np.zeros(d), 0.0), MOST_STEPS):
+        a[rows] = iterate.a
+        if iterate.updates > steps:
+            steps, primal, last = iterate.updates, iterate.details["primal"], primal
+            if iterate.proposes or last - primal <= SAMPLE_TOL * primal:
+                break
+        yield Iterate(iterate.w, iterate.b, a, False, 0, 0, {"gap": np.inf})
+    return iterate.w, iterate.b
+
+
+def descent(
+    problem: SoftMargin, threads: Threads, tol: float, start: Plane, most_steps: int
+) -> Generator[Iterate, Evaluation | None, Vector]:
+    """Newton steps from a plane, until nobody asks for more or rounding is in the way; returns the last w."""
+    signs = problem.signs
+    passes, line = RowPasses(problem.X, threads), Line(problem.costs, threads)
+    system = system_for(problem, passes)
+    w, b = start[0].copy(), start[1]
+    r = shortfall(problem, values_of(problem.X, w) if np.any(w) else np.zeros(problem.n_rows), b)
+    a = np.empty(problem.n_rows)
+    e, step = signs, 0.0
+    details = {"gap": np.inf, "primal": np.inf}
+    steps = fruitless = 0
+    least = lowest = np.inf
+    while True:
+        loss = line.move(r, e, step, a)
+        if problem.fit_intercept:
+            shift = line.lowest(r, signs, 0.0, 0.0, 0.0, 0.0)
+            loss = line.move(r, signs, shift, a)
+            b += shift
+            if loss == 0.0:  # nobody pays at the best b: of all these, the one in the middle
+                nearest = [float(np.max(r, where=signs == sign, initial=-FARTHEST)) for sign in (1.0, -1.0)]
+                shift = 0.5 * (nearest[0] - nearest[1])
+                line.move(r, signs, shift, a)
+                b += shift
+        J = np.flatnonzero(a)
+        paid = a[J]
+        paid *= signs[J]
+        g = w - passes.combine(J, paid)
+        primal = 0.5 * inner(w, w) + loss
+        gap = 0.5 * inner(g, g) + abs(b * float(paid.sum()))
+        details["gap"], details["primal"] = gap / primal if primal > 0.0 else 0.0, primal
+        fruitless = 0 if gap < 0.9 * least or primal < lowest * (1.0 - 1e-12) else fruitless + 1
+        least, lowest = min(least, gap), min(lowest, primal)
+        lost = not np.isfinite(primal)  # a system that could not be solved
+        over = lost or steps == most_steps or fruitless == PATIENCE
+
+        judgement = yield Iterate(w, b, a, over or gap <= tol * primal, steps, 2 * steps, details)
+        if over:
+            return np.zeros_like(w) if lost else w
+        if judgement is not None:  # the roundings of many steps have added up in r: not so in X w
+            b = judgement.b
+            r = shortfall(problem, judgement.values, b)
+        dw, db = -g, 0.0
+        if len(J):
+            work = system.direction(J, g, tol * primal)
+            try:
+                while True:
+                    next(work)
+                    yield Iterate(w, b, a, False, steps, 2 * steps, details)
+            except StopIteration as found:
+                dw, db = found.value
+        e = values_of(problem.X, dw)
+        e += db
+        e *= signs
+        step = line.lowest(r, e, inner(w, dw), inner(dw, dw), 1.0, LINE_PRECISION * abs(inner(g, dw)))
+        w += step * dw
+        b += step * db
+        steps += 1
+
+
+def shortfall(problem: SoftMargin, values: Vector, b: float) -> Vector:
+    """r_i = 1 - y_i (w.x_i + b), of either sign."""
+    r: Vector = values + b
+    r *= problem.signs
+    np.subtract(1.0, r, out=r)
+    return r
+
+
+class Line:
+    """Exact search on a line, along which every row falls at its own rate: r_i(t) = r_i - t e_i."""
+
+    def __init__(self, costs: Vector, threads: Threads) -> None:
+        self.costs, self.threads = costs, threads
+        self.edges = block_edges(len(costs), 3 * len(costs))
+
+    def blocks(self, loop: Any, *arguments: Any) -> list[Any]:
+        """loop(*arguments, start, stop) for each block, in order."""
+        answers = [None] * (len(self.edges) - 1)
+
+        def run(block: int, start: int, stop: int) -> None:
+            answers[block] = loop(*arguments, start, stop)
+
+        self.threads.run(run, self.edges)
+        return answers
+
+    def move(self, r: Vector, e: Vector, t: float, a: Vector) -> float:
+        """Go to t; returns the loss there, and a."""
+        return float(sum(self.blocks(move_block, r, e, self.costs, t, a)))
+
+    def lowest(self, r: Vector, e: Vector, slope: float, curvature: float, t: float, flat: float) -> float:
+        """Where  slope t + curvature t^2 / 2 + sum_i C_i max(0, r_i - t e_i)^2  is lowest; the search begins at t.
+
+        Its slope rises and is piecewise linear, so that Newton's rule ends after a few trials. It need not be flatter
+        than `flat`, and cannot be flatter than rounding allows.
+        """
+        low, high = -np.inf, np.inf
+        for _ in range(MOST_TRIALS):
+            slopes, curvatures, magnitude = np.sum(self.blocks(slope_block, r, e, self.costs, t), axis=0)
+            here = slope + curvature * t + float(slopes)
+            bend = curvature + float(curvatures)
+            if abs(here) <= max(flat, ROUNDING * float(magnitude)) or bend <= 0.0:
+                break
+            low, high = (t, high) if here < 0.0 else (low, t)
+            following = t - here / bend
+            if not low < following < high:
+                following = 0.5 * (low + high)
+            if following == t or not np.isfinite(following):
+                break
+            t = following
+        return t
