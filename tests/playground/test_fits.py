@@ -10,7 +10,7 @@ from play_states import state_of
 from maxmargin import KernelSVM, LinearSVM, MarginPerceptron, StochasticSVM
 from maxmargin.data import synthetic
 from maxmargin.playground import fits
-from maxmargin.playground.fits import Iterates, Stopped, fit_state
+from maxmargin.playground.fits import Recording, Stopped, fit_state
 from maxmargin.run.control import Status
 from maxmargin.run.observers import observing
 
@@ -56,14 +56,14 @@ def test_whoever_stops_waiting_gets_nothing():
         fit_state(state, lambda: next(questions, None) is None)
 
 
-def test_breaths_are_thinned_and_copied():
-    moments = Iterates(lambda: False)
+def test_iterates_are_thinned_and_copied():
+    recording = Recording(lambda: False)
     X, y = synthetic.overlapping(200)
-    with observing(moments):
+    with observing(recording):
         LinearSVM(C=100.0, tol=1e-6, solver="coordinate_descent").fit(X, y)
-    assert len(moments.kept) <= fits.MOST_BREATHS
-    assert moments.heard >= len(moments.kept)
-    assert not np.array_equal(moments.kept[1].iterate.a, moments.kept[-1].iterate.a)
+    assert len(recording.kept) <= fits.MOST_ITERATES
+    assert recording.seen >= len(recording.kept)
+    assert not np.array_equal(recording.kept[1].iterate.a, recording.kept[-1].iterate.a)
 
 
 def test_a_fit_takes_no_longer_than_an_answer_may(monkeypatch):

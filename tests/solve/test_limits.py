@@ -19,21 +19,13 @@ from maxmargin.problems import kernels
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.run import control as clock_module
 from maxmargin.solve import kernel_margin
-from maxmargin.solvers import (
-    batch_smo,
-    central_path,
-    kernel_memory,
-    kernel_rows,
-    least_squares,
-    nearest_hulls,
-    play,
-    rows_in_play,
-    schur,
-    stochastic_subgradient,
-    weak_plane,
-    widest_street,
-    wolfe,
-)
+from maxmargin.solvers import stochastic_subgradient, widest_street
+from maxmargin.solvers.hulls import least_squares, nearest, weak_plane, wolfe
+from maxmargin.solvers.interior_point import active_rows as interior_rows
+from maxmargin.solvers.interior_point import central_path, normal_equations
+from maxmargin.solvers.kernel_smo import active_rows, kernel_rows
+from maxmargin.solvers.kernel_smo import method as kernel_smo
+from maxmargin.solvers.mistakes import kernel_memory
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* ended early:sklearn.exceptions.ConvergenceWarning")  # they shall
 
@@ -97,12 +89,12 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(kernel_memory, "AT_ONCE", 16)
     monkeypatch.setattr(kernels, "BLOCK", (32, 32))
     monkeypatch.setattr(kernel_rows, "HEIGHT", 32)
-    monkeypatch.setattr(play, "PRODUCTS", 64 * 100)
-    monkeypatch.setattr(schur, "PRODUCTS", 1)
-    monkeypatch.setattr(nearest_hulls, "NUMBERS_PER_CALL", 2000)
+    monkeypatch.setattr(interior_rows, "PRODUCTS", 64 * 100)
+    monkeypatch.setattr(normal_equations, "PRODUCTS", 1)
+    monkeypatch.setattr(nearest, "NUMBERS_PER_CALL", 2000)
     monkeypatch.setattr(stochastic_subgradient, "PRODUCTS_PER_CALL", 10_000)
-    monkeypatch.setattr(batch_smo, "SMALLEST", 40)
-    monkeypatch.setattr(rows_in_play, "SIZE", 32)
+    monkeypatch.setattr(kernel_smo, "SMALLEST", 40)
+    monkeypatch.setattr(active_rows, "SIZE", 32)
     monkeypatch.setattr(kernel_margin, "WORTH_TIMING", 2000)
     monkeypatch.setattr(kernel_margin, "SOME_ROWS", 32)
 
@@ -170,8 +162,8 @@ def test_a_factor_breathes_between_its_panels(small_blocks):
 
     A = np.eye(200) + 0.1
     with interruptible(listen):
-        factor = schur.Factor(A)
-    assert moments == -(-200 // schur.PANEL)
+        factor = normal_equations.Factor(A)
+    assert moments == -(-200 // normal_equations.PANEL)
     np.testing.assert_allclose(factor.solve(A @ np.arange(200.0)), np.arange(200.0), atol=1e-9)
 
 
@@ -202,7 +194,7 @@ def test_paused_hulls_are_the_same_hulls(monkeypatch):
     X = random.standard_normal((120, 4))
     y = np.where(X[:, 0] > 0.0, 1, -1)
     whole = maxmargin.HardMarginSVM().fit(X, y)
-    monkeypatch.setattr(nearest_hulls, "NUMBERS_PER_CALL", 1)  # one step at a time
+    monkeypatch.setattr(nearest, "NUMBERS_PER_CALL", 1)  # one step at a time
     assert maxmargin.HardMarginSVM().fit(X, y).margin_ == pytest.approx(whole.margin_, rel=1e-9)
 
 

@@ -9,7 +9,7 @@ from maxmargin.data.rows import rows_of
 from maxmargin.problems.protocol import Evaluation
 from maxmargin.problems.statement import Loss, SoftMargin, best_bias
 from maxmargin.solvers.coordinate_descent.descent import Descent, coordinate_descent, squares_of_rows
-from maxmargin.solvers.coordinate_descent.schedule import Pace
+from maxmargin.solvers.coordinate_descent.schedule import Schedule
 from maxmargin.solvers.coordinate_descent.visiting_order import shuffle
 
 each_loss = pytest.mark.parametrize("loss", list(Loss))
@@ -170,7 +170,7 @@ def test_a_face_step_raises_the_dual_within_the_box(loss, bias):
         return dual - centre * imbalance - 0.5 * descent.dual.rho * imbalance**2
 
     before = augmented()
-    step = descent.face_step(descent.free())
+    step = descent.subspace_step(descent.free())
     for _ in step.run(30):
         pass
     a, w, bias_now = descent.point
@@ -258,26 +258,26 @@ def test_squares_of_rows(form, dtype):
 
 
 def test_the_pace_asks_at_the_goal_and_on_the_way():
-    pace = Pace(1e-6)
+    schedule = Schedule(1e-6)
     asked = []
     for k in range(60):
         gap = 0.7**k
-        pace.see(gap)
-        if pace.should_ask:
+        schedule.see(gap)
+        if schedule.should_ask:
             asked.append(gap)
-            pace.learn(0.6 * gap)
+            schedule.learn(0.6 * gap)
     assert 2 <= sum(gap > 1.7e-6 for gap in asked) <= 5
     assert any(gap <= 1.7e-6 for gap in asked)
 
 
 def test_the_pace_steps_when_sweeps_crawl_and_waits_when_it_did_not_pay():
-    pace, steps = Pace(1e-6), []
+    schedule, steps = Schedule(1e-6), []
     for k in range(200):
-        pace.see(0.99**k)
-        iterations = pace.face_iterations(active=1000, free=990)
+        schedule.see(0.99**k)
+        iterations = schedule.subspace_iterations(active=1000, free=990)
         if iterations:
             steps.append(k)
-            pace.stepped(iterations, 500, 1000, 990)
+            schedule.stepped(iterations, 500, 1000, 990)
     assert len(steps) >= 3
     assert np.all(np.diff(np.diff(steps)) >= 0)
-    assert Pace(1e-6).face_iterations(1000, 990) == 0
+    assert Schedule(1e-6).subspace_iterations(1000, 990) == 0

@@ -10,7 +10,7 @@ from maxmargin.problems.protocol import Evaluation
 from maxmargin.problems.statement import Loss, SoftMargin, best_bias, slack, total_loss
 from maxmargin.solvers.interior_point.central_path import RowsInPlay, put_on_path
 from maxmargin.solvers.interior_point.method import interior_point
-from maxmargin.solvers.interior_point.sampling import draw, merge_rows, sample_sizes, sieve
+from maxmargin.solvers.interior_point.sampling import draw, merge_rows, sample_sizes, sampled_path
 
 
 def noisy(n, d, noise=0.5, seed=0):
@@ -134,7 +134,7 @@ def test_sieve_agrees_with_the_path_of_all_rows(form):
     X, signs = noisy(30_000, 4)
     problem = hinge(form(X), signs)
     assert len(sample_sizes(*X.shape)) > 1
-    gap, seen = judged(sieve(problem, tol=1e-7), problem, 1e-7)
+    gap, seen = judged(sampled_path(problem, tol=1e-7), problem, 1e-7)
     assert gap <= 1e-7
     assert seen[-1][2]["rows"] < 10_000
     assert judged(interior_point(problem, tol=1e-7), problem, 1e-7)[0] <= 1e-7
@@ -144,7 +144,7 @@ def test_sieve_survives_samples_that_mislead():
     X, signs = noisy(30_000, 4)
     X[::3000] *= 1e5
     problem = hinge(X, signs, C=10.0)
-    assert judged(sieve(problem, tol=1e-6), problem)[0] <= 1e-6
+    assert judged(sampled_path(problem, tol=1e-6), problem)[0] <= 1e-6
 
 
 def test_a_sample_keeps_few_rows_of_a_class_and_the_costs_of_all():

@@ -16,10 +16,10 @@ from maxmargin.problems.statement import Loss, SoftMargin, best_bias
 
 HINGE, SQUARED = Loss.HINGE, Loss.SQUARED_HINGE
 SOLVERS = {
-    "interior_point": ("interior_point", (HINGE,)),
-    "sieve": ("sieve", (HINGE,)),
-    "coordinate_descent": ("dual_coordinate_descent", (HINGE, SQUARED)),
-    "semismooth_newton": ("semismooth_newton", (SQUARED,)),
+    "interior_point": ("interior_point.method", (HINGE,)),
+    "sampled_path": ("interior_point.sampling", (HINGE,)),
+    "coordinate_descent": ("coordinate_descent.descent", (HINGE, SQUARED)),
+    "semismooth_newton": ("newton.semismooth", (SQUARED,)),
     "soft_reference": ("reference", (HINGE, SQUARED)),
 }
 PAIRS = [(name, loss) for name, (_, losses) in SOLVERS.items() for loss in losses]
@@ -233,7 +233,7 @@ def test_other_words_for_the_same_problem(name, loss, data):
     assert plain.primal <= heavy.primal * (1.0 + 3e-7)
 
 
-@pytest.mark.parametrize("name", ["interior_point", "sieve", "coordinate_descent"])
+@pytest.mark.parametrize("name", ["interior_point", "sampled_path", "coordinate_descent"])
 def test_enough_rows_for_blocks_and_threads(name):
     check_many_rows(name, HINGE)
 

@@ -22,7 +22,7 @@ from maxmargin.run.control import Status
 from maxmargin.run.observers import observing
 from maxmargin.run.recorder import Recorder
 
-MOST_BREATHS = 400  # kept of a fit; then every second one is dropped, as in a `Trace`
+MOST_ITERATES = 400  # kept of a fit; then every second one is dropped, as in a `Trace`
 
 
 class Stopped(Exception):
@@ -33,7 +33,7 @@ class Recording(Recorder):
     """The iterates that a solver came by; the fit is stopped when nobody waits for it."""
 
     def __init__(self, is_stopped: Callable[[], bool]) -> None:
-        super().__init__(MOST_BREATHS)
+        super().__init__(MOST_ITERATES)
         self.is_stopped = is_stopped
         self.phases: dict[float, int] = {}  # the guesses or steps of a search, and the updates until the end of each
 

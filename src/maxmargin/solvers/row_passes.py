@@ -26,7 +26,7 @@ from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_p
 Chosen = NDArray[np.intp]
 Square = NDArray[np.float64]
 
-PRODUCTS_PER_BREATH = 1_000_000_000
+PRODUCTS_PER_CHECK = 1_000_000_000
 
 
 @njit(fastmath={"reassoc", "contract"})
@@ -130,7 +130,7 @@ class RowPasses:
         """Parts whose sum has sum_k c_k z_k z_k' in its lower triangle, c >= 0; each part takes a moment."""
         size, ones = padded(self.n_columns + 1), np.ones((CHUNK, 1))
         products = max(1.0, self.numbers_per_row**2)
-        at_once = max(CHUNK, int(PRODUCTS_PER_BREATH / products))
+        at_once = max(CHUNK, int(PRODUCTS_PER_CHECK / products))
 
         def add_block(start: int, stop: int, total: Square) -> None:
             buffer = np.zeros((CHUNK, size))

@@ -7,7 +7,7 @@ import pytest
 
 import maxmargin
 
-PAGE = Path(maxmargin.__file__).parent / "play" / "page"
+PAGE = Path(maxmargin.__file__).parent / "playground" / "page"
 FILES = sorted(path for path in PAGE.iterdir() if path.suffix in {".css", ".html", ".js"})
 SCRIPTS = [path for path in FILES if path.suffix == ".js"]
 LONGEST_FILE, LONGEST_LINE = 400, 120
