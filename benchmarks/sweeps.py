@@ -59,7 +59,7 @@ def learn_maxmargin(X, y, sweeps: int, *, order: str, guess: float = 0.0) -> Non
     from maxmargin.solvers.mistakes.perceptron import perceptron
 
     problem = Separation(X, y, Norm.L2, fit_intercept=True)
-    for _ in perceptron(problem, order=Order(order), guess=guess, max_sweeps=sweeps):
+    for _ in perceptron(problem, order=Order(order), guess=guess, max_sweeps=sweeps).iterates:
         pass
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.sparse as sparse
+from solver_runs import iterates
 
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernels import KernelChoice
@@ -65,7 +66,7 @@ def solved(problem, tol=1e-6, start=None, cache_bytes=1e8):
         shared = shared_rows(problem.kernel, problem.points, threads)
         memories = [room_for(shared.rows, cache_bytes) for _ in range(2)]
         cache = RowCache(shared.rows, memories[0])
-        solver = batch_smo(problem, cache, shared.scale, tol=tol, memory=memories[1], start=start)
+        solver = iterates(batch_smo(problem, cache, shared.scale, tol=tol, memory=memories[1], start=start))
         while True:
             solution = solver.send(answer)
             answer = judged(problem, solution.a) if solution.proposes else None

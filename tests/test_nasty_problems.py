@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 from nasty_problems import LEARNERS, nasty_problem
+from solver_runs import iterates
 
 from maxmargin import KernelSVM, LinearSVM, NotSeparableError, StochasticSVM, UndecidedError, separability
 from maxmargin.data.matrix import row_squares
@@ -159,7 +160,7 @@ def test_the_hulls_of_rows_of_any_size(size):
     X, signs = np.array([[0.0, -1.0], [1.0, -1.0], [0.5, 1.0]]), np.array([1.0, 1.0, -1.0])
     *_, street = nearest_hulls(Separation(X * size, signs, Norm.L2, True))
     assert np.allclose(street.a, [0.5, 0.5, 1.0])
-    assert not street.details["meets"]
+    assert not street.meets
 
 
 def test_a_hard_margin_of_a_kernel_with_one_huge_row():
@@ -178,7 +179,7 @@ def test_rounds_that_rise_by_rounding_alone_come_to_an_end():
         shared = kernel_cases.shared_rows(problem.kernel, problem.points, threads)
         memories = [kernel_cases.room_for(shared.rows, 1e6) for _ in range(2)]
         cache = kernel_cases.RowCache(shared.rows, memories[0])
-        for solution in kernel_cases.batch_smo(problem, cache, shared.scale, tol=1e-3, memory=memories[1]):
+        for solution in iterates(kernel_cases.batch_smo(problem, cache, shared.scale, tol=1e-3, memory=memories[1])):
             rounds = solution.sweeps
             assert rounds < 200
     assert rounds > 0

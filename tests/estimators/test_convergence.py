@@ -15,11 +15,11 @@ import maxmargin
 from maxmargin import HardMarginSVM, KernelPerceptron, KernelSVM, LinearSVM, LinearSVMCV, StochasticSVM, path
 from maxmargin.data.synthetic import flowers, overlapping, xor
 from maxmargin.estimators.convergence import End, Ending, collected, rounded_up, told_to
-from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.protocol import Anew, Iterate, Options, Run
 from maxmargin.run.control import Clock, Status
 from maxmargin.run.observers import observing
 from maxmargin.solve.soft_margin import prove
-from maxmargin.solvers.soft_street import labelled
+from maxmargin.solvers.plan import labelled
 
 
 def warned_by(work):
@@ -249,24 +249,21 @@ def test_the_end_of_a_solver_is_its_own():
         tol, gap = 1e-9, 1.0
         problem = type("Problem", (), {"X": np.zeros((2, 1)), "n_columns": 1, "n_rows": 2})
 
-        def state(self):
-            return {}
-
         def seconds_for(self, solution):
             return 0.0
 
-    solution, status = prove(Solver(), Judge(), Clock(None, 0), None)
+    solution, status = prove(Run(Anew(Options()), Solver()), Judge(), Clock(None, 0), None)
     assert status is Status.STALLED
     assert not solution.proposes
     assert list(labelled(Solver(), "none", math.inf, 1e-3, [(0.0, math.inf)])) == []
 
     class Angry(Judge):
-        def hear(self, solution, **how):
+        def evaluate(self, iterate, **how):
             raise StopIteration("of the judge")
 
     class Proposing(Solver):
         def send(self, answer):
-            return Iterate(np.zeros(1), 0.0, np.zeros(2), True, 0, 0, {})
+            return Iterate(np.zeros(1), 0.0, np.zeros(2), True)
 
     with pytest.raises(StopIteration, match="of the judge"):
-        prove(Proposing(), Angry(), Clock(None, 0), None)
+        prove(Run(Anew(Options()), Proposing()), Angry(), Clock(None, 0), None)

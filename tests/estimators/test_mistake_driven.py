@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from solver_runs import iterates
 
 from maxmargin import MarginPerceptron, Perceptron, Trace, Verdict, Winnow
 from maxmargin.run.control import Status
@@ -177,7 +178,7 @@ def test_partial_fit_in_one_batch_is_one_sweep():
     from maxmargin.problems.statement import Norm, Separation
     from maxmargin.solvers.mistakes.perceptron import perceptron
 
-    solution = next(perceptron(Separation(X, np.where(y == "up", 1.0, -1.0), Norm.L2, True), max_sweeps=1))
+    solution = next(iterates(perceptron(Separation(X, np.where(y == "up", 1.0, -1.0), Norm.L2, True), max_sweeps=1)))
     assert np.array_equal(batch.coef_[0], solution.w)
     with pytest.raises(NotFittedError):
         whole.predict(X)

@@ -13,7 +13,7 @@ import scipy.sparse as sparse
 from sklearn.base import clone
 
 import maxmargin.persistence.checkpoint as checkpoint
-import maxmargin.problems.notebook as notebook
+import maxmargin.run.snapshots as snapshots
 from maxmargin import (
     HardMarginSVM,
     KernelPerceptron,
@@ -66,7 +66,7 @@ def bits(model):
 @pytest.fixture
 def every_rest(monkeypatch):
     """All that is written in a run, as the bytes of files."""
-    monkeypatch.setattr(notebook, "SHORTEST_REST", 0.0)
+    monkeypatch.setattr(snapshots, "SHORTEST_REST", 0.0)
     written = []
 
     def write_and_keep(path, identity, records):
@@ -176,11 +176,14 @@ def change(path, edit):
         (lambda document, arrays: document.update(written_by="9.9"), "written by '9.9'"),
         (lambda document, arrays: document.update(format="other"), "not a checkpoint"),
         (lambda document, arrays: document.update(more=1), "a field 'more'"),
-        (lambda document, arrays: document["problems"][0]["judge"].pop("b"), "says nothing of 'b'"),
-        (lambda document, arrays: document["problems"][0]["judge"].update(c=1), "'c', which this run does not know"),
-        (lambda document, arrays: document["problems"][0]["judge"].update(b=None), "must be a number"),
-        (lambda document, arrays: document["problems"][0]["judge"].update(b="1"), "cannot be of this run"),
-        (lambda document, arrays: document["problems"][0].update(other={"c": 1}), "a page 'other'"),
+        (lambda document, arrays: document["problems"][0]["judge"]["state"].pop("b"), "says nothing of 'b'"),
+        (
+            lambda document, arrays: document["problems"][0]["judge"]["state"].update(c=1),
+            "'c', which this run does not know",
+        ),
+        (lambda document, arrays: document["problems"][0]["judge"]["state"].update(b=None), "must be a number"),
+        (lambda document, arrays: document["problems"][0]["judge"]["state"].update(b="1"), "cannot be of this run"),
+        (lambda document, arrays: document["problems"][0].update(other=1), "'other', which this run does not know"),
         (lambda document, arrays: document["problems"].append([]), "not an object"),
         (lambda document, arrays: arrays.pop("0/judge/a"), "is missing"),
         (lambda document, arrays: arrays.update({"0/judge/a": np.zeros(3)}), "cannot be of this run"),
@@ -196,8 +199,8 @@ def test_rows_that_do_not_exist_are_refused(every_rest, tmp_path):
     path, model = tmp_path / "checkpoint", CASES["descent"][0]
     fit_with_checkpoints(model, X, TWO, path=path, every=0.0)
     path.write_bytes(every_rest[4])
-    change(path, lambda document, arrays: arrays["0/descent/active"].__setitem__(0, len(X)))
-    refused(path, "'active' of its page 'descent' cannot be of this run", model)
+    change(path, lambda document, arrays: arrays["0/solver/algorithm/descent/active"].__setitem__(0, len(X)))
+    refused(path, "'active' of 'descent' of the state 'DescentState' cannot be of this run", model)
 
 
 def test_full_disk_ends_no_fit(tmp_path, monkeypatch):
@@ -226,4 +229,4 @@ def test_killed_fits_go_on_to_the_same_bits():
 def test_the_document_is_plain(stopped):
     document, _ = container.unpack(stopped.read_bytes())
     assert json.loads(json.dumps(document)) == document
-    assert document["problems"][0]["run"]["n_sweeps"] > 0
+    assert document["problems"][0]["solver"]["state"]["run"]["state"]["sweeps"] > 0

@@ -4,11 +4,13 @@ import numpy as np
 import oracles
 import pytest
 import scipy.sparse as sparse
+from solver_runs import soft_iterates
 
 from maxmargin.data.rows import rows_of
 from maxmargin.problems.protocol import Evaluation
 from maxmargin.problems.statement import Loss, SoftMargin, best_bias
-from maxmargin.solvers.coordinate_descent.descent import Descent, coordinate_descent, squares_of_rows
+from maxmargin.solvers.coordinate_descent import descent as descent_module
+from maxmargin.solvers.coordinate_descent.descent import Descent, squares_of_rows
 from maxmargin.solvers.coordinate_descent.schedule import Schedule
 from maxmargin.solvers.coordinate_descent.visiting_order import shuffle
 
@@ -43,7 +45,13 @@ def run_sweeps(descent, count):
 
 def prove(problem, tol=1e-6, **options):
     """Drive the solver with the slow judge; returns (primal, dual, last solution, judgements)."""
-    solver, answer, primal, dual, judgements = coordinate_descent(problem, tol=tol, **options), None, np.inf, 0.0, 0
+    solver, answer, primal, dual, judgements = (
+        soft_iterates("coordinate_descent", problem, tol, **options),
+        None,
+        np.inf,
+        0.0,
+        0,
+    )
     for _ in range(100_000):
         try:
             solution = solver.send(answer)
@@ -219,7 +227,7 @@ def test_two_runs_are_equal_to_the_last_bit(form):
 @each_loss
 def test_ends_when_the_judge_is_never_content(loss):
     problem = problem_of(*words(n=60, d=40), 1.0, loss)
-    solver = coordinate_descent(problem, tol=1e-12)
+    solver = soft_iterates("coordinate_descent", problem, 1e-12)
     solution = next(solver, None)
     for _ in range(50_000):
         if solution is None:
@@ -232,9 +240,10 @@ def test_ends_when_the_judge_is_never_content(loss):
     pytest.fail("it does not end")
 
 
-def test_ends_after_its_passes():
+def test_ends_after_its_passes(monkeypatch):
+    monkeypatch.setattr(descent_module, "MOST_PASSES", 20)
     problem = problem_of(*words(n=200, d=30), 1e4)
-    *_, last = coordinate_descent(problem, tol=1e-12, most_passes=20)
+    *_, last = soft_iterates("coordinate_descent", problem, 1e-12)
     assert 10 <= last.sweeps < 500
 
 

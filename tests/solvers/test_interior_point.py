@@ -4,13 +4,13 @@ import numpy as np
 import oracles
 import pytest
 import scipy.sparse as sparse
+from solver_runs import soft_iterates
 
 from maxmargin.data.threads import Threads, block_edges
 from maxmargin.problems.protocol import Evaluation
 from maxmargin.problems.statement import Loss, SoftMargin, best_bias, slack, total_loss
-from maxmargin.solvers.interior_point.central_path import RowsInPlay, put_on_path
-from maxmargin.solvers.interior_point.method import interior_point
-from maxmargin.solvers.interior_point.sampling import draw, merge_rows, sample_sizes, sampled_path
+from maxmargin.solvers.interior_point.central_path import PathRows, put_on_path
+from maxmargin.solvers.interior_point.sampling import draw, merge_rows, sample_sizes
 
 
 def noisy(n, d, noise=0.5, seed=0):
@@ -34,7 +34,7 @@ def judged(solver, problem, tol=1e-6):
             assert np.all(solution.a >= 0.0)
             assert np.all(solution.a <= problem.costs)
             if solution.proposes:
-                seen.append((solution.w.copy(), solution.a.copy(), dict(solution.details)))
+                seen.append((solution.w.copy(), solution.a.copy(), solution.gap))
                 values = problem.X @ solution.w
                 b = best_bias(problem, values)
                 paid = total_loss(problem, slack(problem, values, b))
@@ -64,7 +64,7 @@ ODD = {
 def test_odd_tables_are_proven(odd, C):
     X, signs = noisy(2500, 8)
     problem = hinge(ODD[odd](X), signs, C)
-    assert judged(interior_point(problem, tol=1e-6), problem)[0] <= 1e-6
+    assert judged(soft_iterates("interior_point", problem, 1e-6), problem)[0] <= 1e-6
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -73,19 +73,19 @@ def test_odd_shapes_are_proven(shape, bias):
     X, signs = noisy(*shape)
     signs[:2] = 1.0, -1.0
     problem = hinge(X, signs, bias=bias)
-    assert judged(interior_point(problem, tol=1e-9), problem, 1e-9)[0] <= 1e-9
+    assert judged(soft_iterates("interior_point", problem, 1e-9), problem, 1e-9)[0] <= 1e-9
 
 
 def test_a_class_of_three_rows():
     X, _ = noisy(3000, 6)
     problem = hinge(X, np.where(np.arange(3000) < 3, 1.0, -1.0), C=10.0)
-    assert judged(interior_point(problem, tol=1e-6), problem)[0] <= 1e-6
+    assert judged(soft_iterates("interior_point", problem, 1e-6), problem)[0] <= 1e-6
 
 
 def test_rows_are_dropped_and_the_proof_is_of_all_rows():
     X, signs = noisy(20_000, 5)
     problem = hinge(X, signs)
-    gap, seen = judged(interior_point(problem, tol=1e-8), problem, 1e-8)
+    gap, seen = judged(soft_iterates("interior_point", problem, 1e-8), problem, 1e-8)
     assert gap <= 1e-8
     assert seen[-1][2]["rows"] < 5_000
 
@@ -95,7 +95,7 @@ def test_copies_of_a_row_share_by_cost():
     X = np.round(X)
     costs = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
     problem = SoftMargin(X, signs, costs, Loss.HINGE, True)
-    gap, seen = judged(interior_point(problem, tol=1e-6), problem)
+    gap, seen = judged(soft_iterates("interior_point", problem, 1e-6), problem)
     assert gap <= 1e-6
     share = seen[-1][1] / costs
     _, group = np.unique(np.column_stack([X, signs]), axis=0, return_inverse=True)
@@ -108,7 +108,7 @@ def test_moved_columns_give_the_bias_back():
     X = np.where(random.random((3000, 30)) < 0.1, random.standard_normal((3000, 30)), 4.0)
     values = X @ random.standard_normal(30)
     problem = hinge(X, np.where(values > np.median(values), 1.0, -1.0))
-    solver = interior_point(problem, tol=1e-6)
+    solver = soft_iterates("interior_point", problem, 1e-6)
     solution = next(solution for solution in solver if solution.proposes)
     plane = best_bias(problem, X @ solution.w)
     assert solution.b == pytest.approx(plane, abs=1e-2 * abs(plane))
@@ -120,7 +120,7 @@ def test_threads_do_not_change_a_bit(monkeypatch):
 
     def answer(cores):
         monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)), raising=False)
-        solver = interior_point(problem, tol=1e-4)
+        solver = soft_iterates("interior_point", problem, 1e-4)
         solution = next(solution for solution in solver if solution.proposes)
         return solution.w.copy(), solution.a.copy()
 
@@ -134,17 +134,17 @@ def test_sieve_agrees_with_the_path_of_all_rows(form):
     X, signs = noisy(30_000, 4)
     problem = hinge(form(X), signs)
     assert len(sample_sizes(*X.shape)) > 1
-    gap, seen = judged(sampled_path(problem, tol=1e-7), problem, 1e-7)
+    gap, seen = judged(soft_iterates("sieve", problem, 1e-7), problem, 1e-7)
     assert gap <= 1e-7
     assert seen[-1][2]["rows"] < 10_000
-    assert judged(interior_point(problem, tol=1e-7), problem, 1e-7)[0] <= 1e-7
+    assert judged(soft_iterates("interior_point", problem, 1e-7), problem, 1e-7)[0] <= 1e-7
 
 
 def test_sieve_survives_samples_that_mislead():
     X, signs = noisy(30_000, 4)
     X[::3000] *= 1e5
     problem = hinge(X, signs, C=10.0)
-    assert judged(sampled_path(problem, tol=1e-6), problem)[0] <= 1e-6
+    assert judged(soft_iterates("sieve", problem, 1e-6), problem)[0] <= 1e-6
 
 
 def test_a_sample_keeps_few_rows_of_a_class_and_the_costs_of_all():
@@ -158,7 +158,7 @@ def test_a_sample_keeps_few_rows_of_a_class_and_the_costs_of_all():
 
 def test_the_path_has_its_products():
     f = np.array([-3.0, -1e-9, 0.0, 1e-9, 3.0])
-    play = RowsInPlay(np.arange(5), np.ones(5), *np.zeros((5, 5)))
+    play = PathRows(np.arange(5), np.ones(5), *np.zeros((5, 5)))
     put_on_path(play, f, 1e-3)
     assert play.p * play.s == pytest.approx(1e-3)
     assert play.q * play.xi == pytest.approx(1e-3)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from solver_runs import iterates
 
 from maxmargin.problems.kernels import Kernel, KernelName
 from maxmargin.solvers.mistakes import kernel_memory
@@ -9,7 +10,9 @@ from maxmargin.solvers.mistakes.kernel_perceptron import kernel_perceptron
 
 
 def learnt(X, y, kernel, **options):
-    *_, solution = kernel_perceptron(kernel, kernel.points(X), y, **{"seed": None, "max_sweeps": 1000, **options})
+    *_, solution = iterates(
+        kernel_perceptron(kernel, kernel.points(X), y, **{"seed": None, "max_sweeps": 1000, **options})
+    )
     return solution
 
 

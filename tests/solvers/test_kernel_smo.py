@@ -7,6 +7,7 @@ import kernel_cases
 import numpy as np
 import pytest
 from sklearn.svm import SVC
+from solver_runs import iterates
 
 from maxmargin.problems.protocol import Iterate
 from maxmargin.solve.kernel_margin import KernelJudge
@@ -96,7 +97,7 @@ def test_a_sample_is_fair():
 def test_rows_that_were_left_come_back(small_samples, monkeypatch):
     """The values of rows that were left are what the kernel says, after they have been looked at again."""
     returns = []
-    come_back = module.Whole.come_back
+    come_back = module.AllRows.come_back
 
     def checked(whole):
         n_left = len(whole.a) - len(whole.known)
@@ -105,7 +106,7 @@ def test_rows_that_were_left_come_back(small_samples, monkeypatch):
         assert whole.values == pytest.approx(values, abs=1e-3 * (1.0 + np.abs(values).max()))
         returns.append(n_left)
 
-    monkeypatch.setattr(module.Whole, "come_back", checked)
+    monkeypatch.setattr(module.AllRows, "come_back", checked)
     monkeypatch.setattr(module, "SAFE", 0.9)
     X, signs = kernel_cases.rings(n=500, seed=9, noise=0.2)
     for C in (1.0, 100.0, 1e4):
@@ -165,7 +166,7 @@ def test_rows_far_from_zero(name):
 
 def batch_rounds(problem, rows, scale, tol):
     room = functools.partial(kernel_cases.room_for, rows, 1e8)
-    return module.batch_smo(problem, kernel_cases.RowCache(rows, room()), scale, tol=tol, memory=room())
+    return iterates(module.batch_smo(problem, kernel_cases.RowCache(rows, room()), scale, tol=tol, memory=room()))
 
 
 def test_what_float32_cannot_tell_ends(monkeypatch):

@@ -67,7 +67,7 @@ def test_closed_forms(X, signs, bias, expected, hulls, monkeypatch):
         without_hulls(monkeypatch)
     problem = Separation(np.array(X), np.array(signs), Norm.L1, bias)
     solution = last(l1_margin(problem))
-    assert not solution.details["meets"]
+    assert not solution.meets
     assert margin(problem, solution) == pytest.approx(expected, rel=1e-14)
     assert bound(problem, solution) == pytest.approx(expected, rel=1e-14)
     assert np.abs(solution.w).sum() == pytest.approx(1.0 / expected, rel=1e-14)  # canonical: min y (w.x + b) = 1
@@ -131,7 +131,7 @@ def test_small_tables_of_every_kind(bias, data, hulls):
         solution = last(l1_margin(problem))
         of_csr = last(l1_margin(Separation(sparse.csr_array(data.X), problem.signs, Norm.L1, bias)))
     separable = oracles.truth(data.X, data.y, fit_intercept=bias) == oracles.SEPARABLE
-    assert solution.details["meets"] is of_csr.details["meets"] is (not separable)
+    assert solution.meets is of_csr.meets is (not separable)
     if separable:
         assert margin(problem, solution) == pytest.approx(bound(problem, solution), rel=1e-9)
         assert margin(problem, of_csr) == pytest.approx(margin(problem, solution), rel=1e-9)
@@ -156,7 +156,7 @@ def test_no_plane_gives_a_witness(bias, hulls, small, monkeypatch):
     X, signs = random.normal(size=(600, 3)), np.where(random.random(600) < 0.5, 1.0, -1.0)
     problem = Separation(X, signs, Norm.L1, bias)
     solution = last(l1_margin(problem))
-    assert solution.details["meets"]
+    assert solution.meets
     assert np.count_nonzero(solution.a) <= 5
     assert bound(problem, solution) < 1e-13
 
@@ -176,7 +176,7 @@ def test_a_tiny_margin_is_not_mistaken_for_none(monkeypatch):
     X = np.array([[0.0, 1.0], [1e-10, 1.0], [-1.0, 0.5], [1.0, 0.5]])
     problem = Separation(X, np.array([-1.0, 1.0, -1.0, 1.0]), Norm.L1, True)
     solution = last(l1_margin(problem))
-    assert not solution.details["meets"]
+    assert not solution.meets
     assert margin(problem, solution) == pytest.approx(0.5e-10, rel=1e-5)
     assert bound(problem, solution) == pytest.approx(0.5e-10, rel=1e-5)
 

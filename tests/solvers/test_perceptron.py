@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sparse
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from solver_runs import iterates
 
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import Trace
@@ -48,7 +49,7 @@ def squared_ratio(X, signs, plane, bias):
 
 
 def last(solutions):
-    *_, solution = solutions
+    *_, solution = iterates(solutions)
     return solution
 
 
@@ -188,4 +189,4 @@ def test_averaged_weights_are_the_mean_over_all_visits():
                 break
         if clean == len(X):
             break
-    assert np.allclose(solution.details["averaged"], total / visits, atol=np.abs(w).max() / visits + 1e-12)
+    assert np.allclose(solution.averaged, total / visits, atol=np.abs(w).max() / visits + 1e-12)

@@ -46,7 +46,7 @@ def test_canonical_form_and_strong_duality(form, norm, bias, table, exponent):
     rows[:, 0] += np.ldexp(signs, exponent)
     (solution,) = reference(Separation(table(rows), signs, norm, bias), form=form)
     w, a = solution.w, solution.a
-    assert solution.details == {"meets": False, "status": "optimal"}
+    assert not solution.meets
     assert np.min(signs * (rows @ w + solution.b)) == pytest.approx(1.0, rel=1e-6)
     p = rows.T @ (signs * a)
     if norm is Norm.L2:
@@ -64,7 +64,7 @@ def test_canonical_form_and_strong_duality(form, norm, bias, table, exponent):
 def test_no_plane(form, norm):
     problem = Separation(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, -1.0, 1.0]), norm, True)
     (solution,) = reference(problem, form=form)
-    assert solution.details["meets"]
+    assert solution.meets
     assert np.allclose(solution.a / solution.a.sum(), [0.25, 0.5, 0.25], atol=1e-5)
 
 

@@ -108,7 +108,7 @@ def test_its_own_gap_is_the_gap(shape, form, bias):
             continue
         last = solution.updates
         primal, dual = oracles.soft_primal(problem, solution.w), oracles.soft_dual(problem, solution.a)
-        assert solution.details["gap"] == pytest.approx((primal - dual) / primal, rel=1e-6, abs=1e-13)
+        assert solution.gap == pytest.approx((primal - dual) / primal, rel=1e-6, abs=1e-13)
         if solution.proposes:
             break
     assert solution.proposes
@@ -149,7 +149,7 @@ def test_it_ends_where_rounding_does_not_let_it_go_on():
     problem = problem_of(40, 3)
     solutions = list(semismooth_newton(problem, tol=0.0))
     assert solutions[-1].proposes
-    assert solutions[-1].details["gap"] < 1e-15
+    assert solutions[-1].gap < 1e-15
 
 
 def test_the_hinge_is_refused():

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from solver_runs import iterates
 
 from maxmargin.certificates.duality import dual_value, primal_value
 from maxmargin.problems.descent import Descent
@@ -50,7 +51,7 @@ def run_on(X, y, *, average=False, bias=True, project=False, weights=None, sweep
     run = Descent(C, n, False, average, np.zeros(d), np.zeros(n), radius=radius) if run is None else run
     problem = SoftMargin(X, y, costs, Loss.HINGE, bias)
     step = "pegasos" if eta is None else eta
-    *_, solution = stochastic_subgradient(problem, run, step=step, seed=seed, max_sweeps=sweeps)
+    *_, solution = iterates(stochastic_subgradient(problem, run, step=step, seed=seed, max_sweeps=sweeps))
     return solution, run, problem
 
 
@@ -145,7 +146,7 @@ def test_a_kernel_is_the_same_rule_in_its_space(average, project, slots, monkeyp
     kernel = Kernel(KernelName.POLY, 1.0, 1.0, 2)
     problem = KernelMargin(X, y, np.full(80, C), Loss.HINGE, True, kernel, kernel.points(X))
     run = Descent(C, 80, True, average, np.zeros(80), np.zeros(80), radius=radius)
-    *_, solution = stochastic_subgradient(problem, run, seed=3, max_sweeps=5)
+    *_, solution = iterates(stochastic_subgradient(problem, run, seed=3, max_sweeps=5))
     assert np.allclose(run.position.scale * run.v, quadratic(X) @ last, rtol=1e-9, atol=1e-9)
     w = (solution.a * y) @ quadratic(X)
     mean, _, _ = run_on(quadratic(X), y, project=project, average=average, sweeps=5)

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sparse
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from solver_runs import iterates
 
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import Trace
@@ -35,7 +36,7 @@ def planted(draw, bias, balanced):
 
 
 def last(solutions):
-    *_, solution = solutions
+    *_, solution = iterates(solutions)
     return solution
 
 
@@ -66,7 +67,7 @@ def test_search_keeps_its_bound(bias, balanced, data, order, seed):
     assert balanced or solution.w.min() >= 0.0
     assert solution.updates <= 32.0 / 3.0 * math.log(n_weights(problem, balanced)) / float(margin) ** 2
     # The last run began because g < 2 eta was proven, or it was the first.
-    assert solution.details["eta"] > float(margin) / 2.0 or solution.details["epsilon"] == 0.5
+    assert solution.searched > float(margin) / 2.0 or solution.searched == -np.log1p(-0.5)
 
 
 @BIAS
@@ -107,8 +108,8 @@ def test_search_halves_when_it_must(bias, balanced):
     X, signs = noise(30, 3, seed=4)
     problem = Separation(X, signs, Norm.L1, bias)
     used = {}
-    for solution in winnow(problem, balanced=balanced, max_updates=20_000):
-        used[solution.details["eta"]] = solution.updates
+    for solution in iterates(winnow(problem, balanced=balanced, max_updates=20_000)):
+        used[solution.searched] = solution.updates
     etas = np.array(list(used))
     assert len(etas) >= 5
     assert np.array_equal(etas, np.ldexp(math.log(2.0), -np.arange(len(etas))))
@@ -193,7 +194,7 @@ def test_one_call_or_many_are_the_same_run(monkeypatch):
     at_once = last(winnow(problem, max_updates=3000))
     monkeypatch.setattr("maxmargin.solvers.mistakes.winnow.NUMBERS_PER_CALL", 100)
     monkeypatch.setattr("maxmargin.solvers.mistakes.winnow.CHANGES_PER_CALL", 100)
-    solutions = list(winnow(problem, max_updates=3000))
+    solutions = list(iterates(winnow(problem, max_updates=3000)))
     assert len(solutions) > 100
     assert np.all(np.diff([solution.updates for solution in solutions]) >= 0)
     assert np.array_equal(solutions[-1].a, at_once.a)
@@ -244,7 +245,7 @@ def test_no_weight_overflows(order):
     rows = np.array([[7.0, -8.0, 7.0, -6.0], [-6.0, 9.0, -6.0, 5.0]])
     problem = Separation(rows, np.ones(2), Norm.L1, False)
     solution = last(winnow(problem, epsilon=0.5, order=order, max_updates=30_000))
-    assert solution.details["eta"] * np.abs(rows.T @ solution.a).max() / 9.0 > 1000.0
+    assert solution.searched * np.abs(rows.T @ solution.a).max() / 9.0 > 1000.0
     assert solution.w == pytest.approx(np.array([1.0, 1.0, 1.0, -1.0]) / 36.0)
     assert last(winnow(problem, order=order)).proposes
     negative = Separation(np.array([[-1.0, -1.0]]), np.ones(1), Norm.L1, False)
@@ -256,7 +257,7 @@ def test_no_weight_overflows(order):
 def test_epsilon_has_a_range(epsilon):
     problem = Separation(np.eye(2), np.array([1.0, -1.0]), Norm.L1, True)
     with pytest.raises(ValueError, match="epsilon"):
-        next(winnow(problem, epsilon=epsilon))
+        winnow(problem, epsilon=epsilon)
 
 
 def test_a_shuffled_run_depends_on_its_seed_alone():

@@ -63,7 +63,7 @@ def bar_shown(work: str, tol: float | None) -> Iterator[None]:
 
         def show(iterate: Iterate, _: SignedRows) -> None:
             nonlocal shown, gap
-            gap = float(iterate.details.get("gap", gap))  # the last one that is known: not every iterate has one
+            gap = iterate.gap if iterate.gap_is_known else gap  # the last one that is known: not every iterate has one
             if (now := time.perf_counter()) - shown >= BETWEEN:
                 shown = now
                 progress.update(task, completed=share(gap, tol or USUAL_END), standing=told(iterate, gap))

@@ -79,7 +79,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         with clock.hears_ctrl_c():
             answers = []
             for number, two in enumerate(problems):
-                clock.observation.notebook.turn_to(number, len(two.rows))
+                clock.observation.snapshots.turn_to(number)
                 answers.append(answer(two, clock))
             self._store(table.X, table.labels.classes, strategy, answers)
             self._seen = seen_by(self, table.X, table.labels.codes)

@@ -108,28 +108,29 @@ class HardMarginSVM(MarginClassifier):
         A row of weight k is k equal rows: none if k = 0, and otherwise the street is the same for every k. (A class
         weight would have no meaning here, so there is none.)
         """
-        from maxmargin.solvers.widest_street import SOLVERS
+        from maxmargin.solvers.registry import SEPARATION, names_of
 
         choice("norm", self.norm, Norm)
         choice("on_inseparable", self.on_inseparable, OnInseparable)
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver={self.solver!r} is not known; it can be {', '.join(map(repr, SOLVERS))}")
+        if self.solver not in names_of(SEPARATION):
+            raise ValueError(
+                f"solver={self.solver!r} is not known; it can be {', '.join(map(repr, names_of(SEPARATION)))}"
+            )
         check_tol(self.tol)
         return self._solve(self._read(X, y, sample_weight), self._answer)
 
     def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
-        from maxmargin.solvers.widest_street import widest_street
+        from maxmargin.solvers import plan
 
         norm = Norm(self.norm)
         problem, scale = separation_of(two, norm, self.fit_intercept)
-        notebook = clock.observation.notebook
-        solver = functools.partial(widest_street, solver=self.solver, tol=self.tol, notebook=notebook)
-        iterate, status = drive(problem, solver, clock, notebook=notebook)
+        run = plan.separation(problem, solver=self.solver, tol=self.tol)
+        iterate, status = drive(problem, run, clock)
         stopped = status in (Status.TIME, Status.INTERRUPTED)
 
         def certified(iterate: Iterate) -> Certificate:
             judged = functools.partial(judge, two, norm, self.fit_intercept, iterate, scale, tol=self.tol, clock=clock)
-            nowhere = iterate.details.get("meets") or not (stopped or np.any(iterate.w))
+            nowhere = iterate.meets or not (stopped or np.any(iterate.w))
             if nowhere and OnInseparable(self.on_inseparable) is OnInseparable.RETURN:
                 return self._where_none_separates(problem, iterate, (two, scale), clock, judged)
             return judged(stopped=stopped)

@@ -21,7 +21,7 @@ from maxmargin.estimators.no_plane import no_plane
 from maxmargin.problems.kernel_range import refuse_values_beyond_float64
 from maxmargin.problems.kernels import Kernel, Points, compared, rows_of
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
-from maxmargin.problems.protocol import SolverRun
+from maxmargin.problems.protocol import Run, later
 from maxmargin.problems.statement import KernelMargin, Loss
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
@@ -67,13 +67,15 @@ class KernelWork:
 
         return functools.partial(RowCache, memory=room_for(self.shared.rows, self.n_bytes))
 
-    def rounds(self, problem: KernelMargin, two: TwoClasses, **options: Any) -> SolverRun:
-        """Batch SMO."""
+    def rounds(self, problem: KernelMargin, two: TwoClasses, **options: Any) -> Run:
+        """Batch SMO; to make its first rows takes time, which counts."""
         from maxmargin.solvers.kernel_smo.method import batch_smo
 
-        check_interrupt()
-        cache = self.cache_of(two)
-        yield from batch_smo(problem, cache, self.shared.scale, memory=self.memory, **options)
+        def start() -> Run:
+            check_interrupt()
+            return batch_smo(problem, self.cache_of(two), self.shared.scale, memory=self.memory, **options)
+
+        return later(start, problem.n_rows)
 
     def points_of(self, two: TwoClasses, clock: Clock) -> Points:
         """The rows of a problem; where the time is over before they are made, as they are, and nobody asks for them."""
@@ -227,8 +229,7 @@ class KernelSVM(KernelPlanes):
         elif self.approximation is not None:
             iterate, status = approximate(problem, self.approximation, judge, clock)
         else:
-            notebook = clock.observation.notebook
-            iterate, status = soft_margin(problem, judge, clock, sweeps, self.max_iter, notebook)
+            iterate, status = soft_margin(problem, judge, clock, sweeps, self.max_iter)
         asked = (float(self.C), class_weight, self.tol)
         if judge.witness is not None:
             certificate = no_plane_certificate(two, problem, judge.witness, *asked)
@@ -239,8 +240,8 @@ class KernelSVM(KernelPlanes):
         nearest = judge.nearest()
         a = judge.a * np.where(two.signs > 0, *judge.measured.scales) / nearest
         length = math.sqrt(max(0.0, judge.measured.square)) / nearest
-        iterate.details.update(kernel=work.kernel, length=length, nearest=nearest)
-        return Answer(two, iterate, certificate, status, a[np.searchsorted(two.rows, certificate.rows)])
+        own = a[np.searchsorted(two.rows, certificate.rows)]
+        return Answer(two, iterate, certificate, status, own, work.kernel, length, nearest)
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
         duals = []
@@ -248,8 +249,8 @@ class KernelSVM(KernelPlanes):
             assert answer.a is not None
             duals.append(answer.two.signs[np.searchsorted(answer.two.rows, answer.certificate.rows)] * answer.a)
         self._store_support(answers, duals)
-        self._store_support_vectors(X, answers[0].iterate.details["kernel"])
-        self.intercept_ = np.array([answer.certificate.b / answer.iterate.details["nearest"] for answer in answers])
+        self._store_support_vectors(X, answers[0].kernel)
+        self.intercept_ = np.array([answer.certificate.b / answer.nearest for answer in answers])
         self.bounded_ = np.zeros(self.dual_coef_.shape, dtype=bool)
         for line, answer in zip(self.bounded_, answers, strict=True):
             certificate, two = answer.certificate, answer.two
@@ -264,7 +265,7 @@ class KernelSVM(KernelPlanes):
         self.class_weight_ = np.array([weights.get(plain(label), 1.0) for label in classes])
 
     def _margin(self, answer: Answer) -> float:
-        steepness = answer.iterate.details["length"]
+        steepness = answer.length
         return 1.0 / steepness if steepness > 0.0 else math.inf
 
     def _plane_values(self, X: Any) -> NDArray[np.float64]:

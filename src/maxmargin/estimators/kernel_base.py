@@ -48,8 +48,9 @@ class KernelPlanes(MarginClassifier):
             refuse_a_skew_table(X, np.arange(X.shape[0]))
         return KernelChoice(self.kernel, self.gamma, self.coef0, self.degree).on(X)
 
-    def _store_support_vectors(self, X: Matrix, kernel: Kernel) -> None:
+    def _store_support_vectors(self, X: Matrix, kernel: Kernel | None) -> None:
         """With a precomputed kernel the rows are known by their places alone."""
+        assert kernel is not None
         self._kernel = kernel
         self.support_vectors_ = X[self.support_] if kernel.name is not KernelName.PRECOMPUTED else X[self.support_, :0]
 

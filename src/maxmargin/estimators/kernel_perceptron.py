@@ -103,9 +103,7 @@ class KernelPerceptron(KernelPlanes):
         return self._solve(table, lambda two, clock: self._answer(two, clock, kernel, seed))
 
     def _answer(self, two: TwoClasses, clock: Clock, kernel: Kernel, seed: int | None) -> Answer:
-        answer = learn(two, kernel, clock, bool(self.fit_intercept), seed, int(self.max_iter))
-        answer.iterate.details["kernel"] = kernel
-        return answer
+        return learn(two, kernel, clock, bool(self.fit_intercept), seed, int(self.max_iter))
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
         duals = []
@@ -114,7 +112,7 @@ class KernelPerceptron(KernelPlanes):
             duals.append(two.signs[np.searchsorted(two.rows, certificate.rows)] * certificate.weights)
         self._store_support(answers, duals)
         self.intercept_ = np.array([float(dual.sum()) if self.fit_intercept else 0.0 for dual in duals])
-        self._store_support_vectors(X, answers[0].iterate.details["kernel"])
+        self._store_support_vectors(X, answers[0].kernel)
 
     def _margin(self, answer: Answer) -> float:
         certificate: Any = answer.certificate

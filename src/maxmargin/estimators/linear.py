@@ -166,11 +166,13 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         self._solve(table, answer)
 
     def _check_parameters(self) -> None:
-        from maxmargin.solvers.soft_street import SOLVERS
+        from maxmargin.solvers.registry import SOFT_MARGIN, names_of
 
         loss = choice("loss", self.loss, Loss)
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver={self.solver!r} is not known; it can be {', '.join(map(repr, SOLVERS))}")
+        if self.solver not in names_of(SOFT_MARGIN):
+            raise ValueError(
+                f"solver={self.solver!r} is not known; it can be {', '.join(map(repr, names_of(SOFT_MARGIN)))}"
+            )
         if loss is Loss.HINGE and self.solver == "newton":
             raise ValueError('solver="newton" is for loss="squared_hinge": the hinge has no second derivative')
         if loss is Loss.SQUARED_HINGE and self.solver in ("interior_point", "sieve"):
@@ -232,7 +234,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         plane: Vector | None = None,
         observer: Observer | None = None,
     ) -> Answer:
-        from maxmargin.solvers.soft_street import soft_street
+        from maxmargin.solvers import plan
 
         costs = prices(float(self.C), two)
         problem, scale = soft_margin_of(two, costs, Loss(self.loss), self.fit_intercept)
@@ -241,9 +243,8 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         judge = Judge(problem, self.tol, two.largest if scale == 1.0 else None)
         if start is not None:
             start = judge.begin(start[two.rows] / scale / scale, None if plane is None else plane / scale)
-        notebook = clock.observation.notebook
-        solver = soft_street(problem, solver=self.solver, tol=self.tol, start=start, notebook=notebook)
-        iterate, status = prove(solver, judge, clock, self.max_iter, notebook)
+        run = plan.soft_margin(problem, solver=self.solver, tol=self.tol, start=start)
+        iterate, status = prove(run, judge, clock, self.max_iter)
         certificate, a = soft_certificate(two, judge, costs, scale, float(self.C), class_weight)
         if status is Status.PROVEN and not certificate.is_optimal:  # in the scaled numbers, but not in the user's
             status = Status.STALLED
@@ -278,7 +279,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
             line[np.searchsorted(self.support_, rows)] = where
         self._weights = (X.shape[0], kept)
         self.class_weight_ = np.array([weights.get(plain(label), 1.0) for label in classes])
-        self.solver_ = single([answer.iterate.details.get("solver", "none needed") for answer in answers])
+        self.solver_ = single([answer.iterate.solver or "none needed" for answer in answers])
 
     def slack(self, X: Any, y: Any) -> NDArray[np.float64]:
         """xi_i = max(0, 1 - y_i (w.x_i + b)) of each row; of many classes, one column for each plane.

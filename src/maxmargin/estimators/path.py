@@ -293,7 +293,7 @@ class HardEnd(NamedTuple):
 
 def hard_end(two: TwoClasses, fit_intercept: bool, clock: Clock, asked: bool | None) -> HardEnd | None:
     """The hard margin, or the witness that there is none, or bounds, in half of the time; None if that is not asked."""
-    from maxmargin.solvers.widest_street import LARGE
+    from maxmargin.solvers.plan import LARGE
 
     n, d = two.X.shape
     if asked is False or (asked is None and min(n, d) > LARGE):
@@ -326,7 +326,7 @@ def hard_certificate(
     problem, scale = soft_margin_of(two, costs, Loss(svm.loss), svm.fit_intercept)
     judge = Judge(problem, svm.tol, two.largest if scale == 1.0 else None)
     w = end.w * (1.0 + 0.1 * svm.tol) / scale
-    judge.evaluate(Iterate(w, end.b, end.a / scale / scale, True, 0, 0, {}))
+    judge.evaluate(Iterate(w, end.b, end.a / scale / scale, True))
     return soft_certificate(two, judge, costs, scale, svm.C, class_weight)[0]
 
 

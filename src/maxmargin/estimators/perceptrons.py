@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -17,12 +15,12 @@ from maxmargin.data.labels import labels_of_a_batch
 from maxmargin.data.matrix import Vector, check_table
 from maxmargin.estimators.base import MarginClassifier, choice, positive, single, whole_number
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
-from maxmargin.problems.notebook import BLANK, Notebook
-from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.protocol import Iterate, Run, shown
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
 from maxmargin.run.control import Clock, Status
+from maxmargin.run.snapshots import RunState
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.separation import drive, in_units_of_the_user, judge, separation_of, witness
 
@@ -41,9 +39,7 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
     random_state: Any
 
     @abstractmethod
-    def _solver(
-        self, problem: Separation, max_updates: int, trace: Trace | None, scale: float, notebook: Notebook
-    ) -> Iterator[Iterate]:
+    def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Run:
         """The algorithm on one problem, whose numbers are the user's times `scale`."""
 
     @abstractmethod
@@ -86,29 +82,27 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
     def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
         problem, scale = separation_of(two, self.norm_, self.fit_intercept)
         allowed = self.max_updates or UPDATES_ALLOWED + 10 * problem.n_rows
-        found: list[Iterate | None] = []
-        notebook = clock.observation.notebook
-        if (kept := notebook.page("referee", lambda: {"was_asked": bool(found)})) is not None and kept["was_asked"]:
-            found.append(None)  # or it would have ended there
+        proof: Iterate | None = None
+        was_asked = False
 
-        def no_plane_exists(iterate: Iterate) -> bool:
-            if not found and iterate.sweeps >= REFEREE_AFTER:
-                found.append(witness(problem, clock))
-            return bool(found and found[0])
+        def no_plane_exists(iterate: Iterate, state: RunState) -> bool:
+            nonlocal proof, was_asked
+            if not state.asked and iterate.sweeps >= REFEREE_AFTER:
+                state.asked = True
+                proof = witness(problem, clock)
+            was_asked = state.asked
+            return proof is not None
 
-        solver = functools.partial(
-            self._solver, max_updates=int(allowed), trace=self._new_trace(), scale=scale, notebook=notebook
-        )
-        iterate, status = drive(problem, solver, clock, no_plane_exists, notebook)
-        if status in (Status.BUDGET, Status.WITNESS) and not found:
-            found.append(witness(problem, clock))
+        run = self._solver(problem, max_updates=int(allowed), trace=self._new_trace(), scale=scale)
+        iterate, status = drive(problem, run, clock, no_plane_exists)
+        if status in (Status.BUDGET, Status.WITNESS) and not was_asked:
+            proof = witness(problem, clock)
         w, b = self._choose_plane(problem, iterate)
-        proof = found[0] if found and found[0] is not None else iterate
         certificate = judge(
             two,
             self.norm_,
             self.fit_intercept,
-            proof,
+            proof or iterate,
             scale,
             tol=0.0,
             stopped=not iterate.proposes,
@@ -120,7 +114,7 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
 
     def _choose_plane(self, problem: Separation, iterate: Iterate) -> tuple[Vector, float]:
         """The last weights; where they do not separate, the averaged ones if these make fewer mistakes."""
-        averaged = iterate.details.get("averaged")
+        averaged = iterate.averaged
         if averaged is None:
             return iterate.w.copy(), iterate.b
         mean = (averaged[:-1].copy(), float(averaged[-1]) if self.fit_intercept else 0.0)
@@ -212,9 +206,8 @@ class Perceptron(MistakeDriven):
         max_updates: int,
         trace: Trace | None,
         scale: float,
-        notebook: Notebook = BLANK,
         first_w: Vector | None = None,
-    ) -> Iterator[Iterate]:
+    ) -> Run:
         from maxmargin.solvers.mistakes.perceptron import perceptron
 
         return perceptron(
@@ -225,7 +218,6 @@ class Perceptron(MistakeDriven):
             max_updates=max_updates,
             first_w=first_w,
             trace=trace,
-            notebook=notebook,
         )
 
     def _theorems(self, two: TwoClasses, w: Vector, b: float, iterate: Iterate) -> tuple[TheoremBound, ...]:
@@ -254,10 +246,10 @@ class Perceptron(MistakeDriven):
 
     def _one_sweep(self, two: TwoClasses, plane: Vector) -> Answer:
         if len(two.signs) == 0:  # no row of these two classes in the batch
-            iterate = Iterate(plane[:-1], float(plane[-1]), np.zeros(0), False, 0, 0, {})
+            iterate = Iterate(plane[:-1], float(plane[-1]), np.zeros(0))
         else:
             problem = Separation(two.X, two.signs, Norm.L2, self.fit_intercept)
-            iterate = next(self._solver(problem, 2**62, None, 1.0, first_w=plane))
+            iterate = next(shown(self._solver(problem, 2**62, None, 1.0, first_w=plane).iterates))
         certificate = judge(two, Norm.L2, self.fit_intercept, iterate, 1.0, tol=0.0, stopped=True)
         return Answer(two, iterate, certificate, Status.BUDGET)
 
@@ -311,17 +303,13 @@ class MarginPerceptron(MistakeDriven):
         if self.guess is not None and not positive(self.guess):
             raise ValueError(f"guess must be a positive number or None, not {self.guess!r}")
 
-    def _solver(
-        self, problem: Separation, max_updates: int, trace: Trace | None, scale: float, notebook: Notebook
-    ) -> Iterator[Iterate]:
+    def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Run:
         from maxmargin.solvers.mistakes.margin_perceptron import margin_perceptron
         from maxmargin.solvers.mistakes.perceptron import perceptron
 
         order = Order(self.order)
         if self.guess is None:
-            return margin_perceptron(
-                problem, order=order, seed=self._seed(), max_updates=max_updates, trace=trace, notebook=notebook
-            )
+            return margin_perceptron(problem, order=order, seed=self._seed(), max_updates=max_updates, trace=trace)
         return perceptron(
             problem,
             order=order,
@@ -329,11 +317,10 @@ class MarginPerceptron(MistakeDriven):
             guess=float(self.guess) * scale,
             max_updates=max_updates,
             trace=trace,
-            notebook=notebook,
         )
 
     def _theorems(self, two: TwoClasses, w: Vector, b: float, iterate: Iterate) -> tuple[TheoremBound, ...]:
-        guess = float(iterate.details["guess"])
+        guess = iterate.searched
         updates = theorems.margin_perceptron_updates(
             two.X, two.signs, w, b, self.fit_intercept, iterate.updates, guess=None if self.guess is None else guess
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -26,7 +26,7 @@ from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel, KernelName
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain, two_class_problems
-from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.protocol import Run
 from maxmargin.problems.statement import KernelMargin, Loss, SoftMargin
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
@@ -198,26 +198,19 @@ class StochasticSVM(KernelPlanes):
         from maxmargin.solvers.stochastic_subgradient import stochastic_subgradient
 
         problem = self._problem(two, kernel, clock)
-        run, notebook = self._run(problem, problem.n_rows, earlier, clock), clock.observation.notebook
-        last = run.sweeps + int(self.max_iter)
-        if run.average and len(run.v_lag) + len(run.a_lag) == 0:
-            run.begin_mean()
-        if (kept := notebook.page("run", run.state, lasting=True)) is not None:
-            run.take_up(kept)
-        solver = stochastic_subgradient(
-            problem, run, step=self.step, seed=seed, max_sweeps=last - run.sweeps, notebook=notebook
-        )
+        run = self._run(problem, problem.n_rows, earlier, clock)
+        solver = stochastic_subgradient(problem, run, step=self.step, seed=seed, max_sweeps=int(self.max_iter))
         if isinstance(problem, KernelMargin):
             answer = self._kernel_answer(two, problem, solver, clock, class_weight)
         else:
             judge = JudgeOfTheLast(problem, self.tol, two.largest)
-            iterate, status = follow(solver, judge, clock, notebook)
+            iterate, status = follow(solver, judge, clock)
             if len(beyond := two.rows[~np.isfinite(judge.plane.values + judge.plane.b)]):
                 why = f"w.x + b of row {beyond[0]} is beyond what float64 can hold"
                 raise ValueError(f"the steps are too long: {why}. Scale the columns of X.")
             certificate, a = soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)
             answer = Answer(two, iterate, certificate, status, a)
-        answer.iterate.details.update(run=run, kernel=kernel)
+        answer = dataclasses.replace(answer, run=run, kernel=kernel)
         theorem = self._theorem(problem, run, answer, goes_on=earlier is not None)
         told = (theorem,) if math.isfinite(theorem.measured) else ()  # losses beyond float64 are no count
         return dataclasses.replace(answer, certificate=dataclasses.replace(answer.certificate, theorems=told))
@@ -237,7 +230,7 @@ class StochasticSVM(KernelPlanes):
             radius=run.radius,
             visits=run.visits,
             primal=answer.certificate.primal,
-            loss=answer.iterate.details.get("loss", 0.0),
+            loss=answer.iterate.loss,
             broken=[words for words, broken in zip(theorems.BROKEN, is_broken, strict=True) if broken],
         )
 
@@ -265,7 +258,7 @@ class StochasticSVM(KernelPlanes):
         self,
         two: TwoClasses,
         problem: KernelMargin,
-        solver: Iterator[Iterate],
+        solver: Run,
         clock: Clock,
         class_weight: ClassWeight,
     ) -> Answer:
@@ -275,15 +268,15 @@ class StochasticSVM(KernelPlanes):
 
         with Threads() as threads, one_thread_for_blas():
             judge = KernelJudge(problem, self.tol, threads, any_plane=True)
-            iterate, status = follow(solver, judge, clock, clock.observation.notebook)
+            iterate, status = follow(solver, judge, clock)
         certificate = kernel_certificate(two, problem, judge.a, judge.measured, float(self.C), class_weight, self.tol)
         weights = judge.a * np.where(two.signs > 0, *judge.measured.scales)
-        iterate.details["length"] = math.sqrt(max(0.0, judge.measured.square))
-        return Answer(two, iterate, certificate, status, weights[np.searchsorted(two.rows, certificate.rows)])
+        length, own = math.sqrt(max(0.0, judge.measured.square)), weights[np.searchsorted(two.rows, certificate.rows)]
+        return Answer(two, iterate, certificate, status, own, length=length)
 
     def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
         super()._store(X, classes, strategy, answers)
-        self._runs = [answer.iterate.details["run"] for answer in answers]
+        self._runs = [answer.run for answer in answers if answer.run is not None]
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
         duals = []
@@ -291,7 +284,7 @@ class StochasticSVM(KernelPlanes):
             assert answer.a is not None
             duals.append(answer.two.signs[np.searchsorted(answer.two.rows, answer.certificate.rows)] * answer.a)
         self._store_support(answers, duals)
-        self._kernel = answers[0].iterate.details["kernel"]
+        self._kernel = answers[0].kernel
         if self._kernel is None:
             super()._store_planes(X, answers)
             return
@@ -301,7 +294,7 @@ class StochasticSVM(KernelPlanes):
 
     def _margin(self, answer: Answer) -> float:
         certificate: Any = answer.certificate
-        steepness = answer.iterate.details.get("length", 0.0) if self._kernel else length(certificate.w, "l2")
+        steepness = answer.length if self._kernel else length(certificate.w, "l2")
         return 1.0 / steepness if steepness > 0.0 else math.inf
 
     def _plane_values(self, X: Any) -> NDArray[np.float64]:
@@ -345,7 +338,7 @@ class StochasticSVM(KernelPlanes):
             begun = earlier is not None and earlier.visits > 0
             n_rows = self._runs[k].n_rows if begun else int(self.stream_rows or problem.n_rows or 1)
             run = self._run(problem, n_rows, earlier)
-            for _ in stochastic_subgradient(problem, run, step=self.step, max_sweeps=1):
+            for _ in stochastic_subgradient(problem, run, step=self.step, max_sweeps=1).iterates:
                 pass
             run.a = np.zeros(0)
             runs.append(run)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from maxmargin.certificates import theorems
@@ -12,8 +10,7 @@ from maxmargin.data.matrix import Vector
 from maxmargin.estimators.base import positive
 from maxmargin.estimators.perceptrons import MistakeDriven
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.notebook import Notebook
-from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.protocol import Iterate, Run
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
@@ -73,9 +70,7 @@ class Winnow(MistakeDriven):
         if self.epsilon is not None and not (positive(self.epsilon) and self.epsilon <= 0.5):
             raise ValueError(f"epsilon must be a number in (0, 1/2] or None, not {self.epsilon!r}")
 
-    def _solver(
-        self, problem: Separation, max_updates: int, trace: Trace | None, scale: float, notebook: Notebook
-    ) -> Iterator[Iterate]:
+    def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Run:
         from maxmargin.solvers.mistakes.winnow import winnow
 
         return winnow(
@@ -86,7 +81,6 @@ class Winnow(MistakeDriven):
             seed=self._seed(),
             max_updates=max_updates,
             trace=trace,
-            notebook=notebook,
         )
 
     def _theorems(self, two: TwoClasses, w: Vector, b: float, iterate: Iterate) -> tuple[TheoremBound, ...]:

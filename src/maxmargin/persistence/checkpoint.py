@@ -8,7 +8,7 @@ The file is a safetensors file like those of models, and closed in the same way.
     format, version, written_by     "maxmargin checkpoint", 1, the version of maxmargin
     estimator, parameters           as in a model, without those that change no bit (max_time, verbose)
     data, weights                   the fingerprints of the table and of the rows' weights, or null
-    problems                        for each two-class problem its pages (`problems.notebook`); arrays stand as
+    problems                        for each two-class problem its state (`problems.state`); arrays stand as
                                     {"array": true}, and are called "0/judge/w" in the file
 
 Only the same version goes on with a run, on the same data and with the same parameters. The bits are the same where the
@@ -37,8 +37,9 @@ from maxmargin.persistence.fields import Fields, Shelf, number_in, shown
 from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.model_file import ESTIMATORS
 from maxmargin.persistence.parameters import write_parameters
-from maxmargin.problems.notebook import Notebook, NotebookError, Record
+from maxmargin.problems.state import Record, StateError
 from maxmargin.run.observers import keeping
+from maxmargin.run.snapshots import Snapshots
 
 FORMAT = "maxmargin checkpoint"
 VERSION = 1
@@ -76,14 +77,14 @@ def fit_with_checkpoints(
         except OSError as error:
             warnings.warn(f"{name}: the checkpoint cannot be written ({error.strerror}); the fit goes on", stacklevel=2)
 
-    notebook = Notebook(keep, every, earlier)
+    snapshots = Snapshots(keep, every, earlier)
     try:
-        with keeping(notebook):
+        with keeping(snapshots):
             return estimator.fit(X, y, **given)
-    except NotebookError as error:
+    except StateError as error:
         raise ModelFileError(name, str(error)) from None
     finally:
-        notebook.write()
+        snapshots.write()
 
 
 def identity_of(estimator: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
@@ -116,17 +117,22 @@ def identity_of(estimator: Any, X: Any, y: Any, sample_weight: Any) -> dict[str,
 def write(path: str | os.PathLike[str], identity: dict[str, Any], records: list[Record]) -> None:
     """Replace the file."""
     arrays: Arrays = {}
-    problems = []
-    for number, record in enumerate(records):
-        pages: dict[str, Any] = {}
-        for page, state in record.items():
-            pages[page] = {}
-            for name, value in state.items():
-                if isinstance(value, np.ndarray):
-                    arrays[f"{number}/{page}/{name}"] = value
-                pages[page][name] = ARRAY if isinstance(value, np.ndarray) else spell_out(value)
-        problems.append(pages)
+    problems = [described(record, str(number), arrays) for number, record in enumerate(records)]
     write_atomically(path, container.pack({**identity, "problems": problems}, arrays))
+
+
+def described(record: Record, place: str, arrays: Arrays) -> dict[str, Any]:
+    """A record in JSON; its arrays are put aside, under the names of their places."""
+    document: dict[str, Any] = {}
+    for name, value in record.items():
+        if isinstance(value, np.ndarray):
+            arrays[f"{place}/{name}"] = value
+            document[name] = ARRAY
+        elif isinstance(value, dict):
+            document[name] = {"state": described(value, f"{place}/{name}", arrays)}
+        else:
+            document[name] = spell_out(value)
+    return document
 
 
 def records_in(data: bytes, identity: dict[str, Any]) -> list[Record]:
@@ -139,7 +145,7 @@ def records_in(data: bytes, identity: dict[str, Any]) -> list[Record]:
         for name in ("version", "written_by", "estimator", "parameters", "data", "weights"):
             compare(name, fields.take(name), identity[name])
         problems = fields.list("problems")
-    records = [record_in(number, pages, shelf) for number, pages in enumerate(problems)]
+    records = [record_in(str(number), state, shelf) for number, state in enumerate(problems)]
     shelf.close()
     return records
 
@@ -160,15 +166,10 @@ def compare(name: str, there: Any, here: Any) -> None:
     raise Refusal(f"it is of a run with {name.replace('_', ' ')} {before}, and here it is {shown(here)}")
 
 
-def record_in(number: int, pages: Any, shelf: Shelf) -> Record:
-    """The pages of one two-class problem."""
-    record: Record = {}
-    for page, state in Fields(pages, f"problem {number}").left.items():
-        record[page] = {
-            name: value_in(f"{number}/{page}/{name}", value, shelf)
-            for name, value in Fields(state, page[:40]).left.items()
-        }
-    return record
+def record_in(place: str, document: Any, shelf: Shelf) -> Record:
+    """The way back."""
+    fields = Fields(document, f"the state {place[:80]!r}").left
+    return {name: value_in(f"{place}/{name}", value, shelf) for name, value in fields.items()}
 
 
 def value_in(name: str, value: Any, shelf: Shelf) -> Any:
@@ -176,6 +177,8 @@ def value_in(name: str, value: Any, shelf: Shelf) -> Any:
         if name not in shelf.left:
             raise Refusal(f"the array {name[:80]!r} is missing")
         return shelf.left.pop(name)
+    if isinstance(value, dict) and set(value) == {"state"}:
+        return record_in(name, value["state"], shelf)
     if isinstance(value, dict):
         return number_in(value, repr(name[:80]))
     if not isinstance(value, bool | int | float | str):

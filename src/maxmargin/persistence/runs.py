@@ -10,7 +10,10 @@ import numpy as np
 from maxmargin.persistence.container import Arrays
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.fields import Fields, Shelf, split
-from maxmargin.problems.descent import COUNTS, VECTORS, Descent, Position
+from maxmargin.problems.descent import Descent, Position
+
+VECTORS = ("v", "a", "v_lag", "a_lag")
+COUNTS = ("visits", "sweeps", "violations")
 
 
 def write_runs(runs: list[Descent], arrays: Arrays) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,9 +40,8 @@ class Recording(Recorder):
 
     def __call__(self, iterate: Iterate, problem: SignedRows) -> bool:
         self.observe(iterate, problem)
-        searched = iterate.details.get("guess", iterate.details.get("eta"))
-        if searched is not None:
-            self.phases[searched] = iterate.updates
+        if not math.isnan(iterate.searched):
+            self.phases[iterate.searched] = iterate.updates
         return self.is_stopped()
 
     def phase_of(self, update: int) -> float:

@@ -66,7 +66,7 @@ def judged_softly(fit: Fit, numbered: list[tuple[int, Iterate]]) -> Iterator[Rou
     for number, iterate in numbered:
         b = judge.evaluate(iterate).b
         values = judge.plane.primal.upper, judge.dual.lower
-        yield Round(number, iterate.w, b, iterate.a, *values, iterate.details.get("solver", ""))
+        yield Round(number, iterate.w, b, iterate.a, *values, iterate.solver)
 
 
 def judged_hard(fit: Fit, numbered: list[tuple[int, Iterate]]) -> Iterator[Round]:
@@ -77,9 +77,7 @@ def judged_hard(fit: Fit, numbered: list[tuple[int, Iterate]]) -> Iterator[Round
     for number, iterate in numbered:
         w, b, a = iterate.w, iterate.b, iterate.a
         primal = min(primal, objective(plane_margin(X, signs, w, b, norm).lower, norm))
-        distance = (
-            0.0 if iterate.details.get("meets") else hull_distance(X, signs, a, norm, certificate.fit_intercept).upper
-        )
+        distance = 0.0 if iterate.meets else hull_distance(X, signs, a, norm, certificate.fit_intercept).upper
         dual = max(dual, objective(distance, norm))
         yield Round(number, w, b, a, primal, dual, fit.state.parameters.get("solver", "linear_program"))
 

@@ -7,17 +7,15 @@ mean           sum_t t w_t / sum_t t = (mass v - v_lag) / weight,     over the v
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from maxmargin.data.matrix import Vector
-from maxmargin.problems.notebook import State
+from maxmargin.problems.state import State, varying
 
 NO_NUMBERS = np.zeros(0)
-VECTORS = ("v", "a", "v_lag", "a_lag")
-COUNTS = ("visits", "sweeps", "violations")
 
 
 class Position(NamedTuple):
@@ -39,7 +37,7 @@ class Position(NamedTuple):
 
 
 @dataclass(eq=False)
-class Descent:
+class Descent(State):
     """A run: of a table, or of a stream of tables.
 
     C, n_rows                    lambda = 1 / (n_rows C)
@@ -55,15 +53,15 @@ class Descent:
     n_rows: int
     has_kernel: bool
     average: bool
-    v: Vector
-    a: Vector
-    v_lag: Vector = field(default_factory=lambda: NO_NUMBERS)
-    a_lag: Vector = field(default_factory=lambda: NO_NUMBERS)
+    v: Vector = varying(lasting=True)
+    a: Vector = varying(lasting=True)
+    v_lag: Vector = varying(factory=lambda: NO_NUMBERS, lasting=True)
+    a_lag: Vector = varying(factory=lambda: NO_NUMBERS, lasting=True)
     radius: float = np.inf
-    position: Position = field(default_factory=Position)
-    visits: int = 0
-    sweeps: int = 0
-    violations: int = 0
+    position: Position = varying(factory=Position, lasting=True)
+    visits: int = varying(0, lasting=True)
+    sweeps: int = varying(0, lasting=True)
+    violations: int = varying(0, lasting=True)
 
     @property
     def lam(self) -> float:
@@ -85,18 +83,6 @@ class Descent:
             sweeps=earlier.sweeps,
             violations=earlier.violations,
         )
-
-    def state(self) -> State:
-        """All that the steps change, for a notebook."""
-        vectors = {name: getattr(self, name) for name in VECTORS}
-        return {**vectors, **self.position._asdict(), **{f"n_{name}": getattr(self, name) for name in COUNTS}}
-
-    def take_up(self, kept: State) -> None:
-        for name in VECTORS:
-            setattr(self, name, kept[name])
-        self.position = Position(*(kept[name] for name in Position._fields))
-        for name in COUNTS:
-            setattr(self, name, kept[f"n_{name}"])
 
     def begin_mean(self) -> None:
         """From here on the means are known too."""

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data.interruption import OutOfTime, interruptible
-from maxmargin.problems.notebook import NotebookError
-from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.protocol import AT_REST, Evaluation, Iterate, SolverRun
+from maxmargin.problems.state import StateError
 from maxmargin.problems.statement import SignedRows
 from maxmargin.run.observers import Observer, current_observation
 
@@ -40,7 +40,7 @@ BY_THE_CLOCK = (Status.TIME, Status.INTERRUPTED, Status.STOPPED)  # or by whoeve
 def status_named(name: str) -> Status:
     """The status that an earlier process wrote down."""
     if name not in Status.__members__:
-        raise NotebookError(f"it has an end that this version does not know: {name[:40]!r}")
+        raise StateError(f"it has an end that this version does not know: {name[:40]!r}")
     return Status[name]
 
 
@@ -185,10 +185,28 @@ class Clock:
         apart = f"  (compiled once in {compiling:.1f} s)" if compiling >= 0.05 else ""
         print(f"maxmargin {self.elapsed:7.1f} s  {words}{apart}", file=sys.stderr, flush=True)
 
+    def next_of(
+        self, iterates: SolverRun, answer: Evaluation | None = None, at_rest: Callable[[], None] = lambda: None
+    ) -> Iterate | None:
+        """The next iterate of a solver, which is told the answer to its last proposal; None at its end.
+
+        Whatever overflows on the way, what is proposed is judged.
+        """
+        while True:
+            try:
+                with np.errstate(all="ignore"), self.searching():
+                    iterate = iterates.send(answer)
+            except StopIteration:  # of the solver: that of an observer or a kernel is an error of theirs
+                return None
+            if iterate is not AT_REST:
+                return iterate
+            at_rest()
+            answer = None
+
     def show(self, iterate: Iterate, problem: SignedRows) -> None:
         self.stage = "working"
         if self.observation.notify(iterate, problem) or (self.observer is not None and self.observer(iterate, problem)):
             self.stopped = True
         if self.verbose and (now() - self.reported >= 1.0 or self.verbose > 1):
-            gap = f"  gap about {iterate.details['gap']:.1e}" if "gap" in iterate.details else ""
+            gap = f"  gap about {iterate.gap:.1e}" if iterate.gap_is_known else ""
             self.say(f"{iterate.sweeps} sweeps  {iterate.updates} updates{gap}")

@@ -1,7 +1,7 @@
 """Who observes a fit: whatever is asked for around it, without the fit being told.
 
     with observing(observer): ...     every fit of this thread shows the observer each iterate; True ends the fit
-    with keeping(notebook): ...       and is written down, so that another process can go on with it
+    with keeping(snapshots): ...      and is kept from time to time, so that another process can go on with it
 
 The arrays of an iterate are the solver's own, and still changing.
 A program that serves people learns in this way how far a fit is, and stops one that nobody waits for any more.
@@ -15,19 +15,19 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from maxmargin.problems.notebook import BLANK, Notebook
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SignedRows
+from maxmargin.run.snapshots import NOTHING_KEPT, Snapshots
 
 Observer = Callable[[Iterate, SignedRows], bool | None]
 
 
 @dataclass(frozen=True)
 class Observation:
-    """Those who see each iterate, and where the run is written down."""
+    """Those who see each iterate, and whoever keeps the run."""
 
     observers: tuple[Observer, ...] = ()
-    notebook: Notebook = BLANK
+    snapshots: Snapshots = NOTHING_KEPT
 
     def notify(self, iterate: Iterate, problem: SignedRows) -> bool:
         """Show it to everybody; whether somebody wants it to stop."""
@@ -61,7 +61,7 @@ def observing(observer: Observer) -> Iterator[None]:
 
 
 @contextmanager
-def keeping(notebook: Notebook) -> Iterator[None]:
-    """Within it, fits are written down."""
-    with observed(dataclasses.replace(current_observation(), notebook=notebook)):
+def keeping(snapshots: Snapshots) -> Iterator[None]:
+    """Within it, fits are kept from time to time."""
+    with observed(dataclasses.replace(current_observation(), snapshots=snapshots)):
         yield

@@ -7,6 +7,7 @@ from then on only every second, fourth ... is kept.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,8 +36,7 @@ class Recorder:
         self.last: Moment | None = None
 
     def observe(self, iterate: Iterate, problem: SignedRows) -> None:
-        s = iterate
-        copy = Iterate(s.w.copy(), s.b, s.a.copy(), s.proposes, s.updates, s.sweeps, dict(s.details))
+        copy = dataclasses.replace(iterate, w=iterate.w.copy(), a=iterate.a.copy())
         self.last = Moment(self.elapsed, problem, copy)
         if self.seen % self.stride == 0:
             self.kept.append(self.last)

@@ -8,6 +8,8 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector
+from maxmargin.problems.descent import Descent
+from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.protocol import Iterate
 from maxmargin.run.control import Status
@@ -17,7 +19,10 @@ from maxmargin.run.control import Status
 class Answer:
     """The last iterate of a two-class problem, what is proven about it, and why it was the last.
 
-    `a` are the feasible dual variables of the certificate's rows, where its weights are not feasible themselves.
+    a                are the feasible dual variables of the certificate's rows, where its weights are not feasible
+    kernel           the kernel, of a plane in its space
+    length, nearest  |w|, and y (w.phi(x) + b) at the edge of the street, of such a plane
+    run              the run of stochastic steps, which can go on
     """
 
     two: TwoClasses
@@ -25,3 +30,7 @@ class Answer:
     certificate: Certificate | SoftMarginCertificate | KernelCertificate
     status: Status
     a: Vector | None = None
+    kernel: Kernel | None = None
+    length: float = 0.0
+    nearest: float = 1.0
+    run: Descent | None = None

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,15 +22,14 @@ from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernels import rows_of
-from maxmargin.problems.notebook import State
-from maxmargin.problems.protocol import Evaluation, Iterate, SolverRun
+from maxmargin.problems.protocol import Evaluation, Iterate, Run
+from maxmargin.problems.state import State, varying
 from maxmargin.problems.statement import KernelMargin, Loss, Norm, Separation, SignedRows, SoftMargin
 from maxmargin.run.control import Clock, Status, now
 from maxmargin.solve.separation import drive
 from maxmargin.solve.soft_margin import ALMOST, Judge, prove
+from maxmargin.solvers import plan
 from maxmargin.solvers.kernel_smo.low_rank import low_rank
-from maxmargin.solvers.soft_street import soft_street
-from maxmargin.solvers.widest_street import widest_street
 
 FINER = 0.1  # of the tolerance: to what the problem of low rank is solved
 ABOUT = 1.05  # times the least objective that was seen: about as good
@@ -42,19 +41,27 @@ WORTH_TIMING = 1_000_000  # kernel values: fewer take no time that matters
 MARGIN = 1.2  # times what a judgement is thought to take is reserved for it
 
 
-class KernelJudge:
-    """Hears proposals; keeps the weights that prove the gap that is asked for or, until some do, the best plane.
+@dataclass(init=False, eq=False)
+class KernelJudge(State):
+    """Evaluates proposals; keeps the weights that prove the gap that is asked for or, until some do, the best plane.
 
     So no plane is kept that is worse than one that was heard before, w = 0 to begin with; unless it is proven to `tol`,
     or `any_plane` is to be shown as it is: then those that prove the smallest gap. Of planes that are about as good,
     the one is kept of which more is known: where float64 has lost many digits, a bound can be far above the objective.
+
+    Of a run that is kept, so are the weights and the bias: what they are worth is measured again.
     """
+
+    a: Vector = varying(lasting=True)
+    b: float = varying(lasting=True)
+    least: float = varying(lasting=True)
+    was_brief: bool = varying(lasting=True)
 
     def __init__(self, problem: KernelMargin, tol: float, threads: Threads, *, any_plane: bool = False) -> None:
         self.problem, self.tol, self.threads = problem, tol, threads
         self.a = np.zeros(problem.n_rows)
         self.measured: KernelMeasure = measure(problem, self.a, threads=threads)
-        self.any_plane, self.least = any_plane, self.measured.primal
+        self.any_plane, self.b, self.least = any_plane, 0.0, float(self.measured.primal)
         self.witness: Vector | None = None
         self.was_brief = False  # the last proposal was refused for its rows with weight alone
         self.seconds_per_value: float | None = None  # seconds for a kernel value, once it is known
@@ -171,13 +178,11 @@ class KernelJudge:
         if measured.primal < math.inf and (not self.gap <= self.tol or gap_of(measured) <= self.tol):
             self.a, self.measured = a, measured
 
-    def state(self) -> State:
-        """The weights and the bias, for a notebook: what they are worth is measured again."""
-        return {"a": self.a, "b": float(self.measured.b), "least": float(self.least), "was_brief": self.was_brief}
+    def before_snapshot(self) -> None:
+        self.b = float(self.measured.b)
 
-    def take_up(self, kept: State) -> None:
-        self.a, self.least, self.was_brief = kept["a"], kept["least"], kept["was_brief"]
-        self.measured = measure(self.problem, self.a, b=kept["b"], threads=self.threads)
+    def after_restore(self) -> None:
+        self.measured = measure(self.problem, self.a, b=self.b, threads=self.threads)
 
     def tidy(self) -> None:
         """Pairs of variables end at the ends of their boxes by themselves."""
@@ -198,7 +203,7 @@ def seconds_per_value_of(problem: KernelMargin) -> float:
 
 
 def hard_margin(
-    problem: KernelMargin, judge: KernelJudge, clock: Clock, rounds: Callable[..., SolverRun]
+    problem: KernelMargin, judge: KernelJudge, clock: Clock, rounds: Callable[..., Run]
 ) -> tuple[Iterate, Status]:
     """The widest street on the rows of G, K = G G': linear, so that the algorithms of the linear one can find it.
 
@@ -211,11 +216,11 @@ def hard_margin(
     except OutOfTime:
         return nothing(problem), clock.reason
     separation = Separation(found.columns, problem.signs, Norm.L2, True)
-    iterate, status = drive(separation, functools.partial(widest_street, tol=FINER * judge.tol), clock)
-    if not heard(judge, iterate, clock):
+    iterate, status = drive(separation, plan.separation(separation, tol=FINER * judge.tol), clock)
+    if not is_evaluated(judge, iterate, clock):
         return iterate, clock.reason
     if not judge.gap <= judge.tol and status is Status.SETTLED:
-        judge.witness = witness(problem) if iterate.details.get("meets") else None
+        judge.witness = witness(problem) if iterate.meets else None
         if judge.witness is not None:
             return iterate, Status.WITNESS
         iterate, status = prove(rounds(start=judge.best_weights()), judge, clock, None)
@@ -237,14 +242,14 @@ def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clo
         costs = np.clip(problem.costs * found.scale, 2.0**-1000, 2.0**1000)
     linear = SoftMargin(found.columns, problem.signs, costs, Loss.HINGE, True)
     inner = Judge(linear, FINER * judge.tol, None)
-    iterate, status = prove(soft_street(linear, tol=FINER * judge.tol), inner, clock, None)
+    iterate, status = prove(plan.soft_margin(linear, tol=FINER * judge.tol), inner, clock, None)
     iterate = dataclasses.replace(iterate, a=feasible_weights(inner.dual, problem.signs, inner.a) / found.scale)
-    if not heard(judge, iterate, clock):
+    if not is_evaluated(judge, iterate, clock):
         return iterate, clock.reason
     return iterate, Status.PROVEN if judge.gap <= judge.tol else Status.SETTLED if status is Status.PROVEN else status
 
 
-def heard(judge: KernelJudge, iterate: Iterate, clock: Clock) -> bool:
+def is_evaluated(judge: KernelJudge, iterate: Iterate, clock: Clock) -> bool:
     """Have it judged; False where the time for that is over, too, and what was judged before stands."""
     try:
         with clock.judging():
@@ -256,4 +261,4 @@ def heard(judge: KernelJudge, iterate: Iterate, clock: Clock) -> bool:
 
 def nothing(problem: KernelMargin) -> Iterate:
     """What is known before anything is."""
-    return Iterate(np.zeros(0), 0.0, np.zeros(problem.n_rows), False, 0, 0, {})
+    return Iterate(np.zeros(0), 0.0, np.zeros(problem.n_rows))

@@ -27,25 +27,17 @@ def learn(
     from maxmargin.certificates.kernel_separation import kernel_separation
     from maxmargin.solvers.mistakes.kernel_perceptron import kernel_perceptron
 
-    points, notebook = points_in_time(kernel, two, clock), clock.observation.notebook
-
-    def solver(_: Separation) -> Any:
-        return kernel_perceptron(
-            kernel,
-            points,
-            two.signs,
-            fit_intercept=fit_intercept,
-            seed=seed,
-            max_sweeps=max_sweeps,
-            notebook=notebook,
-        )
+    points = points_in_time(kernel, two, clock)
+    run = kernel_perceptron(
+        kernel, points, two.signs, fit_intercept=fit_intercept, seed=seed, max_sweeps=max_sweeps
+    )  # fmt: skip
 
     def seconds_for(iterate: Iterate) -> float:
         """What the certificate takes: as the search, a row of the kernel for each row on which a mistake was made."""
-        return MARGIN * clock.elapsed * np.count_nonzero(iterate.a) / max(1.0, float(iterate.details["rows_made"]))
+        return MARGIN * clock.elapsed * np.count_nonzero(iterate.a) / max(1.0, float(iterate.rows_made))
 
     problem = Separation(two.X, two.signs, Norm.L2, fit_intercept)
-    iterate, status = drive(problem, solver, clock, notebook=notebook, seconds_for=seconds_for)
+    iterate, status = drive(problem, run, clock, seconds_for=seconds_for)
     certified = functools.partial(
         kernel_separation,
         two,
@@ -62,4 +54,4 @@ def learn(
             certificate = certified(measured=bool(np.any(iterate.a)))  # no mistake was made: nothing to measure
     except OutOfTime:  # the limit is heard all the same: what was learnt is kept, and nothing is claimed of it
         status, certificate = clock.reason, certified(measured=False, settled=False)
-    return Answer(two, iterate, certificate, status)
+    return Answer(two, iterate, certificate, status, kernel=kernel)

@@ -1,7 +1,7 @@
 """A soft margin in the space of a kernel, by the algorithm that suits it.
 
     linear                     the solvers of planes, on the columns themselves
-    others                     batch SMO (`batch_smo`), for as long as it may be the faster of the two
+    others                     batch SMO (`kernel_smo`), for as long as it may be the faster of the two
     badly scaled, not large    an interior point, on columns G with K = s G G' (`low_rank`)
 
 A first-order method in float32 needs as many steps as the problem is badly conditioned, and on numbers of very
@@ -26,16 +26,15 @@ from maxmargin.certificates.soft_margin import feasible_weights
 from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Matrix, is_sparse
 from maxmargin.problems.kernels import KernelName
-from maxmargin.problems.notebook import BLANK, Notebook
-from maxmargin.problems.protocol import Evaluation, Iterate, SolverRun
+from maxmargin.problems.protocol import Evaluation, Iterate, Run, SolverRun
 from maxmargin.problems.statement import KernelMargin, Loss, SignedRows, SoftMargin
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.kernel_margin import KernelJudge, nothing
 from maxmargin.solve.soft_margin import Judge, prove
+from maxmargin.solvers import plan
 from maxmargin.solvers.kernel_smo.edge_refinement import refined
 from maxmargin.solvers.kernel_smo.kernel_rows import power_at
 from maxmargin.solvers.kernel_smo.low_rank import ScaledKernel, highest_rank, low_rank
-from maxmargin.solvers.soft_street import soft_street
 
 FINER = (1e-1, 1e-4, 1e-7)  # of the tolerance: to what the weights are sought, one after the other
 FINEST = 1e-13  # no float64 says more
@@ -50,19 +49,18 @@ def soft_margin(
     problem: KernelMargin,
     judge: KernelJudge,
     clock: Clock,
-    rounds: Callable[..., SolverRun],
+    rounds: Callable[..., Run],
     max_iter: int | None,
-    notebook: Notebook,
 ) -> tuple[Iterate, Status]:
     """The stages above, until the gap is proven or somebody says stop. `rounds` are those of SMO."""
     if clock.is_over:  # the rows may not have been made
         return nothing(problem), clock.reason
     if problem.kernel.name is KernelName.LINEAR:
-        return by_columns(*centred_columns(problem), judge, clock, max_iter, notebook, "auto")
+        return by_columns(*centred_columns(problem), judge, clock, max_iter, "auto")
     rank = highest_rank(problem)
     work = problem.n_rows * float(rank) ** 2
     budget = max(LEAST_STEPS, work / WORK_OF_A_STEP) if work <= MOST_WORK else math.inf
-    iterate, status = prove(limited(rounds(notebook=notebook), budget), judge, clock, max_iter, notebook)
+    iterate, status = prove(limited(rounds(), budget), judge, clock, max_iter)
     if status is not Status.STALLED or work > MOST_WORK:
         return iterate, status
     try:
@@ -70,11 +68,15 @@ def soft_margin(
             found = low_rank(problem, rank, centred=True)
     except OutOfTime:
         return iterate, clock.reason
-    return by_columns(found.columns, found.scale, judge, clock, max_iter, BLANK, "interior_point")
+    return by_columns(found.columns, found.scale, judge, clock, max_iter, "interior_point")
 
 
-def limited(solver: SolverRun, most_steps: float) -> SolverRun:
-    """The same iterates, until so many steps were made."""
+def limited(run: Run, most_steps: float) -> Run:
+    """The same run, until so many steps were made."""
+    return Run(run.state, up_to(run.iterates, most_steps))
+
+
+def up_to(solver: SolverRun, most_steps: float) -> SolverRun:
     answer: Evaluation | None = None
     try:
         while True:
@@ -119,13 +121,13 @@ class ColumnsJudge(Judge):
         pass
 
     def shown(self, iterate: Iterate) -> tuple[Iterate, SignedRows]:
-        """Whoever listens hears of the kernel."""
+        """Observers see the kernel's own."""
         return dataclasses.replace(iterate, w=np.zeros(0), a=iterate.a / self.scale), self.of.problem
 
     def in_kernel(self, iterate: Iterate) -> Iterate:
         """The best weights, as a proposal to the kernel's judge."""
         a = feasible_weights(self.dual, self.problem.signs, self.a) / self.scale
-        return Iterate(np.zeros(0), 0.0, a, True, iterate.updates, iterate.sweeps, {"gap": self.gap})
+        return Iterate(np.zeros(0), 0.0, a, True, iterate.updates, iterate.sweeps, gap=self.gap)
 
 
 def by_columns(
@@ -134,15 +136,14 @@ def by_columns(
     judge: KernelJudge,
     clock: Clock,
     max_iter: int | None,
-    notebook: Notebook,
     solver: str,
 ) -> tuple[Iterate, Status]:
     """The solvers of planes on these columns, to one tolerance after the other."""
     for finer in FINER:
         tol = max(finer * judge.tol, FINEST)
         inner = ColumnsJudge(judge, columns, scale, tol)
-        planes = soft_street(inner.problem, solver=solver, tol=tol, notebook=notebook)
-        iterate, status = prove(planes, inner, clock, max_iter, notebook)
+        planes = plan.soft_margin(inner.problem, solver=solver, tol=tol)
+        iterate, status = prove(planes, inner, clock, max_iter)
         iterate = inner.in_kernel(iterate)
         with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands
             evaluate_and_refine(judge, iterate)
@@ -151,7 +152,6 @@ def by_columns(
             return iterate, Status.PROVEN
         if status is not Status.PROVEN:
             return iterate, status
-        notebook = BLANK
     return iterate, Status.STALLED
 
 

@@ -1,8 +1,7 @@
 """A separating plane: solver and certificate in turn.
 
-A solver is a generator of better and better iterates. `drive` takes them until the solver has proposes, the time is
-over or the user interrupts; then the last iterate, in the user's own units, becomes a claim, and the certificate
-says what it is worth.
+A solver shows better and better iterates. `drive` takes them until one proposes, the time is over or the user
+interrupts; then the last iterate, in the user's own units, becomes a claim, and the certificate says what it is worth.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -24,13 +23,12 @@ from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector, in_safe_range, is_sparse
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.notebook import BLANK, Notebook
-from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.protocol import Iterate, Run
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
+from maxmargin.run.snapshots import RunState
 
 AnyCertificate = TypeVar("AnyCertificate", Certificate, SoftMarginCertificate)
-Solver = Callable[[Separation], Iterator[Iterate]]
 
 CERTAIN = 0.5  # a relative gap of the margin below which a plane exists
 PATIENCE = 160  # sweeps, of which the question whether the hulls meet is asked twice
@@ -39,61 +37,58 @@ LEAST_EXPONENT = -1000  # of a column: 1 / 2^e must be a double, and smaller num
 
 def drive(
     problem: Separation,
-    solver: Solver,
+    run: Run,
     clock: Clock,
-    stop: Callable[[Iterate], bool] = lambda iterate: False,
-    notebook: Notebook = BLANK,
+    stop: Callable[[Iterate, RunState], bool] = lambda iterate, state: False,
     seconds_for: Callable[[Iterate], float] = lambda iterate: 0.0,
 ) -> tuple[Iterate, Status]:
-    """Take iterates until one is proposes, `stop` says so, the time is over, or Ctrl-C.
+    """Take iterates until one proposes, `stop` says so, the time is over, or Ctrl-C.
 
     `seconds_for` says how long the certificate of an iterate takes: the search ends so much before the limit.
     """
-    if (ended := notebook.end_of(problem.n_columns)) is not None:
-        return ended[0], status_named(ended[1])
-    iterate, status = driven(problem, solver, clock, stop, seconds_for)
+    n, d = problem.X.shape
+    snapshots = clock.observation.snapshots
+    state = RunState(n, run.state, iterate=Iterate(np.zeros(d), 0.0, np.zeros(n)))
+    if snapshots.open(state):
+        return state.iterate, status_named(state.status)
+    status = driven(problem, run, state, clock, stop, seconds_for)
     clock.reserve = 0.0
     if status not in BY_THE_CLOCK and not clock.is_over:
-        notebook.end(iterate, status.name)
-    return iterate, status
+        snapshots.end(state, status.name)
+    return state.iterate, status
 
 
 def driven(
     problem: Separation,
-    solver: Solver,
+    run: Run,
+    state: RunState,
     clock: Clock,
-    stop: Callable[[Iterate], bool],
+    stop: Callable[[Iterate, RunState], bool],
     seconds_for: Callable[[Iterate], float],
-) -> tuple[Iterate, Status]:
-    n, d = problem.X.shape
-    iterate = Iterate(np.zeros(d), 0.0, np.zeros(n), False, 0, 0, {})
+) -> Status:
+    def at_rest() -> None:
+        clock.observation.snapshots.rest(state)
+
     try:
         with clock.searching():
-            for iterate in quietly(solver(problem)):
+            while (iterate := clock.next_of(run.iterates, None, at_rest)) is not None:
+                state.iterate = iterate
                 clock.show(iterate, problem)
                 if iterate.proposes:
-                    return iterate, Status.SETTLED
-                if stop(iterate):
-                    return iterate, Status.WITNESS
+                    return Status.SETTLED
+                if stop(iterate, state):
+                    return Status.WITNESS
                 clock.reserve = seconds_for(iterate)
                 if clock.is_over:
-                    return iterate, clock.reason
+                    return clock.reason
     except OutOfTime:
-        return iterate, clock.reason
+        return clock.reason
     except KeyboardInterrupt:
         clock.interrupt()
-        return iterate, Status.INTERRUPTED
-    return iterate, Status.BUDGET
-
-
-def quietly(iterates: Iterator[Iterate]) -> Iterator[Iterate]:
-    """The same; whatever overflows on the way, the last of them is judged."""
-    while True:
-        with np.errstate(all="ignore"):
-            iterate = next(iterates, None)
-        if iterate is None:
-            return
-        yield iterate
+        return Status.INTERRUPTED
+    finally:
+        run.iterates.close()
+    return Status.BUDGET
 
 
 def separation_of(two: TwoClasses, norm: Norm, fit_intercept: bool) -> tuple[Separation, float]:
@@ -124,7 +119,7 @@ def judge(
     w, b = plane if plane is not None else (iterate.w, iterate.b)
     rows = np.flatnonzero(iterate.a)
     w, b = in_units_of_the_user(w, b, scale)
-    claim = Claim(w, b, rows, iterate.a[rows], bool(iterate.details.get("meets")), stopped, weakly)
+    claim = Claim(w, b, rows, iterate.a[rows], iterate.meets, stopped, weakly)
     certified = functools.partial(
         certify,
         two.X,
@@ -195,12 +190,12 @@ def decide(problem: Separation, iterate: Iterate, clock: Clock) -> Iterate:
 
     The weights of the first iterate still bound the margin from above.
     """
-    from maxmargin.solvers.widest_street import widest_street
+    from maxmargin.solvers import plan
 
     equal, units = in_equal_units(problem)
-    other, _ = drive(equal, widest_street, clock)
-    if other.details.get("meets"):
-        return dataclasses.replace(iterate, a=other.a, details=other.details)
+    other, _ = drive(equal, plan.separation(equal), clock)
+    if other.meets:
+        return dataclasses.replace(iterate, a=other.a, meets=True)
     largest = float(units.max())
     return dataclasses.replace(iterate, w=other.w * (units / largest), b=other.b / largest)
 
@@ -212,16 +207,15 @@ def witness(problem: Separation, clock: Clock) -> Iterate | None:
     descent is given up when its gap shows that there is a plane, or after some sweeps. That the hulls meet as far as
     float64 can tell is no proof: a run is ended by what the judge accepts.
     """
-    from maxmargin.solvers.widest_street import widest_street
+    from maxmargin.solvers import plan
 
-    def is_answered(iterate: Iterate) -> bool:
-        gap = iterate.details.get("gap")
-        return gap is not None and (gap < CERTAIN or iterate.sweeps >= PATIENCE)
+    def is_answered(iterate: Iterate, _: RunState) -> bool:
+        return iterate.gap_is_known and (iterate.gap < CERTAIN or iterate.sweeps >= PATIENCE)
 
     # A problem of its own: a recorder tells this question from the run that it interrupts.
     question = dataclasses.replace(problem, norm=Norm.L2)
-    iterate, _ = drive(question, widest_street, clock, is_answered)
-    if not iterate.details.get("meets"):
+    iterate, _ = drive(question, plan.separation(question), clock, is_answered)
+    if not iterate.meets:
         return None
     rows = np.flatnonzero(iterate.a)
     met = proves_intersection(problem.X[rows], problem.signs[rows], iterate.a[rows], problem.fit_intercept)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -25,10 +26,11 @@ from maxmargin.certificates.soft_margin import (
 from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector, in_safe_range
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.notebook import BLANK, Notebook, State, iterate_in, state_of
-from maxmargin.problems.protocol import Evaluation, Iterate, SolverRun
+from maxmargin.problems.protocol import Evaluation, Iterate, Run
+from maxmargin.problems.state import State, varying
 from maxmargin.problems.statement import Loss, SignedRows, SoftMargin, best_bias
 from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
+from maxmargin.run.snapshots import RunState
 from maxmargin.solve.separation import in_rows_of_the_user
 
 BEYOND_ROUNDING = 1e-12  # so much beyond its edge, a row does not pay for what rounding might do to it
@@ -47,7 +49,7 @@ class Plane(NamedTuple):
 
 
 class AnyJudge(Protocol):
-    """Who hears proposals and knows what is proven so far, of planes or in the space of a kernel."""
+    """Who evaluates proposals and knows what is proven so far, of planes or in the space of a kernel."""
 
     tol: float
 
@@ -59,17 +61,23 @@ class AnyJudge(Protocol):
     def seconds_for(self, iterate: Iterate) -> float: ...
     def shown(self, iterate: Iterate) -> tuple[Iterate, SignedRows]: ...
     def tidy(self) -> None: ...
-    def state(self) -> State: ...
-    def take_up(self, kept: State) -> None: ...
 
 
-class Judge:
-    """Hears proposals; knows the best plane and the best dual point so far."""
+@dataclass(init=False, eq=False)
+class Judge(State):
+    """Evaluates proposals; knows the best plane and the best dual point so far.
+
+    Of a run that is kept, so are the plane and the weights: what they are worth is measured again.
+    """
+
+    w: Vector = varying(lasting=True)
+    b: float = varying(lasting=True)
+    a: Vector = varying(lasting=True)
 
     def __init__(self, problem: SoftMargin, tol: float, largest: float | None) -> None:
         self.problem, self.tol, self.largest = problem, tol, largest
         n, d = problem.X.shape
-        self.a = np.zeros(n)
+        self.w, self.b, self.a = np.zeros(d), 0.0, np.zeros(n)
         self.dual = no_dual_value(d)
         nothing = np.broadcast_to(np.zeros(1), n)
         self.plane = self.measured(np.zeros(d), best_bias(problem, nothing), nothing)
@@ -105,12 +113,12 @@ class Judge:
         """Measure the plane and the weights that are proposed; keep what is better than before.
 
         Not thorough: where the solver itself believes that its weights cannot close the gap to what the plane costs
-        (details["dual"]), they are not measured, which would cost a pass over the rows.
+        (its `dual`), they are not measured, which would cost a pass over the rows.
         """
         self.heard += 1
         w = np.where(np.isfinite(iterate.w), iterate.w, 0.0)
         plane = self.look_at(w, values_of(self.problem.X, w))
-        believed = float(iterate.details.get("dual", math.inf))
+        believed = math.inf if math.isnan(iterate.dual) else iterate.dual
         if not thorough and soft_gap(self.plane.primal.upper, max(believed, self.dual.lower)) > self.tol:
             dual = max(believed, self.dual.lower)
         else:
@@ -152,14 +160,12 @@ class Judge:
         """What observers hear of an iterate on the way, and the problem that it is of."""
         return iterate, self.problem
 
-    def state(self) -> State:
-        """The plane and the weights, for a notebook: what they are worth is measured again."""
-        return {"w": self.plane.w, "b": float(self.plane.b), "a": self.a}
+    def before_snapshot(self) -> None:
+        self.w, self.b = self.plane.w, float(self.plane.b)
 
-    def take_up(self, kept: State) -> None:
-        self.plane = self.measured(kept["w"], kept["b"], values_of(self.problem.X, kept["w"]))
-        if np.any(kept["a"]):
-            self.a = kept["a"]
+    def after_restore(self) -> None:
+        self.plane = self.measured(self.w, self.b, values_of(self.problem.X, self.w))
+        if np.any(self.a):
             self.dual = dual_value(self.problem, self.a, largest=self.largest, matters=self.tol)
 
     def tidy(self) -> None:
@@ -195,53 +201,36 @@ def half_gap(problem: SoftMargin, values: Vector) -> tuple[float, float]:
     return 0.5 * (lowest - highest), -0.5 * (lowest + highest)
 
 
-def prove(
-    solver: SolverRun, judge: AnyJudge, clock: Clock, max_iter: int | None, notebook: Notebook = BLANK
-) -> tuple[Iterate, Status]:
+def prove(run: Run, judge: AnyJudge, clock: Clock, max_iter: int | None) -> tuple[Iterate, Status]:
     """Solver and judge in turn, until the gap is proven or somebody says stop."""
-    if (ended := taken_up(judge, notebook)) is not None:
-        return ended
     n, d = judge.problem.X.shape
-    iterate = Iterate(np.zeros(d), 0.0, np.zeros(n), False, 0, 0, {})
+    snapshots, nothing = clock.observation.snapshots, Iterate(np.zeros(d), 0.0, np.zeros(n))
+    kept = judge if isinstance(judge, State) else None
+    state = RunState(n, run.state, kept, nothing, given_up_w=np.zeros((0, d)), given_up_a=np.zeros((0, n)))
+    if snapshots.open(state):
+        return state.iterate, status_named(state.status)
+    if judge.gap <= judge.tol:  # the start was good enough
+        return state.iterate, Status.PROVEN
     answer: Evaluation | None = None
     status = Status.STALLED
-    judged = True  # there is nothing yet
-    affordable = iterate  # the last one that could be judged in the time that was left
-    given_up: list[Iterate] = []  # what an algorithm had when it handed over to the next, if that was something
-
-    def state() -> State:
-        planes = np.array([other.w for other in given_up]).reshape(-1, d)
-        weights = np.array([other.a for other in given_up]).reshape(-1, n)
-        return {**state_of(iterate), "judged": judged, "given_up_w": planes, "given_up_a": weights}
-
-    if (kept := notebook.page("turns", state, growing=("w", "given_up_w", "given_up_a"))) is not None:
-        iterate, judged = iterate_in(kept), kept["judged"]
-        pairs = zip(kept["given_up_w"], kept["given_up_a"], strict=False)
-        given_up += [Iterate(w, 0.0, a, False, 0, 0, {}) for w, a in pairs]
-    if judge.gap <= judge.tol:  # the start was good enough
-        return iterate, Status.PROVEN
+    affordable = state.iterate  # the last one that could be judged in the time that was left
     try:
-        while True:
-            last = iterate
-            try:
-                with np.errstate(all="ignore"), clock.searching():  # whatever overflows, what is proposed is judged
-                    iterate = solver.send(answer)
-            except StopIteration:  # of the solver: that of an observer or a kernel is an error of theirs
-                break
-            handed_over = iterate.details.get("solver") != last.details.get("solver")
-            if handed_over and not judged and last.details.get("gap", math.inf) < HOPELESS:
-                given_up.append(last)
-            judged, answer = False, None
+        while (iterate := clock.next_of(run.iterates, answer, lambda: snapshots.rest(state))) is not None:
+            last, state.iterate = state.iterate, iterate
+            if iterate.solver != last.solver and not state.judged and last.gap < HOPELESS:
+                state.given_up_w = np.vstack([state.given_up_w, last.w])
+                state.given_up_a = np.vstack([state.given_up_a, last.a])
+            state.judged, answer = False, None
             if iterate.proposes:
                 with clock.judging():
                     answer = judge.evaluate(iterate, thorough=False)
-                judged = judge.gap <= answer.gap
-                iterate.details["gap"] = answer.gap
+                state.judged = judge.gap <= answer.gap
+                iterate.gap = answer.gap
                 if judge.gap <= judge.tol:
                     status = Status.PROVEN
                     break
             clock.show(*judge.shown(iterate))
-            clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not judged else 0.0
+            clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not state.judged else 0.0
             if clock.is_over:
                 status = clock.reason
                 break
@@ -255,27 +244,21 @@ def prove(
         clock.interrupt()
         status = Status.INTERRUPTED
     finally:
-        solver.close()
+        run.iterates.close()
     clock.reserve = 0.0
     with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands
-        last = affordable if judge.seconds_for(iterate) > max(0.0, clock.left_to_judge) else iterate
-        if not judged and judge.evaluate(last).gap <= judge.tol:
+        shown = state.iterate
+        last = affordable if judge.seconds_for(shown) > max(0.0, clock.left_to_judge) else shown
+        if not state.judged and judge.evaluate(last).gap <= judge.tol:
             status = Status.PROVEN
+        given_up = (Iterate(w, 0.0, a) for w, a in zip(state.given_up_w, state.given_up_a, strict=True))
         if status is not Status.PROVEN and any(judge.evaluate(other).gap <= judge.tol for other in given_up):
             status = Status.PROVEN
     if status is Status.PROVEN:
         judge.tidy()
     if status not in BY_THE_CLOCK and not clock.is_over:
-        notebook.end(iterate, status.name)
-    return iterate, status
-
-
-def taken_up(judge: AnyJudge, notebook: Notebook) -> tuple[Iterate, Status] | None:
-    """The page of the judge; and how the problem ended in an earlier process, if it did."""
-    if (kept := notebook.page("judge", judge.state, lasting=True)) is not None:
-        judge.take_up(kept)
-    ended = notebook.end_of(judge.problem.n_columns)
-    return None if ended is None else (ended[0], status_named(ended[1]))
+        snapshots.end(state, status.name)
+    return state.iterate, status
 
 
 def soft_margin_of(two: TwoClasses, costs: Vector, loss: Loss, fit_intercept: bool) -> tuple[SoftMargin, float]:

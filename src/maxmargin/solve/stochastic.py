@@ -8,7 +8,6 @@ all: they only bound.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,11 +16,11 @@ from maxmargin.certificates.duality import values_of
 from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.notebook import BLANK, Notebook, State, iterate_in, state_of
-from maxmargin.problems.protocol import Evaluation, Iterate
+from maxmargin.problems.protocol import Evaluation, Iterate, Run
 from maxmargin.problems.statement import SoftMargin
-from maxmargin.run.control import BY_THE_CLOCK, Clock, Status
-from maxmargin.solve.soft_margin import Judge, prove, soft_margin_of, taken_up
+from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
+from maxmargin.run.snapshots import RunState
+from maxmargin.solve.soft_margin import Judge, prove, soft_margin_of
 
 if TYPE_CHECKING:
     from maxmargin.solve.kernel_margin import KernelJudge
@@ -39,36 +38,26 @@ class JudgeOfTheLast(Judge):
         return Evaluation(self.plane.primal.upper, self.dual.lower, self.gap, self.plane.values, self.plane.b)
 
 
-def follow(
-    solver: Iterator[Iterate], judge: JudgeOfTheLast | KernelJudge, clock: Clock, notebook: Notebook = BLANK
-) -> tuple[Iterate, Status]:
+def follow(run: Run, judge: JudgeOfTheLast | KernelJudge, clock: Clock) -> tuple[Iterate, Status]:
     """Take iterates until the gap is proven, the solver ends, the time is over, or Ctrl-C; the last one is judged."""
-    if (ended := taken_up(judge, notebook)) is not None:
-        return ended
-    iterate = Iterate(np.zeros(judge.problem.n_columns), 0.0, np.zeros(judge.problem.n_rows), False, 0, 0, {})
-    status, next_look, seen = Status.BUDGET, FIRST_LOOK, False
-
-    def state() -> State:
-        return {**state_of(iterate), "next_look": float(next_look), "seen": seen}
-
-    if (kept := notebook.page("looks", state, growing=("w",))) is not None:
-        iterate, next_look, seen = iterate_in(kept), kept["next_look"], kept["seen"]
+    n, d = judge.problem.X.shape
+    snapshots, nothing = clock.observation.snapshots, Iterate(np.zeros(d), 0.0, np.zeros(n))
+    state = RunState(n, run.state, judge, nothing, judged=False, next_look=FIRST_LOOK)
+    if snapshots.open(state):
+        return state.iterate, status_named(state.status)
+    status = Status.BUDGET
     try:
-        while True:
-            with clock.searching():
-                found = next(solver, None)
-            if found is None:  # the end of the solver: a StopIteration of anybody else is an error of theirs
-                break
-            iterate, seen = found, False
-            if iterate.sweeps >= next_look:
+        while (iterate := clock.next_of(run.iterates, None, lambda: snapshots.rest(state))) is not None:
+            state.iterate, state.judged = iterate, False
+            if iterate.sweeps >= state.next_look:
                 with clock.judging():
-                    iterate.details["gap"] = judge.evaluate(iterate).gap
-                seen, next_look = True, UNTIL_NEXT_LOOK * iterate.sweeps
+                    iterate.gap = judge.evaluate(iterate).gap
+                state.judged, state.next_look = True, UNTIL_NEXT_LOOK * iterate.sweeps
                 if judge.gap <= judge.tol:
                     status = Status.PROVEN
                     break
             clock.show(iterate, judge.problem)
-            clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not seen else 0.0
+            clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not state.judged else 0.0
             if clock.is_over:
                 status = clock.reason
                 break
@@ -77,27 +66,29 @@ def follow(
     except KeyboardInterrupt:
         clock.interrupt()
         status = Status.INTERRUPTED
+    finally:
+        run.iterates.close()
     clock.reserve = 0.0
     with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands
-        if not seen:
-            judge.evaluate(iterate)
+        if not state.judged:
+            judge.evaluate(state.iterate)
             status = Status.PROVEN if judge.gap <= judge.tol else status
     if status not in BY_THE_CLOCK and not clock.is_over:
-        notebook.end(iterate, status.name)
-    return iterate, status
+        snapshots.end(state, status.name)
+    return state.iterate, status
 
 
 def measured_against_the_best(
     two: TwoClasses, problem: SoftMargin, plane: tuple[Vector, float], tol: float, clock: Clock
 ) -> JudgeOfTheLast:
     """A plane that comes from anywhere, beside the dual point of a solver that seeks the best one."""
-    from maxmargin.solvers.soft_street import soft_street
+    from maxmargin.solvers import plan
 
     scaled, scale = soft_margin_of(two, problem.costs, problem.loss, problem.fit_intercept)
     best = Judge(scaled, tol, None)
-    iterate, _ = prove(soft_street(scaled, tol=tol), best, clock, None)
+    iterate, _ = prove(plan.soft_margin(scaled, tol=tol), best, clock, None)
     judge = JudgeOfTheLast(problem, tol, two.largest)
     with np.errstate(over="ignore"):
         weights = np.minimum(best.a * scale * scale, problem.upper)
-    judge.evaluate(Iterate(*plane, weights, True, iterate.updates, iterate.sweeps, {}))
+    judge.evaluate(Iterate(*plane, weights, True, iterate.updates, iterate.sweeps))
     return judge

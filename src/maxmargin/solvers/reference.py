@@ -22,14 +22,13 @@ import contextlib
 import importlib
 import math
 import warnings
-from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
-from maxmargin.problems.protocol import Iterate, SolverRun
+from maxmargin.problems.protocol import Anew, Iterate, Options, SolverRun
 from maxmargin.problems.statement import Loss, Norm, Separation, SoftMargin
 
 PRECISION = 1e-10
@@ -44,8 +43,20 @@ class Form(StrEnum):
     DUAL = "dual"
 
 
-def reference(problem: Separation, *, form: Form | str = Form.PRIMAL) -> Iterator[Iterate]:
-    """One iterate, proposes; "status" in its details is CVXPY's word for it.
+def start(problem: Separation | SoftMargin, options: Options) -> Anew:
+    return Anew(options)
+
+
+def steps(problem: SoftMargin, state: Anew) -> SolverRun:
+    return soft_reference(problem, tol=state.options.tol)
+
+
+def hard_steps(problem: Separation, state: Anew) -> SolverRun:
+    return reference(problem)
+
+
+def reference(problem: Separation, *, form: Form | str = Form.PRIMAL) -> SolverRun:
+    """One iterate, which proposes.
 
     >>> X, signs = np.array([[0.0, 1.0], [2.0, 2.0], [0.0, -1.0]]), np.array([1.0, 1.0, -1.0])
     >>> [iterate] = reference(Separation(X, signs, Norm.L2, True))
@@ -74,7 +85,7 @@ def solved_primal(problem: Separation) -> Iterate:
 
 
 def solved_dual(problem: Separation) -> Iterate | None:
-    """None when the dual grows without bound: the primal has no iterate then."""
+    """None when the dual grows without bound: the primal has no solution then."""
     cp = imported_cvxpy()
     scale = power_of_two_for(problem.X)
     a = cp.Variable(problem.n_rows)
@@ -94,7 +105,7 @@ def solved_dual(problem: Separation) -> Iterate | None:
 
 
 def soft_reference(problem: SoftMargin, *, tol: float) -> SolverRun:
-    """One iterate, proposes, as precise as Clarabel can make it, whatever tol is.
+    """One iterate, which proposes, as precise as Clarabel can make it, whatever tol is.
 
     >>> X, signs = np.array([[0.0], [2.0]]), np.array([-1.0, 1.0])
     >>> [iterate] = soft_reference(SoftMargin(X, signs, np.ones(2), Loss.HINGE, True), tol=1e-6)
@@ -118,7 +129,7 @@ def soft_reference(problem: SoftMargin, *, tol: float) -> SolverRun:
     a = np.clip(unit * inside.dual_value, 0.0, problem.upper)
     steps = int(program.solver_stats.num_iters or 0)
     plane = scale * np.asarray(w.value, dtype=np.float64)
-    yield Iterate(plane, float(b.value), a, True, steps, steps, {"gap": PRECISION, "status": program.status})
+    yield Iterate(plane, float(b.value), a, True, steps, steps, gap=PRECISION)
 
 
 def bias_from_support(problem: Separation, w: Vector, a: Vector) -> float:
@@ -138,8 +149,7 @@ def as_solution(
     a = np.maximum(a, 0.0)
     a = np.where(a > DUST * a.max(), a, 0.0) * (scale if problem.norm is Norm.L1 else scale * scale)
     steps = int(program.solver_stats.num_iters or 0)
-    details = {"meets": meets, "status": program.status}
-    return Iterate(scale * np.asarray(w, dtype=np.float64), b, a, True, steps, steps, details)
+    return Iterate(scale * np.asarray(w, dtype=np.float64), b, a, True, steps, steps, meets=meets)
 
 
 def solve(program: Any) -> None:

@@ -28,7 +28,8 @@ is learnt by the same rule and is not regularised.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,8 +40,8 @@ from maxmargin.data.interruption import check_interrupt
 from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.rows import rows_of
 from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
-from maxmargin.problems.notebook import BLANK, Notebook, State
-from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
+from maxmargin.problems.state import Kept, State, resumed, varying
 from maxmargin.problems.statement import KernelMargin, SoftMargin
 from maxmargin.solvers.mistakes.kernel_memory import KernelMemory, expect, inner, is_ready, move
 
@@ -144,6 +145,16 @@ def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start:
     return k, violations, loss, Position(scale, mass, b, b_lag, square, visits, before)
 
 
+@dataclass(eq=False)
+class SubgradientState(State):
+    """The run as it stands, the visits before it went on here, and the sum of the losses that were met since."""
+
+    run: Descent = varying(lasting=True)
+    before: int = varying()
+    loss: float = varying(0.0)
+    memory: KernelMemory | Kept | None = varying(None)
+
+
 def stochastic_subgradient(
     problem: SoftMargin,
     run: Descent,
@@ -151,44 +162,41 @@ def stochastic_subgradient(
     step: Step = "pegasos",
     seed: int | None = None,
     max_sweeps: int = 2**62,
-    notebook: Notebook = BLANK,
-) -> Iterator[Iterate]:
+) -> Run:
     """Go on with the run for at most so many sweeps; an iterate after each sweep, or after some of a small table.
 
     Without a seed the rows are visited as they lie; with one, sweep number k has an order of its own, the same in
-    every run. No iterate is proposes. With a kernel it has no w: the `a` are all there is. details["loss"] is the mean
-    of s_i max(0, 1 - y_i (w.x_i + b)) over the visits so far, each with the plane as it was before its step.
+    every run. No iterate proposes. With a kernel it has no w: the `a` are all there is. `loss` is the mean of
+    s_i max(0, 1 - y_i (w.x_i + b)) over the visits so far, each with the plane as it was before its step.
     """
-    check_interrupt()
-    n = problem.n_rows
-    table, rule, memory = prepare(problem, run)
     if run.average and len(run.v_lag) + len(run.a_lag) == 0:
         run.begin_mean()
+    state = SubgradientState(run, run.visits)
+    return Run(state, steps(problem, state, step, seed, run.sweeps + max_sweeps))
+
+
+def steps(problem: SoftMargin, state: SubgradientState, step: Step, seed: int | None, last: int) -> SolverRun:
+    """Up to sweep number `last`."""
+    check_interrupt()
+    run, n = state.run, problem.n_rows
+    table, rule, memory = prepare(problem, run)
     per_row = problem.X.nnz / max(1, n) if is_sparse(problem.X) else problem.n_columns
     visits_per_call = max(1, int(NUMBERS_PER_CALL / max(1, per_row)))
     if memory is not None:  # a visit adds a row of the kernel, which may have to be made
         visits_per_call = max(1, int(min(NUMBERS_PER_CALL, PRODUCTS_PER_CALL / max(1, per_row)) / n))
-    last, before, loss = run.sweeps + max_sweeps, run.visits, 0.0
-
-    def met() -> State:
-        return {"before": before, "loss": loss}
-
-    if memory is not None and (kept := notebook.page("memory", memory.state)) is not None:
-        memory.take_up(kept)
-    if (kept := notebook.page("loss", met)) is not None:
-        before, loss = kept["before"], kept["loss"]
+        state.memory = resumed(state.memory, memory, n)
     while n > 0 and run.sweeps < last:
-        notebook.rest()
+        yield AT_REST
         sweeps = range(run.sweeps, min(last, run.sweeps + max(1, VISITS_PER_CALL // n)))
         order = np.concatenate([order_of(n, seed, sweep) for sweep in sweeps])
         for start in range(0, len(order), visits_per_call):
             visiting = order[start : start + visits_per_call]
-            loss += visit(table, rule, run, memory, visiting, step)
+            state.loss += visit(table, rule, run, memory, visiting, step)
             whole = start + len(visiting) == len(order)
             run.sweeps += len(sweeps) if whole else 0
             w = run.w if memory is None else NO_NUMBERS
-            details = {"loss": loss / (run.visits - before)}
-            yield Iterate(w, run.b, run.dual, False, run.violations, run.sweeps, details)
+            loss = state.loss / (run.visits - state.before)
+            yield Iterate(w, run.b, run.dual, False, run.violations, run.sweeps, loss=loss)
 
 
 def prepare(problem: SoftMargin, run: Descent) -> tuple[Table, Rule, KernelMemory | None]:

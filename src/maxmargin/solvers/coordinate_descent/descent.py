@@ -31,15 +31,17 @@ Differs: the unregularised b by its moving centre; subspace steps between the sw
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maxmargin._numba import njit, touch
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.rows import add, dot, rows_of, square, touch_row
-from maxmargin.problems.notebook import BLANK, Notebook, State
-from maxmargin.problems.protocol import Iterate, SolverRun
+from maxmargin.problems.protocol import AT_REST, Iterate, Options, SolverRun
+from maxmargin.problems.state import State, varying
 from maxmargin.problems.statement import SoftMargin, best_bias
 from maxmargin.solvers.coordinate_descent.schedule import Schedule
 from maxmargin.solvers.coordinate_descent.subspace import SubspaceStep
@@ -192,8 +194,19 @@ def balance(dual: Any, point: Any, order: Any, values: Any) -> None:
                 return
 
 
-class Descent:
+@dataclass(init=False, eq=False)
+class Descent(State):
     """The state of the sweeps: a point, the order of the active rows, and what the last sweep saw."""
+
+    point: Point = varying()
+    tally: Tally = varying()
+    limits: Vector = varying()
+    active: NDArray[np.int64] = varying(grows=True)
+    word: int = varying(0)  # of the random numbers
+    sweeps: int = varying()
+    iterations: int = varying()
+    passes: float = varying()
+    gap: float = varying()
 
     def __init__(self, X: Matrix, signs: Vector, upper: Vector, diagonal: Vector, *, least_rho: float, seed: int):
         n, d = X.shape
@@ -229,20 +242,11 @@ class Descent:
             b = best_bias(problem, values_of(problem.X, self.point.w))
             self.point.bias[0] = b - self.dual.rho * self.point.bias[1]
 
-    def state(self) -> State:
-        """All that the sweeps change, for a notebook."""
-        counts = {"sweeps": self.sweeps, "iterations": self.iterations, "passes": self.passes, "gap": float(self.gap)}
-        return {**self.arrays(), "active": self.active, "random": int(self.random[0]), **counts}
+    def before_snapshot(self) -> None:
+        self.word = int(self.random[0])
 
-    def arrays(self) -> dict[str, Vector]:
-        return {**self.point._asdict(), **self.tally._asdict(), "limits": self.limits}
-
-    def take_up(self, kept: State) -> None:
-        for name, array in self.arrays().items():
-            array[:] = kept[name]
-        self.active, self.random[0] = kept["active"], kept["random"] % 2**64
-        self.sweeps, self.iterations = kept["sweeps"], kept["iterations"]
-        self.passes, self.gap = kept["passes"], kept["gap"]
+    def after_restore(self) -> None:
+        self.random[0] = self.word % 2**64
 
     def restart(self) -> None:
         """S and D anew from a and w."""
@@ -309,60 +313,57 @@ class Descent:
     def b(self) -> float:
         return float(self.point.bias[0] + self.dual.rho * self.point.bias[1])
 
-    def iterate(self, proposes: bool) -> Iterate:
+    def iterate(self, *, proposes: bool = False) -> Iterate:
         a, w, _ = self.point
-        details = {"gap": self.gap, "dual": float(self.tally.values[0]), "passes": self.passes}
-        return Iterate(w, self.b, a, proposes, self.sweeps + self.iterations, self.sweeps, details)
+        return Iterate(
+            w, self.b, a, proposes, self.sweeps + self.iterations, self.sweeps,
+            gap=self.gap, dual=float(self.tally.values[0]), passes=self.passes,
+        )  # fmt: skip
 
 
-def coordinate_descent(
-    problem: SoftMargin,
-    *,
-    tol: float,
-    start: Vector | None = None,
-    seed: int = 0,
-    most_passes: float = MOST_PASSES,
-    notebook: Notebook = BLANK,
-) -> SolverRun:
-    """Sweeps and subspace steps until the judge is content, until rounding stops them, or after `most_passes`."""
+@dataclass(eq=False)
+class DescentState(State):
+    """The sweeps, and when to do what else."""
+
+    descent: Descent = varying()
+    schedule: Schedule = varying()
+
+
+def start(problem: SoftMargin, options: Options) -> DescentState:
+    """At a = 0, or at the dual variables that are given."""
     signs, upper, diagonal = (
         np.ascontiguousarray(numbers, dtype=np.float64) for numbers in (problem.signs, problem.upper, problem.diagonal)
     )
     least_rho = REACH_OF_B / float(problem.costs.sum()) if problem.fit_intercept else 0.0
-    descent, schedule = Descent(problem.X, signs, upper, diagonal, least_rho=least_rho, seed=seed), Schedule(tol)
-    if start is not None:
-        descent.start(problem, start)
-    take_up(descent, notebook)
-    if (kept := notebook.page("schedule", schedule.state, growing=("gaps",))) is not None:
-        schedule.take_up(kept)
-    while descent.passes < most_passes and not schedule.is_at_its_end:
-        notebook.rest()
+    descent = Descent(problem.X, signs, upper, diagonal, least_rho=least_rho, seed=options.seed)
+    if options.start is not None:
+        descent.start(problem, options.start)
+    return DescentState(descent, Schedule(options.tol))
+
+
+def steps(problem: SoftMargin, state: DescentState) -> SolverRun:
+    """Sweeps and subspace steps until the judge is content, until rounding stops them, or after MOST_PASSES."""
+    descent, schedule = state.descent, state.schedule
+    while descent.passes < MOST_PASSES and not schedule.is_at_its_end:
+        yield AT_REST
         for _ in descent.sweep():
-            yield descent.iterate(False)
+            yield descent.iterate()
         schedule.see(descent.gap)
         if schedule.should_ask:
             descent.balance()
-            judgement = yield descent.iterate(True)
-            if judgement is None:
+            evaluation = yield descent.iterate(proposes=True)
+            if evaluation is None:
                 continue
-            schedule.learn(judgement.gap)
+            schedule.learn(evaluation.gap)
             if schedule.should_look_wider:
                 descent.look_at_everything()
             else:
-                descent.recall(judgement.values)
-            continue
-        if not schedule.may_step:
-            continue
-        active, free = len(descent.active), descent.free()
-        if (iterations := schedule.subspace_iterations(active, len(free))) > 0:
-            step = descent.subspace_step(free)
-            for _ in step.run(iterations):
-                yield descent.iterate(False)
-            descent.land(step)
-            schedule.stepped(step.iterations, step.crossed, active, len(free))
-
-
-def take_up(descent: Descent, notebook: Notebook) -> None:
-    """The page of a descent."""
-    if (kept := notebook.page("descent", descent.state)) is not None:
-        descent.take_up(kept)
+                descent.recall(evaluation.values)
+        elif schedule.may_step:
+            active, free = len(descent.active), descent.free()
+            if (iterations := schedule.subspace_iterations(active, len(free))) > 0:
+                step = descent.subspace_step(free)
+                for _ in step.run(iterations):
+                    yield descent.iterate()
+                descent.land(step)
+                schedule.stepped(step.iterations, step.crossed, active, len(free))

@@ -17,10 +17,9 @@ All of it counts work, not seconds: the same input gives the same steps on every
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-import numpy as np
-
-from maxmargin.problems.notebook import State
+from maxmargin.problems.state import State, varying
 
 TINY = 1e-300
 PROGRESS_WITHIN_A_SWEEP = (0.15, 0.7)
@@ -37,23 +36,21 @@ IDLE_UNTIL_WIDER, IDLE_UNTIL_END = 3, 8  # judgements in a row that brought noth
 SOMETHING = 0.9
 
 
-class Schedule:
+@dataclass(eq=False)
+class Schedule(State):
     """What has been seen so far: the gaps of the sweeps, the judgements, the fate of the last subspace step."""
 
-    def __init__(self, tol: float) -> None:
-        self.tol = tol
-        self.gaps = [1.0]
-        self.guess, self.correction = 1.0, 1.0
-        self.judged, self.idle = 1.0, 0
-        self.wait, self.next_step, self.iterations = SHORTEST_WAIT, FIRST_STEP, ITERATIONS
-        self.stepped_at, self.expected = -1, 0.0
-
-    def state(self) -> State:
-        """All of it, for a notebook."""
-        return {**vars(self), "gaps": np.array(self.gaps)}
-
-    def take_up(self, kept: State) -> None:
-        vars(self).update(kept, gaps=kept["gaps"].tolist())
+    tol: float
+    gaps: list[float] = varying(factory=lambda: [1.0], grows=True)
+    guess: float = varying(1.0)
+    correction: float = varying(1.0)
+    judged: float = varying(1.0)
+    idle: int = varying(0)
+    wait: int = varying(SHORTEST_WAIT)
+    next_step: int = varying(FIRST_STEP)
+    iterations: int = varying(ITERATIONS)
+    stepped_at: int = varying(-1)
+    expected: float = varying(0.0)
 
     @property
     def swept(self) -> int:

@@ -65,4 +65,4 @@ def contradiction(problem: Separation) -> Iterate | None:
         return None
     a = np.zeros(problem.n_rows)
     a[[rows[0], others[0]]] = 1.0
-    return Iterate(np.zeros(problem.n_columns), 0.0, a, True, 0, 1, {"meets": True})
+    return Iterate(np.zeros(problem.n_columns), 0.0, a, True, 0, 1, meets=True)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from functools import partial
 from typing import Any, NamedTuple
@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
-from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.protocol import Anew, Iterate, Options, SolverRun
 from maxmargin.problems.statement import Separation
 from maxmargin.solvers.hulls.nearest import nearest_hulls
 from maxmargin.solvers.passes import combination, values_of
@@ -84,13 +84,21 @@ class Claim(NamedTuple):
     gap: float
 
 
-def l1_margin(problem: Separation, *, tol: float = 1e-10) -> Iterator[Iterate]:
-    """Better and better iterates; the last one is proposes. While HiGHS works, the last one is repeated."""
+def start(problem: Separation, options: Options) -> Anew:
+    return Anew(options)
+
+
+def steps(problem: Separation, state: Anew) -> SolverRun:
+    return l1_margin(problem)
+
+
+def l1_margin(problem: Separation, *, tol: float = 1e-10) -> SolverRun:
+    """Better and better iterates; the last one proposes. While HiGHS works, the last one is repeated."""
     n, d = problem.X.shape
     if min(n, d) <= SMALL_FOR_HULLS:
         for street in nearest_hulls(problem):
-            meets = street.details["meets"]
-            latest = Iterate(street.w, street.b, street.a, meets, 0, street.sweeps, {"meets": meets})
+            meets = street.meets
+            latest = Iterate(street.w, street.b, street.a, meets, 0, street.sweeps, meets=meets)
             yield latest
         if meets:
             return
@@ -112,7 +120,7 @@ def l1_margin(problem: Separation, *, tol: float = 1e-10) -> Iterator[Iterate]:
             if np.abs(part.Z.T @ witness).max(initial=0.0) <= AT_ORIGIN:
                 claim = claim_of(problem, part, vertex._replace(weights=witness), scale)
                 steps += vertex.steps
-                yield Iterate(claim.w, claim.b, claim.a, True, steps, sweeps + 1, {"meets": True})
+                yield Iterate(claim.w, claim.b, claim.a, True, steps, sweeps + 1, meets=True)
                 return
             claim = claim_of(problem, part, vertex, scale)
             new_rows, new_columns = outside(problem, part, claim, tol)
@@ -124,7 +132,7 @@ def l1_margin(problem: Separation, *, tol: float = 1e-10) -> Iterator[Iterate]:
                 new_rows, new_columns = outside(problem, part, claim, tol)
         steps, sweeps = steps + vertex.steps, sweeps + 1
         proposes = not len(new_rows) and not len(new_columns)
-        latest = Iterate(claim.w, claim.b, claim.a, proposes, steps, sweeps, {"meets": False})
+        latest = Iterate(claim.w, claim.b, claim.a, proposes, steps, sweeps)
         yield latest
         if proposes:
             return
@@ -142,7 +150,7 @@ def first_plane(problem: Separation) -> Iterate:
     b = 0.0
     if problem.fit_intercept:
         b = -0.5 * float(a @ values_of(problem.X, w))
-    return Iterate(w, b, a, False, 0, 0, {"meets": False})
+    return Iterate(w, b, a)
 
 
 def first_working_set(problem: Separation, plane: Iterate) -> tuple[Places, Places]:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.interruption import check_interrupt
 from maxmargin.data.matrix import Matrix, Vector, in_safe_range, is_sparse, take
-from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.protocol import Anew, Evaluation, Iterate, Options, SolverRun
 from maxmargin.problems.statement import Separation
 from maxmargin.solvers.hulls import block_pivoting, wolfe
 from maxmargin.solvers.passes import combination, values_of
@@ -39,6 +39,7 @@ Rows = NDArray[np.intp]
 AT_ORIGIN = 1e-13  # |p| below this share of the longest row: the hulls meet, as far as float64 can tell
 SAMPLE_FROM = 20_000  # rows: a larger problem starts from a sample
 SAMPLE_SHARE = 16
+FINER = 0.01  # of the gap that is asked for
 STEPS_PER_LOOK = 500  # all rows are looked at when so many steps were made on the working set
 NUMBERS_PER_CALL = 50_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers
 
@@ -53,8 +54,16 @@ class Street(NamedTuple):
     steps: int
 
 
-def nearest_hulls(problem: Separation, tol: float = 1e-11) -> Iterator[Iterate]:
-    """Better and better iterates; the last one is proposes."""
+def start(problem: Separation, options: Options) -> Anew:
+    return Anew(options)
+
+
+def steps(problem: Separation, state: Anew) -> SolverRun:
+    return nearest_hulls(problem, tol=FINER * state.options.tol)
+
+
+def nearest_hulls(problem: Separation, tol: float = 1e-11) -> SolverRun:
+    """Better and better iterates; the last one proposes."""
     groups = np.where(problem.signs > 0, 0, 1) if problem.fit_intercept else np.zeros(problem.n_rows, np.intp)
     working, weights, steps = yield from first_working_set(problem, groups)
     sweeps = 0
@@ -68,7 +77,7 @@ def nearest_hulls(problem: Separation, tol: float = 1e-11) -> Iterator[Iterate]:
             a = np.zeros(problem.n_rows)
             a[street.rows] = street.weights
             b = view.support_bias if proposes else view.halfway_bias
-            yield Iterate(street.p, b, a, proposes, steps + street.steps, sweeps, {"meets": meets})
+            yield Iterate(street.p, b, a, proposes, steps + street.steps, sweeps, meets=meets)
         if proposes:
             return
         steps += street.steps
@@ -77,10 +86,12 @@ def nearest_hulls(problem: Separation, tol: float = 1e-11) -> Iterator[Iterate]:
         working, weights = np.concatenate([street.rows, others, inside]), street.weights
 
 
-def first_working_set(problem: Separation, groups: Rows) -> Generator[Iterate, None, tuple[Rows, Vector | None, int]]:
+def first_working_set(
+    problem: Separation, groups: Rows
+) -> Generator[Iterate, Evaluation | None, tuple[Rows, Vector | None, int]]:
     """Rows to start from, the weights of the first of them if they are known, and the steps spent.
 
-    The iterates of the sample are yielded on the way, as iterates of the whole that are not proposes.
+    The iterates of the sample are yielded on the way, as iterates of the whole that propose nothing.
     """
     n, d = problem.X.shape
     if n <= max(256, 4 * d, 2000 if d > 2000 else 0):
@@ -92,7 +103,7 @@ def first_working_set(problem: Separation, groups: Rows) -> Generator[Iterate, N
         for iterate in nearest_hulls(sample, tol=1e-6):
             a = np.zeros(n)
             a[chosen] = iterate.a
-            yield dataclasses.replace(iterate, a=a, proposes=False, details={"meets": False})
+            yield dataclasses.replace(iterate, a=a, proposes=False, meets=False)
         support = np.flatnonzero(iterate.a)
         return chosen[support], iterate.a[support], iterate.updates
     share = problem.signs / np.bincount(groups)[groups]

@@ -1,4 +1,4 @@
-"""The rows in active on the central path, those that were dropped, and the sums over both.
+"""The active rows on the central path, those that were dropped, and the sums over both.
 
     in active       p, q, s, xi of their own
     at zero       p_i = tau left_i            left_i: the smaller of p and q when the row was dropped
@@ -19,18 +19,18 @@ from numpy.typing import NDArray
 from maxmargin.data.matrix import Vector, is_sparse
 from maxmargin.data.rows import rows_of
 from maxmargin.data.threads import Threads, block_edges
-from maxmargin.problems.notebook import NotebookError, State
 from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.state import State, StateError, varying
 from maxmargin.solvers.interior_point import central_path
 from maxmargin.solvers.interior_point.central_path import (
+    ACTIVE,
     AT_COST,
     AT_ZERO,
     EXTRAS,
     FAR,
-    IN_PLAY,
     WRONG,
     Direction,
-    RowsInPlay,
+    PathRows,
 )
 from maxmargin.solvers.interior_point.merged_rows import MergedRows
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, padded
@@ -39,17 +39,16 @@ SAMPLE = 1000  # rows whose mean is the centre m: any point among the rows will 
 TINY = np.finfo(float).tiny
 TINY_SHIFT = 1e-13  # of 1'Ct1: keeps the bias determined when no row is near the margin
 
-GROWING = ("rows", "moves")
-COPIED = 0.1  # of the table: so few rows in active are copied, to be read in one run
-FEW_ROWS = 2000  # in active: not worth making fewer
+COPIED = 0.1  # of the table: so few active rows are copied, to be read in one run
+FEW_ROWS = 2000  # active: not worth making fewer
 PRODUCTS = 200_000_000  # of numbers, between two checks of the clock
 SMALL_SHARE = 0.02  # p or q of a row that may be dropped
-WORTH_DROPPING = 0.25  # of the rows in active
+WORTH_DROPPING = 0.25  # of the active rows
 MANY_WRONG = 0.005  # of the dropped rows
 
 
-@dataclass
-class DropRule:
+@dataclass(eq=False)
+class DropRule(State):
     """When rows may be dropped, made stricter when too many had to come back.
 
     early          whether rows may be dropped before the gap is below `late`, if they are very far from the margin
@@ -57,13 +56,13 @@ class DropRule:
     check_below    the gap below which the dropped rows are looked at next; `work` since they last were
     """
 
-    may_drop: bool = True
-    late: float = 0.03
-    early: bool = True
-    distance: float = 0.1
-    times_moved: float = 3.0
-    check_below: float = 0.3
-    work: float = 0.0
+    may_drop: bool = varying(True)
+    late: float = varying(0.03)
+    early: bool = varying(True)
+    distance: float = varying(0.1)
+    times_moved: float = varying(3.0)
+    check_below: float = varying(0.3)
+    work: float = varying(0.0)
 
 
 class PathPoint(NamedTuple):
@@ -79,8 +78,30 @@ class PathPoint(NamedTuple):
     predictor: Vector
 
 
-class ActiveRows:
-    """The rows in active and the sums over all rows; w, b and the direction in which they go."""
+@dataclass(init=False, eq=False)
+class ActiveRows(State):
+    """The active rows and the sums over all rows; w, b and the direction in which they go.
+
+    units         the numbers of the active rows; path_rows have their moved, p, q, s, xi, and moves their direction
+    sides, left   of every row: active, or dropped at p = 0 or at p = 1, and how much was left to that then
+    fixed         sum_i C_i (x_i, 1) over the rows dropped at p = 1, for either class
+    carried       the same of what was left, which fades with tau
+    """
+
+    units: NDArray[np.int64] = varying(grows=True)
+    path_rows: NDArray[np.float64] = varying(grows=True)
+    moves: NDArray[np.float64] = varying(grows=True)
+    sides: NDArray[np.int64] = varying()
+    left: Vector = varying()
+    w: Vector = varying()
+    b: float = varying()
+    fixed: NDArray[np.float64] = varying()
+    carried: NDArray[np.float64] = varying()
+    tau: float = varying()
+    a: Vector = varying()
+    step: float = varying()
+    steps: int = varying()
+    drop_rule: DropRule = varying()
 
     def __init__(self, merged: MergedRows, costs: Vector, bias: bool, threads: Threads) -> None:
         """`costs` are those of the caller's rows."""
@@ -95,16 +116,18 @@ class ActiveRows:
         self.a = np.zeros(len(costs))
         self.steps = 0
         self.drop_rule = DropRule()
+        self.units, self.path_rows, self.moves = np.zeros(0, np.int64), np.zeros((0, 5)), np.zeros((0, 3))
+        self.sides = np.zeros(n, np.int64)
         self.centre = np.zeros(d)
         if bias and n > 0 and not is_sparse(merged.X):
             self.centre = merged.X[merged.place[:: -(-n // SAMPLE)]].mean(axis=0, dtype=np.float64)
 
     def start_cold(self) -> None:
-        """All rows in active at w = 0, b = 0, where xi - s = 1."""
+        """All rows active at w = 0, b = 0, where xi - s = 1."""
         self.enter(np.arange(self.n), np.repeat(np.array([[0.0], [0.5], [0.5], [1.0], [2.0]]), self.n, axis=1))
 
     def start_near(self, w: Vector, b: float, mu: float, width: float) -> None:
-        """At a plane that is known to be near: rows with |1 - y (w.x + b)| < width in active, on the path at mu."""
+        """At a plane that is known to be near: rows with |1 - y (w.x + b)| < width active, on the path at mu."""
         self.w[:], self.b = w, b
         edges = block_edges(self.n, int(self.n * self.numbers))
         totals = np.zeros((len(edges) - 1, 2, 2, self.d + 1))
@@ -127,45 +150,39 @@ class ActiveRows:
 
         self.threads.run(run, edges)
         self.fixed, self.carried = (self.centred(total) for total in totals.sum(axis=0))
-        units = np.flatnonzero(self.side == IN_PLAY)
+        units = np.flatnonzero(self.side == ACTIVE)
         f = 1.0 - np.sign(self.merged.cost[units]) * (self.values(units, w) + b)
         self.enter(units, np.zeros((5, len(units))))
         central_path.put_on_path(self.now, f, mu)
         self.drop_rule.distance = min(self.drop_rule.distance, width / 3.0)
 
     def enter(self, units: NDArray[np.int64], state: NDArray[np.float64]) -> None:
-        """Put these rows in active, with their moved, p, q, s and xi."""
+        """Make these rows active, with their moved, p, q, s and xi."""
         n = len(units)
         self.units, index = units, self.merged.place[units]
         self.rows_now = self.rows
         if n <= COPIED * self.merged.X.shape[0]:
             self.rows_now, index = rows_of(self.merged.X[index]), np.arange(n)
         self.state = np.ascontiguousarray(state)  # chosen columns of an array need not lie in one run
-        self.now = RowsInPlay(index, self.merged.cost[units], *self.state)
+        self.now = PathRows(index, self.merged.cost[units], *self.state)
         self.move, self.trial = (Direction(*np.zeros((3, n))) for _ in range(2))
         self.edges = block_edges(n, int(n * (self.numbers + 10)))
         width, blocks = padded(self.d + EXTRAS), len(self.edges) - 1
         self.matrices, self.buffers = np.empty((blocks, width, width)), np.zeros((blocks, CHUNK, width))
         self.total_cost = float(np.abs(self.now.cost).sum())
 
-    def written(self) -> State:
-        """All that the steps change, for a notebook; the arrays of GROWING have a line for each row in active."""
-        sums = {"w": self.w, "fixed": self.fixed, "carried": self.carried, "left": self.left, "a": self.a}
-        numbers = {"b": float(self.b), "tau": float(self.tau), "last_step": float(self.step), "steps": self.steps}
-        rows = {"units": self.units, "rows": self.state.T, "moves": np.stack(self.move, axis=1)}
-        return {**rows, "side": self.side.astype(np.int64), **sums, **numbers, **vars(self.drop_rule)}
+    def before_snapshot(self) -> None:
+        self.path_rows, self.moves = self.state.T, np.stack(self.move, axis=1)
+        self.sides = self.side.astype(np.int64)
 
-    def take_up(self, kept: State) -> None:
-        units, side = kept["units"], kept["side"]
-        lengths = {len(units), len(kept["rows"]), len(kept["moves"])}
-        if len(lengths) > 1 or len(side) != self.n or units.max(initial=0) >= self.n or units.min(initial=0) < 0:
-            raise NotebookError("its rows in active do not fit this run")
-        self.w[:], self.b, self.tau, self.step = kept["w"], kept["b"], kept["tau"], kept["last_step"]
-        self.fixed, self.carried, self.side = kept["fixed"], kept["carried"], side.astype(np.int8)
-        self.left, self.a, self.steps = kept["left"], kept["a"], kept["steps"]
-        self.drop_rule = DropRule(**{name: kept[name] for name in vars(self.drop_rule)})
-        self.enter(units, kept["rows"].T)
-        self.move = Direction(*np.ascontiguousarray(kept["moves"].T))
+    def after_restore(self) -> None:
+        units = self.units
+        lengths = {len(units), len(self.path_rows), len(self.moves)}
+        if len(lengths) > 1 or units.max(initial=0) >= self.n or units.min(initial=0) < 0:
+            raise StateError("its active rows do not fit this run")
+        self.side = self.sides.astype(np.int8)
+        self.enter(units, self.path_rows.T)
+        self.move = Direction(*np.ascontiguousarray(self.moves.T))
 
     def step_and_weigh(self, step: float) -> PathPoint:
         """Take the step; the Newton system of the place where it leads."""
@@ -284,9 +301,8 @@ class ActiveRows:
         if proposes or 4 * len(self.units) > self.n or self.steps % 8 == 0:
             self.spread(point.shrink)
         b = self.b if self.merged.moved is None else self.b - float(self.w @ self.merged.moved)
-        details = {"gap": float(point.gap), "mu": float(point.mu), "rows": len(self.units)}
         w = self.w if self.merged.basis is None else self.merged.basis @ self.w
-        return Iterate(w, b, self.a, proposes, self.steps, self.steps, details)
+        return Iterate(w, b, self.a, proposes, self.steps, self.steps, gap=float(point.gap))
 
     def spread(self, shrink: float) -> None:
         """The dual variables of the caller's rows."""
@@ -345,7 +361,7 @@ class ActiveRows:
         return len(self.units) < self.n and due
 
     def take_back(self, point: PathPoint) -> bool:
-        """Put dropped rows back in active that are on the wrong side of their edge, and those near it."""
+        """Make dropped rows active again that are on the wrong side of their edge, and those near it."""
         dropped = self.n - len(self.units)
         if dropped == 0:
             return False
@@ -379,7 +395,7 @@ class ActiveRows:
         return values
 
     def put_back(self, units: NDArray[np.int64], mu: float) -> None:
-        """Take these rows into active again."""
+        """Make these rows active again."""
         f = 1.0 - np.sign(self.merged.cost[units]) * (self.values(units, self.w) + self.b)
         cost, at_cost = np.abs(self.merged.cost[units]), self.side[units] == AT_COST
         left = self.left[units]
@@ -390,7 +406,7 @@ class ActiveRows:
         partner = np.maximum(mu / small, mu + np.where(at_cost, f, -f))  # s beside a small p, xi beside a small q
         p, s = np.where(at_cost, 1.0 - small, small), np.where(at_cost, partner - f, partner)
         q, xi = np.where(at_cost, small, 1.0 - small), np.where(at_cost, partner, partner + f)
-        self.side[units], self.left[units] = IN_PLAY, 0.0
+        self.side[units], self.left[units] = ACTIVE, 0.0
         state = np.hstack([self.state, np.stack([np.full(len(units), np.inf), p, q, s, xi])])
         units = np.concatenate([self.units, units])
         order = np.argsort(units, kind="stable")

@@ -28,12 +28,12 @@ from maxmargin.data.matrix import Vector
 from maxmargin.data.rows import add, dot
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_products
 
-IN_PLAY, AT_ZERO, AT_COST = 0, 1, 2
+ACTIVE, AT_ZERO, AT_COST = 0, 1, 2
 FAR, NEAR, WRONG = 0, 1, 2  # a dropped row and its edge: on its own side of it, almost at it, beyond it
 EXTRAS = 4  # beside each row: 1, y_i f_i, and y_i p_i / t_i of either class
 
 
-class RowsInPlay(NamedTuple):
+class PathRows(NamedTuple):
     """Which rows of the table, y_i C_i, where each is, and how far its margin moved of late."""
 
     place: NDArray[np.int64]
@@ -228,7 +228,7 @@ def sort_out(
         c, sign, of_class = abs(cost[k]), 1.0 if cost[k] > 0.0 else -1.0, 0 if cost[k] > 0.0 else 1
         f = 1.0 - sign * (dot(rows, index[k], w) + b)
         if abs(f) < width:
-            side[k] = IN_PLAY
+            side[k] = ACTIVE
             continue
         left[k] = 2.0 * mu / (2.0 * mu + abs(f) + np.sqrt(4.0 * mu * mu + f * f))
         side[k] = AT_COST if f > 0.0 else AT_ZERO
@@ -247,7 +247,7 @@ def look_again(
     """Where the dropped rows are now."""
     for k in range(start, stop):
         verdict[k] = FAR
-        if side[k] != IN_PLAY:
+        if side[k] != ACTIVE:
             value = dot(rows, place[k], w) + b
             f = 1.0 - (value if cost[k] > 0.0 else -value)
             beyond = -f if side[k] == AT_COST else f
@@ -260,5 +260,5 @@ def share_out(side: Any, left: Any, tau: float, owner: Any, costs: Any, scale: f
     """a_i of the caller's rows: scale C_i times the share of the row that stands for it. No owner: each for itself."""
     for i in range(a.shape[0]):
         j = owner[i] if owner.shape[0] > 0 else i
-        share = left[j] if side[j] == IN_PLAY else tau * left[j]
+        share = left[j] if side[j] == ACTIVE else tau * left[j]
         a[i] = scale * costs[i] * (1.0 - share if side[j] == AT_COST else share)

@@ -28,14 +28,15 @@ length for both sides; the carried vector of dropped rows; the end is decided by
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from maxmargin.data.threads import Threads
-from maxmargin.problems.notebook import BLANK, Notebook, State
-from maxmargin.problems.protocol import SolverRun
+from maxmargin.problems.protocol import AT_REST, Options, SolverRun
+from maxmargin.problems.state import Kept, State, resumed, varying
 from maxmargin.problems.statement import SoftMargin
-from maxmargin.solvers.interior_point.active_rows import GROWING, ActiveRows, PathPoint
+from maxmargin.solvers.interior_point.active_rows import ActiveRows, PathPoint
 from maxmargin.solvers.interior_point.conditioning import from_a_better_place
 from maxmargin.solvers.interior_point.merged_rows import MergedRows, merge_rows
 from maxmargin.solvers.interior_point.normal_equations import Factor
@@ -51,55 +52,54 @@ BEYOND_ROUNDING = 1e-20  # a gap, relative to the objective, of which nothing is
 STALLED = 20  # steps without a smaller gap, residual or mu
 
 
-def interior_point(problem: SoftMargin, *, tol: float, notebook: Notebook = BLANK) -> SolverRun:
+@dataclass(eq=False)
+class PathState(State):
+    """Where on which path: `path` is the one at hand; rows may be dropped from it, unless that lost it before."""
+
+    tol: float
+    has_moved: bool = varying(False)
+    may_drop: bool = varying(True)
+    path: Following | Kept | None = varying(None)
+
+
+def start(problem: SoftMargin, options: Options) -> PathState:
+    return PathState(options.tol)
+
+
+def steps(problem: SoftMargin, state: PathState) -> SolverRun:
     """Follow the path of all rows; an iterate each step, and a proposal when the gap seems to be at most tol."""
-    has_moved = False
-
-    def state() -> State:
-        return {"has_moved": has_moved}
-
-    kept = notebook.page("place", state)
     with Threads() as threads:
-        if kept is None or not kept["has_moved"]:
-            yield from follow_all_rows(problem, merge_rows(problem), threads, tol, notebook)
-            notebook.page("place", state)
-        has_moved = True
+        if not state.has_moved:
+            yield from follow_all_rows(problem, merge_rows(problem), threads, state)
+            state.has_moved, state.may_drop = True, True
         yield from from_a_better_place(
             problem,
             np.zeros(problem.n_columns),
-            lambda placed, w: follow_all_rows(placed, merge_rows(placed), threads, tol, notebook),
+            lambda placed, w: follow_all_rows(placed, merge_rows(placed), threads, state),
         )
 
 
-def follow_all_rows(
-    problem: SoftMargin, merged: MergedRows, threads: Threads, tol: float, notebook: Notebook = BLANK
-) -> SolverRun:
+def follow_all_rows(problem: SoftMargin, merged: MergedRows, threads: Threads, state: PathState) -> SolverRun:
     """From w = 0 to the end. If the path is lost after rows were dropped, once more from the start with all of them."""
-    may_drop = True
-
-    def state() -> State:
-        return {"may_drop": may_drop}
-
-    kept = notebook.page("attempt", state)
-    for may_drop in (True, False) if kept is None or kept["may_drop"] else (False,):
+    for may_drop in (True, False) if state.may_drop else (False,):
+        state.may_drop = may_drop
         active = ActiveRows(merged, problem.costs, problem.fit_intercept, threads)
         active.drop_rule.may_drop = may_drop
         active.start_cold()
-        yield from follow_path(active, tol, notebook=notebook)
+        yield from follow_path(problem, state, active, state.tol)
         if not np.any(active.side):
             return
-        notebook.page("attempt", state)
 
 
-@dataclass
-class Progress:
+@dataclass(eq=False)
+class Progress(State):
     """Where something last got better, and how many steps ago: a little in each step adds up."""
 
-    gap: float = np.inf
-    residual: float = np.inf
-    mu: float = np.inf
-    rows: int = 0
-    since: int = 0
+    gap: float = varying(np.inf)
+    residual: float = varying(np.inf)
+    mu: float = varying(np.inf)
+    rows: int = varying(0)
+    since: int = varying(0)
 
     def note(self, point: PathPoint, active: ActiveRows, tol: float) -> None:
         if len(active.units) < self.rows:  # rows were dropped: mu is another mean now
@@ -115,31 +115,46 @@ class Progress:
             self.residual = min(self.residual, residual)
 
 
-def follow_path(active: ActiveRows, tol: float, patience: int = MOST_STEPS, notebook: Notebook = BLANK) -> SolverRun:
-    """From where the rows in active are to the end of the path; given up if a gap of 1/2 takes more than `patience`."""
-    progress, ask_below, step = Progress(), tol, 0.0
+@dataclass(eq=False)
+class Following(State):
+    """A path while it is followed: below which gap to propose, and the step that is still to be taken."""
 
-    def state() -> State:
-        own = {f"progress_{name}": value for name, value in vars(progress).items()}
-        return {**active.written(), **own, "ask_below": float(ask_below), "step": float(step)}
+    active: ActiveRows = varying()
+    ask_below: float = varying()
+    step: float = varying(0.0)
+    progress: Progress = varying(factory=Progress)
 
-    if (kept := notebook.page("path", state, growing=GROWING)) is not None:
-        active.take_up(kept)
-        progress = Progress(**{name: kept[f"progress_{name}"] for name in vars(progress)})
-        ask_below, step = kept["ask_below"], kept["step"]
+
+class OnAPath(Protocol):
+    """Whoever follows a path."""
+
+    path: Following | Kept | None
+
+
+def follow_path(
+    problem: SoftMargin, state: OnAPath, active: ActiveRows, tol: float, patience: int = MOST_STEPS
+) -> SolverRun:
+    """From where the active rows are to the end of the path; given up if a gap of 1/2 takes more than `patience`."""
+    following = state.path = resumed(state.path, Following(active, tol), problem.n_rows)
+    yield from followed(following, tol, patience)
+    state.path = None
+
+
+def followed(following: Following, tol: float, patience: int) -> SolverRun:
+    active, progress = following.active, following.progress
     while active.steps < MOST_STEPS:
-        notebook.rest()
-        point = active.step_and_weigh(step)
-        step = 0.0
+        yield AT_REST
+        point = active.step_and_weigh(following.step)
+        following.step = 0.0
         gap_on_path = 2.0 * point.mu * active.total_cost
         if not gap_on_path > BEYOND_ROUNDING * point.primal:  # or one of them is not a number
             return
-        if point.gap <= ask_below:
+        if point.gap <= following.ask_below:
             yield active.iterate(point, proposes=True)
             if active.take_back(point):
-                ask_below = tol
+                following.ask_below = tol
                 continue
-            ask_below = max(0.3 * point.gap, np.finfo(float).eps)
+            following.ask_below = max(0.3 * point.gap, np.finfo(float).eps)
         else:
             yield active.iterate(point, proposes=False)
             if active.check_is_due(point) and active.take_back(point):
@@ -152,8 +167,8 @@ def follow_path(active: ActiveRows, tol: float, patience: int = MOST_STEPS, note
         factor = Factor(point.matrix)
         if not factor.good:
             return
-        least = NO_FARTHER * ask_below * point.primal / (2.0 * active.total_cost)
-        step = find_step(active, point, factor, least)
+        least = NO_FARTHER * following.ask_below * point.primal / (2.0 * active.total_cost)
+        following.step = find_step(active, point, factor, least)
 
 
 def find_step(active: ActiveRows, point: PathPoint, factor: Factor, least: float) -> float:

@@ -1,4 +1,4 @@
-"""Rows in play, and one round of batch SMO among them.
+"""Active rows, and one round of batch SMO among them.
 
 values_i = sum_j a_j y_j k_ij and the slopes v_i = y_i - values_i are kept for these rows. In a round
 
@@ -13,13 +13,14 @@ xi' = 1 - y (value + b) and xi its positive part, and all rows together are P - 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector
-from maxmargin.problems.notebook import State
+from maxmargin.problems.state import State, varying
 from maxmargin.solvers.kernel_smo.kernel_rows import Rows, column_edges
 from maxmargin.solvers.kernel_smo.row_cache import RowCache
 from maxmargin.solvers.kernel_smo.working_set import add_rows, solve_working_set
@@ -81,8 +82,13 @@ def look(signs: Vector, costs: Vector, a: Vector, values: Vector) -> View:
     return View(slopes, rising, falling, highest, lowest, gap, primal, dual, ray)
 
 
-class Table:
-    """Rows in play: their variables, their values, and a cache of kernel rows over them."""
+@dataclass(init=False, eq=False)
+class Table(State):
+    """Active rows: their variables, their values, and a cache of kernel rows over them."""
+
+    a: Vector = varying()
+    values: Vector = varying()
+    working_set: Rows = varying(grows=True)
 
     def __init__(self, cache: RowCache, signs: Vector, costs: Vector, a: Vector, values: Vector) -> None:
         self.cache, self.signs, self.costs, self.a, self.values = cache, signs, costs, a, values
@@ -129,12 +135,6 @@ class Table:
                 add_rows(self.cache.values, slots, c, self.values, first, last)
 
             self.cache.rows.threads.run(run, column_edges(len(self.signs)))
-
-    def state(self) -> State:
-        return {"a": self.a, "values": self.values, "working_set": self.working_set}
-
-    def take_up(self, kept: State) -> None:
-        self.a[:], self.values[:], self.working_set = kept["a"], kept["values"], kept["working_set"]
 
 
 def most(values: Vector, candidates: Rows, count: int) -> Rows:

@@ -2,17 +2,17 @@
 
     max  D(a) = sum_i a_i - 1/2 sum_ij a_i a_j y_i y_j k_ij,      0 <= a_i <= C_i,   sum_i a_i y_i = 0
 
-Rounds among rows that are in play (`rows_in_play`) cost a row of the kernel over them for each variable that moves. So
-few rows are in play:
+Rounds among rows that are active (`active_rows`) cost a row of the kernel over them for each variable that moves. So
+few rows are active:
 
     1. A sample of the rows is solved, roughly. Its plane, y (value + b), tells which rows of a sample four times as
-       large are inside the street, or near it: these are in play next. And so on, until the sample is everything.
-    2. When the rows in play have come a good part of their way, the change of a is carried to the rows around them:
-       sums of kernel values, of which none is kept. Those that it brought near to the street are in play from then on.
+       large are inside the street, or near it: these are active next. And so on, until the sample is everything.
+    2. When the active rows have come a good part of their way, the change of a is carried to the rows around them:
+       sums of kernel values, of which none is kept. Those that it brought near to the street are active from then on.
        Near is what is nearer than values are likely to move by the next time: less than they just did.
     3. Rows that are much farther away are left, with their values and the a of that time, and looked at again when the
        rows around have moved inwards so far that some of those might have come near, too.
-    4. When the gap of the rows in play seems to be below tol, the plane is proposed. Whoever judges it measures all
+    4. When the gap of the active rows seems to be below tol, the plane is proposed. Whoever judges it measures all
        rows in float64. If it was not good enough, the rounds go on from these values: what float32 lost, and what was
        left too early, is found again, and errors in the changes shrink with the changes.
 
@@ -23,12 +23,13 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 
 from maxmargin.data.matrix import Vector
-from maxmargin.problems.notebook import BLANK, Notebook, NotebookError, State
-from maxmargin.problems.protocol import Iterate, SolverRun
+from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
+from maxmargin.problems.state import Kept, State, StateError, restore, varying
 from maxmargin.problems.statement import KernelMargin
 from maxmargin.solvers.kernel_smo.active_rows import Table, View, look
 from maxmargin.solvers.kernel_smo.kernel_rows import Rows, Values
@@ -37,14 +38,14 @@ from maxmargin.solvers.kernel_smo.row_cache import RowCache
 SMALLEST = 2000  # rows of the first sample, or more
 GROWTH = 4  # times as many rows in the next sample
 ROUGH = 0.05  # the relative gap to which a sample is solved
-NEAR = 0.3  # y (value + b) - 1 of rows that are in play, at most: when a sample begins, and ever
+NEAR = 0.3  # y (value + b) - 1 of rows that are active, at most: when a sample begins, and ever
 NEXT = 0.3  # of what values moved by, they are likely to move the next time
 OFTEN = 0.9  # of the rows moved by less: what a few do is found when it has happened
 AROUND = 3.0  # times farther away than what is near: rows beyond that are left
 SAFE = 0.5  # of that distance: rows that were left may have come as near
 UNIT_ROUNDOFF = 2.0**-24  # of float32
-NEARLY_ALL = 0.9  # of all rows in play: then all of them are
-FURTHER = 0.03  # of the gap of the rows in play: where the others are looked at
+NEARLY_ALL = 0.9  # of all rows active: then all of them are
+FURTHER = 0.03  # of the gap of the active rows: where the others are looked at
 AIM = 0.7  # of the tolerance: float32 sees the gap a little too small
 PATIENCE = 50  # rounds in which something must have got better
 LOOKS = 5  # at the rows around, likewise
@@ -53,17 +54,19 @@ LITTLE = 1e-4  # of the gap: a dual objective that rose by less is at the end of
 WIDER = 4  # times that patience: with a gap that has been smaller
 GROWING = 0.5  # of itself: a dual objective that is nothing beside the gap rises by that much, or it rises in vain
 HOPELESS = 1e10  # what a dual objective of the hard margin can rise to: the best margin is below 1e-5 of the radius
-PART_ARRAYS = ("a", "values", "before")
 
 
-class Progress:
+@dataclass(eq=False)
+class Progress(State):
     """Whether the rounds lead somewhere: the dual objective of all rows rises, or the gap of some of them falls.
 
     A dual objective that rises while the gap does not fall, again and again, rises by rounding errors.
     """
 
-    def __init__(self) -> None:
-        self.round, self.marked, self.smallest, self.wider = 0, -np.inf, np.inf, 0
+    round: int = varying(0)
+    marked: float = varying(-np.inf)
+    smallest: float = varying(np.inf)
+    wider: int = varying(0)
 
     def has_ended(self, view: View, patience: int, *, all_rows: bool) -> bool:
         """Asked once in each round, says yes after so many rounds without progress."""
@@ -75,19 +78,18 @@ class Progress:
             self.marked, self.smallest = view.dual, min(view.gap, self.smallest)
         return self.round > patience or self.wider > WIDER * patience
 
-    def state(self) -> State:
-        return {f"progress_{name}": value for name, value in vars(self).items()}
 
-    def take_up(self, kept: State) -> None:
-        vars(self).update({name: kept[f"progress_{name}"] for name in vars(self)})
+@dataclass(eq=False)
+class Part(State):
+    """The active rows as a table of their own. `gap` is what is shown of the whole meanwhile."""
 
-
-class Part:
-    """The rows in play as a table of their own. `gap` is what is shown of the whole meanwhile."""
-
-    def __init__(self, table: Table, chosen: Rows, gap: float) -> None:
-        self.table, self.chosen, self.before, self.gap = table, chosen, table.a.copy(), gap
-        self.goal, self.enough, self.progress = 0.0, 0.0, Progress()
+    table: Table = varying()
+    cache: RowCache = varying()
+    before: Vector = varying()
+    gap: float = varying()
+    goal: float = varying(0.0)
+    enough: float = varying(0.0)
+    progress: Progress = varying(factory=Progress)
 
     def aim_at(self, goal: float) -> None:
         """A gap below the goal is worth a proposal; part of the way, or any, is enough for a look at the others."""
@@ -100,24 +102,26 @@ class Part:
     def is_there(self, view: View) -> bool:
         return view.gap <= self.goal or view.violation <= 0.0
 
-    def state(self) -> State:
-        numbers = {"before": self.before, "gap": self.gap, "goal": self.goal, "enough": self.enough}
-        return {"chosen": self.chosen, **self.table.state(), **numbers, **self.progress.state()}
 
-    def take_up(self, kept: State) -> None:
-        self.table.take_up(kept)
-        self.before, self.goal, self.enough = kept["before"], kept["goal"], kept["enough"]
-        self.progress.take_up(kept)
-
-
-class Whole:
+@dataclass(init=False, eq=False)
+class AllRows(State):
     """All rows and their variables, and the plane's bias as it was last seen.
 
     known             rows of the sample whose values are right, but for those of a part at work
-    near              how far outside of the street rows are in play
+    near              how far outside of the street rows are active
     then, values_then a and the values of all rows, when these were last right
     room              how far outside of the street rows that were left since then are at least
     """
+
+    a: Vector = varying()
+    values: Vector = varying()
+    known: Rows = varying(grows=True)
+    then: Vector = varying()
+    values_then: Vector = varying()
+    sample: int = varying()
+    b: float = varying()
+    near: float = varying()
+    room: float = varying()
 
     def __init__(self, problem: KernelMargin, cache: RowCache, scale: float, memory: Values) -> None:
         n = problem.n_rows
@@ -170,27 +174,27 @@ class Whole:
         self.carry(self.a - self.then, left)
         self.remember()
 
-    def part(self, view: View, gap: float) -> Part:
-        """The rows in play: those that some pair may move, or that are near to it."""
+    def choose(self, view: View) -> Rows:
+        """The active rows: those that some pair may move, or that are near to it."""
         is_in = view.rising & (view.slopes > self.b - self.near) | view.falling & (view.slopes < self.b + self.near)
         chosen = self.known[is_in]
         if len(chosen) > NEARLY_ALL * len(self.a) or not view.primal < np.inf:
             chosen = self.known
-        return self.part_of(chosen, gap)
+        return chosen
 
     def part_of(self, chosen: Rows, gap: float) -> Part:
         is_all = len(chosen) == len(self.a)
         cache = self.cache if is_all else RowCache(self.cache.rows.restricted(chosen), self.memory)
         table = Table(cache, self.signs[chosen], self.costs[chosen], self.a[chosen], self.values[chosen])
-        return Part(table, chosen, gap)
+        return Part(table, cache, table.a.copy(), gap)
 
-    def take_over(self, part: Part, b: float) -> None:
+    def take_over(self, part: Part, chosen: Rows, b: float) -> None:
         """What has changed in a part is carried to the other rows that are known."""
-        others = np.setdiff1d(self.known, part.chosen, assume_unique=True)
+        others = np.setdiff1d(self.known, chosen, assume_unique=True)
         before = self.values.copy()
-        self.values[part.chosen] = part.table.values
+        self.values[chosen] = part.table.values
         changes = np.zeros(len(self.a))
-        changes[part.chosen] = part.table.a - part.before
+        changes[chosen] = part.table.a - part.before
         self.carry(changes, others)
         moves = self.values - before + (b - self.b)
         self.note(moves[self.known], b)
@@ -219,16 +223,6 @@ class Whole:
         rows = np.flatnonzero(changes)
         self.cache.rows.add(rows, self.signs[rows] * changes[rows], columns, self.values)
 
-    def state(self) -> State:
-        numbers = {"sample": self.sample, "b": self.b, "near": self.near, "room": self.room}
-        then = {"then": self.then, "values_then": self.values_then}
-        return {"a": self.a, "values": self.values, "known": self.known, **then, **numbers}
-
-    def take_up(self, kept: State) -> None:
-        self.a[:], self.values[:], self.known = kept["a"], kept["values"], kept["known"]
-        self.then, self.values_then = kept["then"], kept["values_then"]
-        self.sample, self.b, self.near, self.room = (kept[name] for name in ("sample", "b", "near", "room"))
-
 
 def sampling_order(signs: Vector) -> Rows:
     """The rows in an order of which every beginning is a fair sample: random, and with its share of both classes."""
@@ -247,107 +241,106 @@ def sample_sizes(n: int) -> list[int]:
     return sizes
 
 
+@dataclass(eq=False)
+class SMOState(State):
+    """All rows, the part of them that is at work, if one is, and what the rounds have led to.
+
+    The cache holds rows of the kernel divided by `scale`.
+    """
+
+    scale: float
+    cache: RowCache = varying()
+    whole: AllRows = varying()
+    aim: float = varying()
+    chosen: Rows = varying(factory=lambda: np.zeros(0, dtype=np.intp), grows=True)
+    part: Part | Kept | None = varying(None)
+    progress: Progress = varying(factory=Progress)
+    rounds: int = varying(0)
+    steps: int = varying(0)
+    proven: float = varying(math.nan)
+    dual: float = varying(0.0)
+
+    def after_restore(self) -> None:
+        """The part that an earlier process was at work on."""
+        if not isinstance(self.part, Kept):
+            return
+        if not len(self.chosen) or self.chosen.min() < 0:
+            raise StateError("it was at work on a part of the rows, and does not say on which")
+        part = self.whole.part_of(self.chosen, 0.0)
+        restore(part, self.part, len(self.chosen), place="the part at work")
+        self.part = part
+
+    def iterate(self, gap: float, *, proposes: bool = False) -> Iterate:
+        shown = gap if self.whole.is_all else math.nan
+        a = self.whole.a / self.scale
+        return Iterate(np.zeros(0), self.whole.b, a, proposes, self.steps, self.rounds, gap=shown)
+
+
 def batch_smo(
-    problem: KernelMargin,
-    cache: RowCache,
-    scale: float,
-    *,
-    tol: float,
-    memory: Values,
-    start: Vector | None = None,
-    notebook: Notebook = BLANK,
-) -> SolverRun:
+    problem: KernelMargin, cache: RowCache, scale: float, *, tol: float, memory: Values, start: Vector | None = None
+) -> Run:
     """Rounds until the gap seems to be below tol; each proposal that is judged brings back exact values.
 
     The cache holds rows of the kernel divided by `scale`; `memory` is for those of smaller tables, one after
     the other.
     """
-    whole = Whole(problem, cache, scale, memory)
+    whole = AllRows(problem, cache, scale, memory)
     if start is not None:
         whole.begin_with(start * scale)
-    rounds = steps = 0
-    aim, progress, proven, dual, part = AIM * tol, Progress(), math.nan, 0.0, None
+    state = SMOState(scale, cache, whole, AIM * tol)
+    return Run(state, steps(state))
 
-    def state() -> State:
-        numbers = {"rounds": rounds, "steps": steps, "aim": aim, "proven": proven, "dual": dual}
-        return {**whole.state(), **numbers, "is_split": part is not None, **progress.state()}
 
-    def iterate(gap: float, proposes: bool) -> Iterate:
-        details = {"gap": gap} if whole.is_all else {}
-        return Iterate(np.zeros(0), whole.b, whole.a / scale, proposes, steps, rounds, details)
-
-    if (kept := notebook.page("cache", cache.state)) is not None:
-        cache.take_up(kept)
-    if (kept := notebook.page("smo", state, growing=("known",))) is not None:
-        whole.take_up(kept)
-        progress.take_up(kept)
-        rounds, steps, aim, proven, dual = (kept[name] for name in ("rounds", "steps", "aim", "proven", "dual"))
-        part = part_of(whole, notebook) if kept["is_split"] else None
+def steps(state: SMOState) -> SolverRun:
+    whole = state.whole
     while True:
-        if part is None:
-            notebook.rest()
+        if state.part is None:
+            yield AT_REST
             view = whole.look()
             gap = view.gap / view.primal if 0.0 < view.primal < np.inf else view.gap
-            level = aim if whole.is_all else ROUGH
+            level = state.aim if whole.is_all else ROUGH
             is_there = view.gap <= level * view.primal < np.inf or view.violation <= 0.0
             is_hopeless = view.ray > HOPELESS
-            if not (is_there or is_hopeless or progress.has_ended(view, LOOKS, all_rows=True)):
-                part = whole.part(view, gap)
-                part.aim_at(0.5 * level * view.primal if view.primal < np.inf else 0.0)
-                notebook.page("part", part.state, growing=PART_ARRAYS)
-                notebook.page("part cache", part.table.cache.state)
+            if not (is_there or is_hopeless or state.progress.has_ended(view, LOOKS, all_rows=True)):
+                state.chosen = whole.choose(view)
+                state.part = whole.part_of(state.chosen, gap)
+                state.part.aim_at(0.5 * level * view.primal if view.primal < np.inf else 0.0)
             elif not whole.is_all:
                 whole.grow()
-                progress = Progress()
-                yield iterate(gap, False)
+                state.progress = Progress()
+                yield state.iterate(gap)
                 continue
+        part, chosen = state.part, state.chosen
+        assert not isinstance(part, Kept)
         if part is not None:
             gap = part.gap
             while True:
-                notebook.rest()
+                yield AT_REST
                 inner = part.table.look()
                 if part.has_ended(inner):
                     break
-                steps, rounds = steps + part.table.step(inner), rounds + 1
-                whole.a[part.chosen] = part.table.a
-                yield iterate(gap, False)
+                state.steps, state.rounds = state.steps + part.table.step(inner), state.rounds + 1
+                whole.a[chosen] = part.table.a
+                yield state.iterate(gap)
             if not (whole.is_all and part.is_there(inner)):
-                whole.take_over(part, inner.b)
-                part = None
-                notebook.page("smo", state, growing=("known",))
+                whole.take_over(part, chosen, inner.b)
+                state.part = None
                 continue
-        answer = yield iterate(gap, True)
+        answer = yield state.iterate(gap, proposes=True)
         if answer is None:
             return
         is_known = np.isfinite(answer.values)
         if not math.isnan(answer.b):
-            rise, rest = answer.dual - dual, answer.primal - answer.dual
-            if not math.isnan(proven) and not (answer.gap < BETTER * proven or rise > (1.0 - BETTER) * rest):
+            rise, rest = answer.dual - state.dual, answer.primal - answer.dual
+            is_first = math.isnan(state.proven)
+            if not is_first and not (answer.gap < BETTER * state.proven or rise > (1.0 - BETTER) * rest):
                 return
-            proven, dual = float(answer.gap) if answer.gap < np.inf else math.inf, float(answer.dual)
+            state.proven, state.dual = float(answer.gap) if answer.gap < np.inf else math.inf, float(answer.dual)
         if np.all(is_known):
             whole.take(answer.values, answer.b)
         else:  # a judge who has seen enough need not look at all rows, nor for the best bias
             if part is not None:
-                whole.take_over(part, inner.b)
+                whole.take_over(part, chosen, inner.b)
             whole.values[is_known] = answer.values[is_known]
-        part = None
-        notebook.page("smo", state, growing=("known",))
-        aim, progress = 0.5 * aim, Progress()
-
-
-def part_of(whole: Whole, notebook: Notebook) -> Part:
-    """The part that an earlier process was at work on."""
-    any_part = whole.part_of(np.zeros(1, dtype=np.intp), 0.0)
-    kept = notebook.page("part", any_part.state, growing=PART_ARRAYS)
-    n = len(whole.a)
-    if kept is None or any(len(kept[name]) != len(kept["chosen"]) for name in PART_ARRAYS) or not len(kept["chosen"]):
-        raise NotebookError("it was at work on a part of the rows, and does not say on which")
-    if kept["chosen"].min() < 0 or kept["working_set"].max(initial=-1) >= len(kept["chosen"]):
-        raise NotebookError(f"it was at work on rows that are not among the {n} of this run")
-    part = whole.part_of(kept["chosen"], kept["gap"])
-    part.take_up(kept)
-    notebook.page("part", part.state, growing=PART_ARRAYS)
-    if (kept := notebook.page("part cache", part.table.cache.state)) is not None:
-        part.table.cache.take_up(kept)
-    return part
+        state.part = None
+        state.aim, state.progress = 0.5 * state.aim, Progress()

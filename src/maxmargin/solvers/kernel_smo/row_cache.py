@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from maxmargin._numba import njit
-from maxmargin.problems.notebook import State
+from maxmargin.problems.state import State, varying
 from maxmargin.solvers.kernel_smo.kernel_rows import KernelRows, Rows, Values
 from maxmargin.solvers.kernel_smo.row_batches import RowBatches
 
@@ -24,8 +25,13 @@ def room_for(rows: KernelRows, n_bytes: float) -> Values:
     return np.empty(int(min(n * n, max(n, (min(n_bytes, ENOUGH) if rows.is_cheap else n_bytes) // 4))), np.float32)
 
 
-class RowCache:
+@dataclass(init=False, eq=False)
+class RowCache(State):
     """Kernel rows that are kept, as many as the memory holds: a ring in which what came first is replaced first."""
+
+    owner: Rows = varying()
+    next_slot: int = varying()
+    made: RowBatches = varying()
 
     def __init__(self, rows: KernelRows, memory: Values) -> None:
         n = rows.n_columns
@@ -63,17 +69,12 @@ class RowCache:
         out[np.ix_(missing, missing)] = self.rows.square(chosen[missing])
         return out
 
-    def state(self) -> State:
-        """Which rows are where, for a notebook, and in what company they were made."""
-        return {"owner": self.owner, "next_slot": self.next_slot, **self.made.state()}
-
-    def take_up(self, kept: State) -> None:
-        n, owner = self.rows.n_columns, kept["owner"]
-        self.made.make_again(kept, owner, n, self.made_together, self.values)
-        self.owner, self.next_slot = owner, kept["next_slot"] % len(owner)
-        filled = np.flatnonzero(owner >= 0)
+    def after_restore(self) -> None:
+        self.made.make_again(self.owner, self.rows.n_columns, self.made_together, self.values)
+        self.next_slot %= len(self.owner)
+        filled = np.flatnonzero(self.owner >= 0)
         self.slot_of[:] = -1
-        self.slot_of[owner[filled]] = filled
+        self.slot_of[self.owner[filled]] = filled
 
     def made_together(self, rows: Rows) -> Values:
         values = np.empty((len(rows), self.rows.n_columns), dtype=np.float32)

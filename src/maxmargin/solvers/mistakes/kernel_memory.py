@@ -17,6 +17,7 @@ A visit costs nothing, a move n additions. The memory is a ring: where it is ful
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from maxmargin._numba import overload, types
 from maxmargin.data.interruption import check_interrupt
 from maxmargin.data.rows import add, dot, touch_row
 from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of, spans, terms_per_row
-from maxmargin.problems.notebook import State
+from maxmargin.problems.state import State, varying
 from maxmargin.solvers.kernel_smo.row_batches import RowBatches
 
 BYTES = 2**28  # of memory for rows of the kernel
@@ -41,8 +42,13 @@ class RememberedRows(NamedTuple):
     slots: NDArray[np.int64]
 
 
-class KernelMemory:
+@dataclass(init=False, eq=False)
+class KernelMemory(State):
     """The rows of the kernel of a table with itself."""
+
+    owners: NDArray[np.int64] = varying()
+    next: int = varying()
+    made: RowBatches = varying()
 
     def __init__(self, kernel: Kernel, points: Points) -> None:
         self.kernel, self.points = kernel, points
@@ -81,17 +87,13 @@ class KernelMemory:
             values[:, some] = self.kernel.values(few, rows_of(self.points, some))
         return values
 
-    def state(self) -> State:
-        """Which rows are where, for a notebook, and in what company they were made."""
-        return {"owners": self.owners, "next": self.next, **self.made.state()}
-
-    def take_up(self, kept: State) -> None:
-        slots, owners = self.rows.slots, kept["owners"]
-        self.made.make_again(kept, owners, len(slots), self.made_together, self.rows.stored)
-        self.owners, self.next = owners, kept["next"] % len(owners)
-        filled = np.flatnonzero(owners >= 0)
+    def after_restore(self) -> None:
+        slots = self.rows.slots
+        self.made.make_again(self.owners, len(slots), self.made_together, self.rows.stored)
+        self.next %= len(self.owners)
+        filled = np.flatnonzero(self.owners >= 0)
         slots[:] = -1
-        slots[owners[filled]] = filled
+        slots[self.owners[filled]] = filled
 
 
 def inner(rows: Any, i: int, v: Any) -> float:

@@ -15,7 +15,7 @@ Reference: [aizerman1964], [novikov1962].
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,8 @@ import numpy as np
 from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.kernels import Kernel, Points
-from maxmargin.problems.notebook import BLANK, Notebook, State, put_random, state_of_random
-from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
+from maxmargin.problems.state import State, varying
 from maxmargin.solvers.mistakes.kernel_memory import KernelMemory, is_ready, move
 
 NUMBERS_PER_CALL = 20_000_000  # a compiled call cannot be interrupted: it adds at most so many numbers
@@ -52,49 +52,50 @@ def visit(rows: Any, signs: Any, order: Any, start: int, lift: float, values: An
     return order.shape[0], mistakes
 
 
+@dataclass(eq=False)
+class KernelPerceptronState(State):
+    """The values of the plane on all rows, the mistakes of each, and the rows of the kernel that are remembered."""
+
+    memory: KernelMemory = varying()
+    random: np.random.Generator = varying()
+    values: Vector = varying()
+    counts: Vector = varying()
+    mistakes: int = varying(0)
+    sweep: int = varying(0)
+
+
 def kernel_perceptron(
-    kernel: Kernel,
-    points: Points,
-    signs: Vector,
-    *,
-    fit_intercept: bool,
-    seed: int | None,
-    max_sweeps: int,
-    notebook: Notebook = BLANK,
-) -> Iterator[Iterate]:
-    """A iterate after each sweep, and before rows of the kernel are made; proposes when a sweep had no mistake.
+    kernel: Kernel, points: Points, signs: Vector, *, fit_intercept: bool, seed: int | None, max_sweeps: int
+) -> Run:
+    """An iterate after each sweep, and before rows of the kernel are made; it proposes when a sweep had no mistake.
 
     Without a seed the rows are visited as they lie; with one, each sweep has a new order. `a` are the mistakes c_i.
     """
     n = len(signs)
-    memory, random = KernelMemory(kernel, points), np.random.default_rng(0 if seed is None else seed)
-    values, counts = np.zeros(n), np.zeros(n)
-    lift = 1.0 if fit_intercept else 0.0
+    random = np.random.default_rng(0 if seed is None else seed)
+    state = KernelPerceptronState(KernelMemory(kernel, points), random, np.zeros(n), np.zeros(n))
+    return Run(state, steps(state, signs, 1.0 if fit_intercept else 0.0, seed is not None, max_sweeps))
+
+
+def steps(state: KernelPerceptronState, signs: Vector, lift: float, is_shuffled: bool, max_sweeps: int) -> SolverRun:
+    n, memory, values = len(signs), state.memory, state.values
     most = max(1, NUMBERS_PER_CALL // n)
-    mistakes = sweep = 0
-
-    def state() -> State:
-        return {"values": values, "counts": counts, "mistakes": mistakes, "sweep": sweep, **state_of_random(random)}
-
-    if (kept := notebook.page("perceptron", state)) is not None:
-        values, counts, mistakes, sweep = (kept[name] for name in ("values", "counts", "mistakes", "sweep"))
-        put_random(random, kept)
-    if (kept := notebook.page("memory", memory.state)) is not None:
-        memory.take_up(kept)
-    while sweep < max_sweeps:
-        notebook.rest()
-        sweep += 1
-        order = np.arange(n) if seed is None else random.permutation(n)
-        place, before = 0, mistakes
+    while state.sweep < max_sweeps:
+        yield AT_REST
+        state.sweep += 1
+        order = state.random.permutation(n) if is_shuffled else np.arange(n)
+        place, before = 0, state.mistakes
         while True:
-            place, made = visit(memory.rows, signs, order, place, lift, values, counts, most)
-            mistakes += made
-            proposes = place == n and mistakes == before
-            yield Iterate(np.zeros(0), 0.0, counts, proposes, mistakes, sweep, {"rows_made": memory.n_made})
+            place, made = visit(memory.rows, signs, order, place, lift, values, state.counts, most)
+            state.mistakes += made
+            clean = place == n and state.mistakes == before
+            yield Iterate(
+                np.zeros(0), 0.0, state.counts, clean, state.mistakes, state.sweep, rows_made=memory.n_made
+            )  # fmt: skip
             if place == n:
                 break
             coming = order[place:]
             if memory.rows.slots[coming[0]] < 0:
                 memory.fetch(int(coming[0]), coming[signs[coming] * values[coming] <= 0.0])
-        if proposes:
+        if clean:
             return

@@ -15,16 +15,25 @@ so the certificate knows how far the plane is from the best one without knowing 
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Iterator
+from dataclasses import dataclass
 
-from maxmargin.problems.notebook import BLANK, Notebook, State
-from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
+from maxmargin.problems.state import Kept, State, resumed, varying
 from maxmargin.problems.statement import Separation
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
 from maxmargin.solvers.mistakes.perceptron import longest_row, perceptron
+
+
+@dataclass(eq=False)
+class SearchState(State):
+    """The guess, the updates and the sweeps of the phases before, and the phase at hand."""
+
+    guess: float = varying()
+    updates: int = varying(0)
+    sweeps: int = varying(0)
+    phase: State | Kept | None = varying(None)
 
 
 def margin_perceptron(
@@ -34,31 +43,41 @@ def margin_perceptron(
     seed: int = 0,
     max_updates: int = 2**62,
     trace: Trace | None = None,
-    notebook: Notebook = BLANK,
-) -> Iterator[Iterate]:
-    """The iterates of the phases, with all updates counted; proposes when a phase ends by itself."""
-    radius = guess = longest_row(problem)
-    updates = sweeps = 0
+) -> Run:
+    """The iterates of the phases, with all updates counted; it proposes when a phase ends by itself."""
+    radius = longest_row(problem)
+    state = SearchState(radius)
+    return Run(state, phases(problem, state, radius, order, seed, max_updates, trace))
 
-    def state() -> State:
-        return {"guess": guess, "before": updates, "sweeps_before": sweeps}
 
+def phases(
+    problem: Separation,
+    state: SearchState,
+    radius: float,
+    order: Order,
+    seed: int,
+    max_updates: int,
+    trace: Trace | None,
+) -> SolverRun:
     while True:
-        if (kept := notebook.page("phase", state)) is not None:
-            guess, updates, sweeps = kept["guess"], kept["before"], kept["sweeps_before"]
+        guess = state.guess
         allowed = math.floor(12.0 * (radius / guess) ** 2) if guess > 0.0 else 2**62
-        phase = perceptron(
-            problem,
-            order=order,
-            seed=seed,
-            guess=guess,
-            max_updates=max(1, min(allowed, max_updates - updates)),
-            trace=trace,
-            notebook=notebook,
-        )
-        for iterate in phase:
-            yield dataclasses.replace(iterate, updates=updates + iterate.updates, sweeps=sweeps + iterate.sweeps)
-        updates, sweeps = updates + iterate.updates, sweeps + iterate.sweeps
-        if iterate.proposes or updates >= max_updates:
+        limit = max(1, min(allowed, max_updates - state.updates))
+        phase = perceptron(problem, order=order, seed=seed, guess=guess, max_updates=limit, trace=trace)
+        state.phase = resumed(state.phase, phase.state, problem.n_rows)
+        for iterate in phase.iterates:
+            if iterate is not AT_REST:
+                last = iterate
+                iterate = with_counts(iterate, state.updates, state.sweeps)
+            yield iterate
+        state.updates, state.sweeps, state.phase = last.updates, last.sweeps, None
+        if last.proposes or state.updates >= max_updates:
             return
-        guess /= 2.0
+        state.guess /= 2.0
+
+
+def with_counts(iterate: Iterate, updates: int, sweeps: int) -> Iterate:
+    """The same, with what the phases before it took."""
+    iterate.updates += updates
+    iterate.sweeps += sweeps
+    return iterate

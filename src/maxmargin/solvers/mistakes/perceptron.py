@@ -16,16 +16,16 @@ Cost: one sweep reads every row once. Differs: also keeps the sum that gives the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector, row_squares
 from maxmargin.data.rows import add, dot, rows_of
-from maxmargin.problems.notebook import BLANK, Notebook, State, put_random, state_of_random
-from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
+from maxmargin.problems.state import State, varying
 from maxmargin.problems.statement import Separation
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
@@ -90,77 +90,94 @@ def visit(
     return order.shape[0], updates, norm_squared, clean, violation
 
 
+class Rule(NamedTuple):
+    """How a perceptron runs: the length of its updates, the order of its visits, the margin that it guesses."""
+
+    rate: float = 1.0
+    order: Order = Order.CYCLIC
+    guess: float = 0.0
+    max_updates: int = 2**62
+    max_sweeps: int = 2**62
+
+
+@dataclass(eq=False)
+class PerceptronState(State):
+    """The weights with the bias as their last entry, what their mean lags behind, and the updates of each row."""
+
+    w: Vector = varying()
+    lagged: Vector = varying()
+    counts: Vector = varying()
+    random: np.random.Generator = varying()
+    updates: int = varying(0)
+    sweeps: int = varying(0)
+    visits: int = varying(0)
+    clean: int = varying(0)
+
+
 def perceptron(
     problem: Separation,
     *,
-    rate: float = 1.0,
-    order: Order = Order.CYCLIC,
     seed: int = 0,
-    guess: float = 0.0,
-    max_updates: int = 2**62,
-    max_sweeps: int = 2**62,
     first_w: Vector | None = None,
     trace: Trace | None = None,
-    notebook: Notebook = BLANK,
-) -> Iterator[Iterate]:
-    """A iterate after each sweep (of a small table: after several); proposes when no row is a violation.
+    **rule: Any,
+) -> Run:
+    """An iterate after each sweep (of a small table: after several); it proposes when no row is a violation.
 
-    `first_w` has the bias as its last entry. The arrays of an iterate are the solver's own and change when it goes on.
+    `first_w` has the bias as its last entry; the rest is a `Rule`.
     """
+    state = start(problem, seed, first_w)
+    return Run(state, steps(problem, state, Rule(**rule), trace))
+
+
+def start(problem: Separation, seed: int, first_w: Vector | None = None) -> PerceptronState:
     n, d = problem.X.shape
-    lift = 1.0 if problem.fit_intercept else 0.0
-    squares = row_squares(problem.X) + lift
     w = np.zeros(d + 1) if first_w is None else first_w.astype(np.float64)
-    lagged, counts = np.zeros(d + 1), np.zeros(n)
-    random = np.random.default_rng(seed)
-    rows = rows_of(problem.X)
+    return PerceptronState(w, np.zeros(d + 1), np.zeros(n), np.random.default_rng(seed))
+
+
+def steps(problem: Separation, state: PerceptronState, rule: Rule, trace: Trace | None) -> SolverRun:
+    n, d = problem.X.shape
+    rate, order, guess, max_updates, max_sweeps = rule
+    lift = 1.0 if problem.fit_intercept else 0.0
+    squares, rows = row_squares(problem.X) + lift, rows_of(problem.X)
     rows_per_call = max(1, NUMBERS_PER_CALL // max(1, d))
-    everything = np.arange(n)
-    updates = sweeps = visits = clean = 0
-
-    def state() -> State:
-        counts_so_far = {"updates": updates, "sweeps": sweeps, "visits": visits, "clean": int(clean)}
-        return {"w": w, "lagged": lagged, "counts": counts, **counts_so_far, **state_of_random(random)}
-
-    if (kept := notebook.page("perceptron", state)) is not None:
-        w, lagged, counts = kept["w"], kept["lagged"], kept["counts"]
-        updates, sweeps, visits, clean = (kept[name] for name in ("updates", "sweeps", "visits", "clean"))
-        put_random(random, kept)
+    everything, w = np.arange(n), state.w
     while True:
-        notebook.rest()
+        yield AT_REST
         position, norm_squared, half_guess = 0, float(w @ w), 0.5 * guess
         if order is Order.WORST_FIRST:
             values = problem.signs * (values_of(problem.X, w) + lift * w[d])
             worst = int(np.argmin(values))
-            clean = n if values[worst] > 0.0 and values[worst] >= half_guess * np.sqrt(norm_squared) else 0
-            visiting = everything[worst : worst + 1] if clean == 0 else everything[:0]
+            state.clean = n if values[worst] > 0.0 and values[worst] >= half_guess * np.sqrt(norm_squared) else 0
+            visiting = everything[worst : worst + 1] if state.clean == 0 else everything[:0]
             half_guess = np.inf  # it has been found to be a violation: no second opinion
         else:
-            turns = min(max(1, VISITS_AT_LEAST // n), max_sweeps - sweeps)
-            orders = [everything if order is Order.CYCLIC else random.permutation(n) for _ in range(turns)]
+            turns = min(max(1, VISITS_AT_LEAST // n), max_sweeps - state.sweeps)
+            orders = [everything if order is Order.CYCLIC else state.random.permutation(n) for _ in range(turns)]
             visiting = orders[0] if turns == 1 else np.concatenate(orders)
         while position < len(visiting):
             here = visiting[: position + rows_per_call]
             before = w.copy() if trace is not None else w
-            at_once = 1 if trace is not None else max_updates - updates
-            position, made, norm_squared, clean, violation = visit(
-                rows, problem.signs, squares, here, position, order is Order.SHUFFLED, lift, w, lagged, counts,
-                rate, half_guess, norm_squared, visits, clean, at_once,
+            at_once = 1 if trace is not None else max_updates - state.updates
+            position, made, norm_squared, state.clean, violation = visit(
+                rows, problem.signs, squares, here, position, order is Order.SHUFFLED, lift, w, state.lagged,
+                state.counts, rate, half_guess, norm_squared, state.visits, state.clean, at_once,
             )  # fmt: skip
-            updates += made
+            state.updates += made
             if trace is not None and made:
                 shown = violation if guess == 0.0 else violation / max(float(np.linalg.norm(before)), 1e-300)
-                bound = float(np.linalg.norm(w)) / (rate * updates)
+                bound = float(np.linalg.norm(w)) / (rate * state.updates)
                 trace.append(int(here[position - 1]), shown, before, w, bound)
-            if clean >= n or updates >= max_updates:
+            if state.clean >= n or state.updates >= max_updates:
                 break
-        visits += position
-        sweeps += max(1, -(-position // n))
-        proposes = clean >= n
-        averaged = w - lagged / max(1, visits)
-        details = {"averaged": averaged, "guess": guess}
-        yield Iterate(w[:d], lift * float(w[d]), counts, proposes, updates, sweeps, details)
-        if proposes or updates >= max_updates or sweeps >= max_sweeps:
+        state.visits += position
+        state.sweeps += max(1, -(-position // n))
+        yield Iterate(
+            w[:d], lift * float(w[d]), state.counts, state.clean >= n, state.updates, state.sweeps,
+            averaged=w - state.lagged / max(1, state.visits), searched=guess,
+        )  # fmt: skip
+        if state.clean >= n or state.updates >= max_updates or state.sweeps >= max_sweeps:
             return
 
 

@@ -30,21 +30,21 @@ Reference: [littlestone1988], [arora2012].  Differs: one scale for the whole tab
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin._numba import njit, overload, types
 from maxmargin.data.matrix import Vector, largest_magnitude
 from maxmargin.data.rows import DenseRows, rows_of
-from maxmargin.problems.notebook import BLANK, Notebook, State, put_random, state_of_random
-from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
+from maxmargin.problems.state import Kept, State, resumed, varying
 from maxmargin.problems.statement import Separation
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
+from maxmargin.solvers.mistakes.margin_perceptron import with_counts
 from maxmargin.solvers.passes import values_of
 
 LARGEST_EPSILON = 0.5
@@ -180,6 +180,42 @@ def visit(
     return order.shape[0], updates, clean, row, violation
 
 
+class Rule(NamedTuple):
+    """How Winnow runs: with weights for either sign of a column or not, and the order of its visits."""
+
+    balanced: bool
+    order: Order
+    max_updates: int
+    max_sweeps: int
+
+
+@dataclass(eq=False)
+class WinnowState(State):
+    """The exponents p, their weights w times exp(-shift) with the sum of all, and the mistakes of each row."""
+
+    random: np.random.Generator = varying()
+    p: Vector = varying()
+    counts: Vector = varying()
+    w: Vector = varying()
+    total: float = varying()
+    shift: float = varying(0.0)
+    since_shift: int = varying(0)
+    updates: int = varying(0)
+    sweeps: int = varying(0)
+    clean: int = varying(0)
+    at_once: int = varying(1)
+
+
+@dataclass(eq=False)
+class SearchState(State):
+    """The eta, the updates and the sweeps of the phases before, and the phase at hand."""
+
+    eta: float = varying()
+    updates: int = varying(0)
+    sweeps: int = varying(0)
+    phase: State | Kept | None = varying(None)
+
+
 def winnow(
     problem: Separation,
     *,
@@ -190,42 +226,41 @@ def winnow(
     max_updates: int = 2**62,
     max_sweeps: int = 2**62,
     trace: Trace | None = None,
-    notebook: Notebook = BLANK,
-) -> Iterator[Iterate]:
-    """Solutions with all updates counted; proposes when no row is a mistake. epsilon=None searches.
+) -> Run:
+    """Iterates with all updates counted; one proposes when no row is a mistake. epsilon=None searches.
 
     `a` counts the mistakes of the current run; it is the solver's own and changes when it goes on. The trace
     has the signed weights for the a_i, divided by the sum of all weights, and the bound max_j p_j / M.
     """
     if epsilon is not None and not 0.0 < epsilon <= LARGEST_EPSILON:
         raise ValueError(f"epsilon must be in (0, {LARGEST_EPSILON}], got {epsilon}")
-    eta = -math.log1p(-(LARGEST_EPSILON if epsilon is None else epsilon))
-    log_weights = math.log(max(2, n_weights(problem, balanced)))
-    updates = sweeps = 0
+    state = SearchState(-math.log1p(-(LARGEST_EPSILON if epsilon is None else epsilon)))
+    rule = Rule(balanced, order, max_updates, max_sweeps)
+    return Run(state, phases(problem, state, rule, epsilon is None, seed, trace))
 
-    def state() -> State:
-        return {"eta": eta, "before": updates, "sweeps_before": sweeps}
 
+def phases(
+    problem: Separation, state: SearchState, rule: Rule, searches: bool, seed: int, trace: Trace | None
+) -> SolverRun:
+    log_weights = math.log(max(2, n_weights(problem, rule.balanced)))
     while True:
-        if (kept := notebook.page("phase", state)) is not None:
-            eta, updates, sweeps = kept["eta"], kept["before"], kept["sweeps_before"]
-        allowed = min(2.0 * log_weights / eta**2, 2.0**62) if epsilon is None else 2**62
-        for iterate in run(
-            problem,
-            eta,
-            balanced=balanced,
-            order=order,
-            seed=seed,
-            max_updates=min(math.floor(allowed), max_updates - updates),
-            max_sweeps=max_sweeps - sweeps,
-            trace=trace,
-            notebook=notebook,
-        ):
-            yield dataclasses.replace(iterate, updates=updates + iterate.updates, sweeps=sweeps + iterate.sweeps)
-        updates, sweeps = updates + iterate.updates, sweeps + iterate.sweeps
-        if iterate.proposes or updates >= max_updates or sweeps >= max_sweeps:
+        eta = state.eta
+        allowed = min(2.0 * log_weights / eta**2, 2.0**62) if searches else 2**62
+        left = rule._replace(
+            max_updates=min(math.floor(allowed), rule.max_updates - state.updates),
+            max_sweeps=rule.max_sweeps - state.sweeps,
+        )
+        phase = start(problem, eta, rule.balanced, seed)
+        state.phase = resumed(state.phase, phase, problem.n_rows)
+        for iterate in steps(problem, phase, eta, left, trace):
+            if iterate is not AT_REST:
+                last = iterate
+                iterate = with_counts(iterate, state.updates, state.sweeps)
+            yield iterate
+        state.updates, state.sweeps, state.phase = last.updates, last.sweeps, None
+        if last.proposes or state.updates >= rule.max_updates or state.sweeps >= rule.max_sweeps:
             return
-        eta /= 2.0
+        state.eta /= 2.0
 
 
 def n_weights(problem: Separation, balanced: bool = True) -> int:
@@ -233,84 +268,63 @@ def n_weights(problem: Separation, balanced: bool = True) -> int:
     return (2 if balanced else 1) * problem.n_columns + (2 if problem.fit_intercept else 0)
 
 
-def run(
-    problem: Separation,
-    eta: float,
-    *,
-    balanced: bool,
-    order: Order,
-    seed: int,
-    max_updates: int,
-    max_sweeps: int,
-    trace: Trace | None,
-    notebook: Notebook,
-) -> Iterator[Iterate]:
+def start(problem: Separation, eta: float, balanced: bool, seed: int) -> WinnowState:
+    n, d = problem.X.shape
+    p = np.zeros(d + 1)
+    w, total = weights(p, eta, 0.0, balanced, 1.0 if problem.fit_intercept else 0.0)
+    return WinnowState(np.random.default_rng(seed), p, np.zeros(n), w, total)
+
+
+def steps(problem: Separation, state: WinnowState, eta: float, rule: Rule, trace: Trace | None) -> SolverRun:
     """Winnow with one eta, until no row is a mistake or max_updates are made and another is needed."""
     n, d = problem.X.shape
+    balanced, order, max_updates, max_sweeps = rule
     lift = 1.0 if problem.fit_intercept else 0.0
     scale = largest_magnitude(problem.X) or 1.0
     doubt = (d + 8) * 2.0**-52
-    rows, random = rows_of(problem.X), np.random.default_rng(seed)
+    rows = rows_of(problem.X)
     width = ROW_OVERHEAD + (problem.X.data if hasattr(problem.X, "indptr") else problem.X).size // n
     rows_per_call = max(1, NUMBERS_PER_CALL // width)
     updates_per_call = max(1, min(CHANGES_PER_CALL // width, int(EXPONENT_RANGE / 2.0 / eta)))
     if trace is not None:
         updates_per_call = 1
-    p, counts, shift = np.zeros(d + 1), np.zeros(n), 0.0
-    w, total = weights(p, eta, shift, balanced, lift)
-    updates = since_shift = sweeps = clean = 0
-    sweeps_at_once = 1
-    stopped = False
-
-    def state() -> State:
-        exponents = {"p": p, "w": w, "counts": counts, "shift": shift, "total": total, "since_shift": since_shift}
-        so_far = {"updates": updates, "sweeps": sweeps, "clean": int(clean), "at_once": sweeps_at_once}
-        return {**exponents, **so_far, **state_of_random(random)}
-
-    if (kept := notebook.page("winnow", state)) is not None:
-        p, w, counts, shift, total = (kept[name] for name in ("p", "w", "counts", "shift", "total"))
-        updates, sweeps, clean, since_shift = (kept[name] for name in ("updates", "sweeps", "clean", "since_shift"))
-        sweeps_at_once = kept["at_once"]
-        put_random(random, kept)
-    while not stopped and clean < n and sweeps < max_sweeps:
-        notebook.rest()
+    p, stopped = state.p, False
+    while not stopped and state.clean < n and state.sweeps < max_sweeps:
+        yield AT_REST
         if order is Order.WORST_FIRST:
-            values = problem.signs * (values_of(problem.X, w) / scale + lift * w[d])
+            values = problem.signs * (values_of(problem.X, state.w) / scale + lift * state.w[d])
             worst = int(np.argmin(values))
             visiting = np.array([worst]) if values[worst] <= 0.0 else np.arange(n)
         else:
-            sweeps_at_once = max(1, min(sweeps_at_once, max_sweeps - sweeps))
-            every = [np.arange(n) if order is Order.CYCLIC else random.permutation(n) for _ in range(sweeps_at_once)]
+            turns = max(1, min(state.at_once, max_sweeps - state.sweeps))
+            every = [np.arange(n) if order is Order.CYCLIC else state.random.permutation(n) for _ in range(turns)]
             visiting = np.concatenate(every)
-            sweeps_at_once = min(2 * sweeps_at_once, rows_per_call // n)
+            state.at_once = min(2 * turns, rows_per_call // n)
         position = 0
-        while not stopped and clean < n and position < len(visiting):
-            if (since_shift + updates_per_call) * eta > EXPONENT_RANGE:
-                shift, since_shift = eta * largest_sum(p, balanced, lift), 0
-                w, total = weights(p, eta, shift, balanced, lift)
-            before = w / total if trace is not None else w
+        while not stopped and state.clean < n and position < len(visiting):
+            if (state.since_shift + updates_per_call) * eta > EXPONENT_RANGE:
+                state.shift, state.since_shift = eta * largest_sum(p, balanced, lift), 0
+                state.w, state.total = weights(p, eta, state.shift, balanced, lift)
+            before = state.w / state.total if trace is not None else state.w
             here = visiting[: position + rows_per_call]
-            position, made, clean, row, value = visit(
-                rows, problem.signs, here, position, scale, lift, eta, shift, balanced, doubt,
-                order is Order.SHUFFLED, p, w, counts, clean, min(updates_per_call, max_updates - updates),
+            position, made, state.clean, row, value = visit(
+                rows, problem.signs, here, position, scale, lift, eta, state.shift, balanced, doubt,
+                order is Order.SHUFFLED, p, state.w, state.counts, state.clean,
+                min(updates_per_call, max_updates - state.updates),
             )  # fmt: skip
-            updates, since_shift = updates + made, since_shift + made
-            stopped = clean < n and position < len(here) and updates >= max_updates
-            previous, (_, total) = total, weights(p, eta, shift, balanced, lift)
+            state.updates, state.since_shift = state.updates + made, state.since_shift + made
+            stopped = state.clean < n and position < len(here) and state.updates >= max_updates
+            previous, (_, state.total) = state.total, weights(p, eta, state.shift, balanced, lift)
+            plane = state.w / state.total
             if trace is not None and made:
-                kept = d + int(lift)
-                bound = largest_sum(p, balanced, lift) / updates
-                trace.append(row, value / previous, before[:kept], (w / total)[:kept], bound)
-            details = {
-                "epsilon": -math.expm1(-eta),
-                "eta": eta,
-                "scale": scale,
-                "n_weights": n_weights(problem, balanced),
-            }
-            passes = sweeps + math.ceil(position / n)
-            plane = w / total
-            yield Iterate(plane[:d] / scale, float(plane[d]), counts, clean >= n, updates, passes, details)
-        sweeps += math.ceil(position / n)
+                used = d + int(lift)
+                bound = largest_sum(p, balanced, lift) / state.updates
+                trace.append(row, value / previous, before[:used], plane[:used], bound)
+            passes = state.sweeps + math.ceil(position / n)
+            yield Iterate(
+                plane[:d] / scale, float(plane[d]), state.counts, state.clean >= n, state.updates, passes, searched=eta
+            )  # fmt: skip
+        state.sweeps += math.ceil(position / n)
 
 
 def weights(p: Vector, eta: float, shift: float, balanced: bool, lift: float) -> tuple[Vector, float]:

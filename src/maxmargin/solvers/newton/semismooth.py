@@ -29,7 +29,7 @@ import numpy as np
 from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads, block_edges
-from maxmargin.problems.protocol import Evaluation, Iterate, SolverRun
+from maxmargin.problems.protocol import Anew, Evaluation, Iterate, Options, SolverRun
 from maxmargin.problems.statement import Loss, SoftMargin
 from maxmargin.solvers.interior_point.conditioning import can_be_placed, from_a_better_place
 from maxmargin.solvers.newton.systems import system_for
@@ -74,8 +74,16 @@ def move_block(r: Any, e: Any, costs: Any, t: float, a: Any, start: int, stop: i
     return loss
 
 
+def start(problem: SoftMargin, options: Options) -> Anew:
+    return Anew(options)
+
+
+def steps(problem: SoftMargin, state: Anew) -> SolverRun:
+    return semismooth_newton(problem, tol=state.options.tol, start=state.options.start, seed=state.options.seed)
+
+
 def semismooth_newton(problem: SoftMargin, *, tol: float, start: Vector | None = None, seed: int = 0) -> SolverRun:
-    """Breathes within and between the steps; asks to be judged when its own gap is at most tol.
+    """Iterates within and between the steps; asks to be judged when its own gap is at most tol.
 
     `start` are dual variables to start from, at their own plane w(a).
     """
@@ -95,7 +103,7 @@ def semismooth_newton(problem: SoftMargin, *, tol: float, start: Vector | None =
 
 
 def plane_of_sample(problem: SoftMargin, threads: Threads, seed: int) -> Generator[Iterate, Evaluation | None, Plane]:
-    """Breathes, and returns the best plane of a sample, or the zero plane where no sample pays.
+    """Iterates, and returns the best plane of a sample, or the zero plane where no sample pays.
 
     Each class is sampled for itself, a small one whole; its rows stand for all of their class.
     """
@@ -119,10 +127,10 @@ def plane_of_sample(problem: SoftMargin, threads: Threads, seed: int) -> Generat
     for iterate in descent(sample, threads, SAMPLE_TOL, (np.zeros(d), 0.0), MOST_STEPS):
         a[rows] = iterate.a
         if iterate.updates > steps:
-            steps, primal, last = iterate.updates, iterate.details["primal"], primal
+            steps, primal, last = iterate.updates, iterate.primal, primal
             if iterate.proposes or last - primal <= SAMPLE_TOL * primal:
                 break
-        yield Iterate(iterate.w, iterate.b, a, False, 0, 0, {"gap": np.inf})
+        yield Iterate(iterate.w, iterate.b, a, gap=np.inf)
     return iterate.w, iterate.b
 
 
@@ -137,7 +145,6 @@ def descent(
     r = shortfall(problem, values_of(problem.X, w) if np.any(w) else np.zeros(problem.n_rows), b)
     a = np.empty(problem.n_rows)
     e, step = signs, 0.0
-    details = {"gap": np.inf, "primal": np.inf}
     steps = fruitless = 0
     least = lowest = np.inf
     while True:
@@ -157,25 +164,26 @@ def descent(
         g = w - passes.combine(J, paid)
         primal = 0.5 * inner(w, w) + loss
         gap = 0.5 * inner(g, g) + abs(b * float(paid.sum()))
-        details["gap"], details["primal"] = gap / primal if primal > 0.0 else 0.0, primal
+        relative = gap / primal if primal > 0.0 else 0.0
         fruitless = 0 if gap < 0.9 * least or primal < lowest * (1.0 - 1e-12) else fruitless + 1
         least, lowest = min(least, gap), min(lowest, primal)
         lost = not np.isfinite(primal)  # a system that could not be solved
         over = lost or steps == most_steps or fruitless == PATIENCE
 
-        judgement = yield Iterate(w, b, a, over or gap <= tol * primal, steps, 2 * steps, details)
+        proposes = over or gap <= tol * primal
+        evaluation = yield Iterate(w, b, a, proposes, steps, 2 * steps, gap=relative, primal=primal)
         if over:
             return np.zeros_like(w) if lost else w
-        if judgement is not None:  # the roundings of many steps have added up in r: not so in X w
-            b = judgement.b
-            r = shortfall(problem, judgement.values, b)
+        if evaluation is not None:  # the roundings of many steps have added up in r: not so in X w
+            b = evaluation.b
+            r = shortfall(problem, evaluation.values, b)
         dw, db = -g, 0.0
         if len(J):
             work = system.direction(J, g, tol * primal)
             try:
                 while True:
                     next(work)
-                    yield Iterate(w, b, a, False, steps, 2 * steps, details)
+                    yield Iterate(w, b, a, False, steps, 2 * steps, gap=relative, primal=primal)
             except StopIteration as found:
                 dw, db = found.value
         e = values_of(problem.X, dw)

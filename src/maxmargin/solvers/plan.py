@@ -1,14 +1,16 @@
-"""Which algorithm for which table: the rules behind `LinearSVM(solver="auto")`, and each one by its name.
+"""Which algorithm for which table: the rules behind `solver="auto"`.
+
+Soft margins:
 
     hinge, a few thousand numbers    the path of centres                                  interior_point
-    hinge, up to a few thousand      some sweeps of coordinate descent; if they do not    dual_coordinate_descent,
+    hinge, up to a few thousand      some sweeps of coordinate descent; if they do not    coordinate_descent,
     columns                          get there soon, the path, whose cost is known        interior_point
-    the same with so many rows       the same; the path of a sample, then that of the     dual_coordinate_descent,
+    the same with so many rows       the same; the path of a sample, then that of the     coordinate_descent,
     that samples pay                 rows near its street                                 sieve
-    hinge, more columns              one dual variable at a time, then faces              dual_coordinate_descent
-    squared hinge, few columns       Newton on the rows that pay                          semismooth_newton
+    hinge, more columns              one dual variable at a time, then faces              coordinate_descent
+    squared hinge, few columns       Newton on the rows that pay                          newton
     or few rows
-    squared hinge, many of both      one dual variable at a time                          dual_coordinate_descent
+    squared hinge, many of both      one dual variable at a time                          coordinate_descent
 
 Coordinate descent is unbeatable where C |x|^2 is small or the rows are long and sparse, and hopeless on
 ill-conditioned columns at a large C; which of the two it is shows in how its gap falls, often in the first sweep: from
@@ -21,6 +23,17 @@ p passes over the rows have been made, p' is a quarter of it, where the gap was 
 second would cost. `doubt` falls from 2 to 1 while a third of them is spent: at first the extrapolation is unfair to
 sweeps, which gain speed as rows settle.
 A solver that ends without a proof hands over as well: nobody fails to converge.
+
+Separation:
+
+    where copies of rows are likely     first: are there equal rows of both classes?  contradictions
+    norm "l1"                           the linear program                            linear_program
+    up to a few thousand rows or
+    columns (either one)                nearest points of the hulls, working set      hulls
+    many rows and many columns          dual coordinate descent; if its gap does not  coordinate_descent
+                                        close, the hulls of its heaviest rows are
+                                        asked whether they meet
+
 The modules are imported when they are used: the compiler with them.
 """
 
@@ -29,15 +42,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-
-import numpy as np
+from dataclasses import dataclass
 
 from maxmargin.data.matrix import Vector, is_sparse
-from maxmargin.problems.notebook import BLANK, Notebook, State
-from maxmargin.problems.protocol import Evaluation, SolverRun
-from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.problems.protocol import AT_REST, Evaluation, Options, Run, SolverRun
+from maxmargin.problems.state import Kept, State, resumed, varying
+from maxmargin.problems.statement import Loss, Norm, Separation, SoftMargin
+from maxmargin.solvers.registry import AUTO, SEPARATION, SOFT_MARGIN, started
 
-SOLVERS = ("auto", "interior_point", "sieve", "coordinate_descent", "newton", "cvxpy")
 SMALL = 5000  # numbers: milliseconds by any way, and the path of centres ends far below most tolerances
 FEW_COLUMNS = 3000  # up to here the matrix of the interior point is small beside most tables
 STEPS, STEPS_PER_DIGIT = 12, 3  # of the interior point, on most data; digits of tol
@@ -46,45 +58,48 @@ ROW = 10  # numbers: what a row costs beside its own numbers
 SIEVED = 0.5  # of the interior point's work is left to the sieve
 SPEED = 0.5  # its rows come in order and on every core, those of coordinate descent at random and on one
 SPEED_BESIDE_GROUPS = 0.8  # where those of coordinate descent come in groups of neighbours
-MOST_COLUMNS = 20_000  # of the interior point's matrices, of which there are a few: 3 GB each
 LOOK_BACK = 0.25  # of the passes: the gap fell since then
 DOUBT = 2.0  # how much worse coordinate descent must look at first
 NOTHING_SEEN = ((0.0, 1.0),)  # passes and gap: of an optimum, it is known at first that it is not negative
 WAIT = 0.05  # of the patience: as long, a gap that does not fall at all, as while a face is solved, may fall yet
 DECIDED = 0.3  # of the patience: from there on it need not look any worse than the other
+LARGE = 3000  # rows and columns: beyond this in both, a working set of the hulls would fill the memory
 
 
-def soft_street(
-    problem: SoftMargin,
-    *,
-    solver: str = "auto",
-    tol: float = 1e-4,
-    start: Vector | None = None,
-    notebook: Notebook = BLANK,
-) -> SolverRun:
-    """The iterates of the named algorithm, or of those that suit the table, one after the other.
+@dataclass(eq=False)
+class PlanState(State):
+    """Whose turn it is, what was seen of its progress (passes and gap), and its own state."""
 
-    An algorithm that writes nothing down is begun anew by whoever takes up the notebook.
+    options: Options
+    solver: str
+    turn: int = varying(0)
+    seen: list[tuple[float, float]] = varying(factory=lambda: list(NOTHING_SEEN), grows=True)
+    algorithm: State | Kept | None = varying(None)
+
+
+def soft_margin(problem: SoftMargin, *, solver: str = AUTO, tol: float = 1e-4, start: Vector | None = None) -> Run:
+    """The named algorithm, or those that suit the table, one after the other.
+
+    An algorithm that keeps nothing is begun anew by whoever goes on with a run.
     """
-    turn, seen = 0, list(NOTHING_SEEN)
+    state = PlanState(Options(tol, start), solver)
+    return Run(state, in_turn(problem, state))
 
-    def state() -> State:
-        return {"turn": turn, "seen": np.array(seen)}
 
-    if (kept := notebook.page("plan", state, growing=("seen",))) is not None:
-        turn, seen = kept["turn"], [(passes, gap) for passes, gap in kept["seen"].tolist()]
-    for name, patience in itertools.islice(
-        [(solver, math.inf)] if solver != "auto" else plan(problem, tol), turn, None
-    ):
-        notebook.rest(innermost=False)
-        algorithm = named(name, problem, tol, start, notebook)
-        yield from labelled(algorithm, name, patience, tol, seen)
-        turn, seen = turn + 1, list(NOTHING_SEEN)
-        notebook.page("plan", state)
+def in_turn(problem: SoftMargin, state: PlanState) -> SolverRun:
+    tol = state.options.tol
+    planned = [(state.solver, math.inf)] if state.solver != AUTO else plan(problem, tol)
+    for name, patience in itertools.islice(planned, state.turn, None):
+        if not isinstance(state.algorithm, Kept):
+            yield AT_REST
+        run = started(SOFT_MARGIN, name, problem, state.options)
+        state.algorithm = resumed(state.algorithm, run.state, problem.n_rows)
+        yield from labelled(run.iterates, name, patience, tol, state.seen)
+        state.turn, state.seen, state.algorithm = state.turn + 1, list(NOTHING_SEEN), None
 
 
 def labelled(solver: SolverRun, name: str, patience: float, tol: float, seen: list[tuple[float, float]]) -> SolverRun:
-    """The same iterates, with the name of the algorithm in their details; until its progress extrapolates badly.
+    """The same iterates, with the name of the algorithm; until its progress extrapolates badly.
 
     `patience` is the work, in passes over the rows, that another algorithm would need; `seen` grows with it.
     """
@@ -95,11 +110,14 @@ def labelled(solver: SolverRun, name: str, patience: float, tol: float, seen: li
                 iterate = solver.send(answer)
             except StopIteration:  # of the solver, and of nobody else
                 return
-            iterate.details["solver"] = name
+            if iterate is AT_REST:
+                answer = yield AT_REST
+                continue
+            iterate.solver = name
             answer = yield iterate
-            passes, gap = iterate.details.get("passes", 0.0), iterate.details.get("gap", math.inf)
-            if patience < math.inf and passes > seen[-1][0] and tol < gap < math.inf:
-                seen.append((passes, gap))
+            passes = iterate.passes
+            if patience < math.inf and passes > seen[-1][0] and tol < iterate.gap < math.inf:
+                seen.append((passes, iterate.gap))
                 decided = min(1.0, passes / (DECIDED * patience))
                 needed = passes_needed(seen, tol)
                 is_patient = needed == math.inf and passes < WAIT * patience
@@ -114,40 +132,6 @@ def passes_needed(seen: list[tuple[float, float]], tol: float) -> float:
     passes, gap = seen[-1]
     before, gap_before = max(entry for entry in seen if entry[0] <= LOOK_BACK * passes)
     return (passes - before) * math.log(gap / tol) / math.log(gap_before / gap) if gap < gap_before else math.inf
-
-
-def named(name: str, problem: SoftMargin, tol: float, start: Vector | None, notebook: Notebook = BLANK) -> SolverRun:
-    """The generator of one algorithm."""
-    if name == "coordinate_descent":
-        from maxmargin.solvers.coordinate_descent.descent import coordinate_descent
-
-        return coordinate_descent(problem, tol=tol, start=start, notebook=notebook)
-    if name == "newton":
-        if problem.loss is not Loss.SQUARED_HINGE:
-            raise ValueError('solver="newton" is for loss="squared_hinge": the hinge has no second derivative')
-        from maxmargin.solvers.newton.semismooth import semismooth_newton
-
-        return semismooth_newton(problem, tol=tol, start=start)
-    if name == "cvxpy":
-        from maxmargin.solvers.reference import soft_reference
-
-        return soft_reference(problem, tol=tol)
-    if problem.loss is not Loss.HINGE:
-        raise ValueError(f'solver="{name}" is for loss="hinge"; for the squared hinge there is solver="newton"')
-    if name in ("interior_point", "sieve") and problem.n_columns > MOST_COLUMNS:
-        raise ValueError(
-            f'solver="{name}" makes matrices of columns times columns: X has {problem.n_columns:,} of them, and '
-            f'{MOST_COLUMNS:,} are too many already; solver="coordinate_descent" or "auto" needs no such matrix'
-        )
-    if name == "interior_point":
-        from maxmargin.solvers.interior_point.method import interior_point
-
-        return interior_point(problem, tol=tol, notebook=notebook)
-    if name == "sieve":
-        from maxmargin.solvers.interior_point.sampling import sampled_path
-
-        return sampled_path(problem, tol=tol, notebook=notebook)
-    raise ValueError(f"solver={name!r} is not known; the solvers are {', '.join(SOLVERS)}")
 
 
 def plan(problem: SoftMargin, tol: float) -> Iterator[tuple[str, float]]:
@@ -187,3 +171,39 @@ def path_passes(problem: SoftMargin, tol: float) -> float:
         * (PASSES * per_row + ROW + multiplications)
         / (per_row + ROW)
     )
+
+
+@dataclass(eq=False)
+class ChoiceState(State):
+    """The algorithm that was chosen."""
+
+    options: Options
+    solver: str
+    algorithm: State | Kept | None = varying(None)
+
+
+def separation(problem: Separation, *, solver: str = AUTO, tol: float = 1e-9) -> Run:
+    """The named algorithm, or the one that suits the table."""
+    state = ChoiceState(Options(tol), solver)
+    return Run(state, chosen(problem, state))
+
+
+def chosen(problem: Separation, state: ChoiceState) -> SolverRun:
+    name = state.solver
+    if name == AUTO:
+        from maxmargin.solvers.hulls.contradictions import are_likely, contradiction
+
+        witness = contradiction(problem) if are_likely(problem.X) or not suits_hulls(problem) else None
+        if witness is not None:
+            yield witness
+            return
+        by_norm = "hulls" if suits_hulls(problem) else "coordinate_descent"
+        name = "linear_program" if problem.norm is Norm.L1 else by_norm
+    run = started(SEPARATION, name, problem, state.options)
+    state.algorithm = resumed(state.algorithm, run.state, problem.n_rows)
+    yield from run.iterates
+
+
+def suits_hulls(problem: Separation) -> bool:
+    """Whether a working set of the hulls fits: few rows or few columns."""
+    return min(problem.n_rows, problem.n_columns) <= LARGE
