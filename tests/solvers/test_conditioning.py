@@ -31,7 +31,7 @@ def test_lengths_and_values_stay(shape, form, bias):
         seen.append(placed)
         assert placed.X @ w == pytest.approx(rows @ old - (old @ rows.mean(axis=0) if bias else 0.0), abs=1e-9)
         w = np.random.default_rng(2).normal(size=placed.n_columns)
-        yield Iterate(w, 0.5 if bias else 0.0, np.ones(placed.n_rows), True, 0, 0, {})
+        yield Iterate(w, 0.5 if bias else 0.0, np.ones(placed.n_rows), True)
 
     rows = X.toarray() if sparse.issparse(X) else X.astype(float)
     old = np.random.default_rng(5).normal(size=shape[1])

@@ -205,7 +205,7 @@ def test_a_brief_refusal_says_nothing_of_progress(sees_all):
 def test_a_judge_is_brief_once():
     X, signs = kernel_cases.rings(n=100)
     problem = kernel_cases.problem_of(X, signs, 10.0)
-    poor = Iterate(np.zeros(0), 0.0, np.where(np.arange(100) < 20, 10.0, 0.0), True, 0, 0, {})
+    poor = Iterate(np.zeros(0), 0.0, np.where(np.arange(100) < 20, 10.0, 0.0), True)
     with kernel_cases.Threads() as threads:
         judge = KernelJudge(problem, 1e-6, threads)
         first, second, third = (judge.evaluate(poor, thorough=False) for _ in range(3))

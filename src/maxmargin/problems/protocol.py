@@ -38,6 +38,7 @@ class Iterate:
     averaged  the mean of the planes on the way, its bias as the last entry
     searched  the number that a search in phases is trying now: the guess of a margin, the eta of Winnow
     loss      the mean loss that the steps met
+    active    how many rows are active
     rows_made how many rows of the kernel were made
     solver    the name of the algorithm
     """
@@ -56,6 +57,7 @@ class Iterate:
     averaged: Vector | None = None
     searched: float = np.nan
     loss: float = 0.0
+    active: int = 0
     rows_made: int = 0
     solver: str = ""
 

@@ -11,7 +11,6 @@ over those at cost, and the fading part one vector `carried`, for each class.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ from maxmargin.solvers.interior_point.central_path import (
     FAR,
     WRONG,
     Direction,
+    PathPoint,
     PathRows,
 )
 from maxmargin.solvers.interior_point.merged_rows import MergedRows
@@ -63,19 +63,6 @@ class DropRule(State):
     times_moved: float = varying(3.0)
     check_below: float = varying(0.3)
     work: float = varying(0.0)
-
-
-class PathPoint(NamedTuple):
-    """Where the path is: mu, both objectives, and the Newton system up to its right-hand side."""
-
-    mu: float
-    primal: float
-    dual: float
-    gap: float
-    shrink: float
-    matrix: NDArray[np.float64]
-    residual: Vector
-    predictor: Vector
 
 
 @dataclass(init=False, eq=False)
@@ -302,7 +289,7 @@ class ActiveRows(State):
             self.spread(point.shrink)
         b = self.b if self.merged.moved is None else self.b - float(self.w @ self.merged.moved)
         w = self.w if self.merged.basis is None else self.merged.basis @ self.w
-        return Iterate(w, b, self.a, proposes, self.steps, self.steps, gap=float(point.gap))
+        return Iterate(w, b, self.a, proposes, self.steps, self.steps, gap=float(point.gap), active=len(self.units))
 
     def spread(self, shrink: float) -> None:
         """The dual variables of the caller's rows."""

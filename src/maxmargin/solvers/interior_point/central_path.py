@@ -53,6 +53,19 @@ class Direction(NamedTuple):
     xi: Vector
 
 
+class PathPoint(NamedTuple):
+    """Where the path is: mu, both objectives, and the Newton system up to its right-hand side."""
+
+    mu: float
+    primal: float
+    dual: float
+    gap: float
+    shrink: float
+    matrix: NDArray[np.float64]
+    residual: Vector
+    predictor: Vector
+
+
 @njit
 def put_on_path(active: Any, f: Any, mu: float) -> None:
     """The point of the path that belongs to the margins: p s = q xi = mu, p + q = 1, xi - s = f."""

@@ -36,7 +36,8 @@ from maxmargin.data.threads import Threads
 from maxmargin.problems.protocol import AT_REST, Options, SolverRun
 from maxmargin.problems.state import Kept, State, resumed, varying
 from maxmargin.problems.statement import SoftMargin
-from maxmargin.solvers.interior_point.active_rows import ActiveRows, PathPoint
+from maxmargin.solvers.interior_point.active_rows import ActiveRows
+from maxmargin.solvers.interior_point.central_path import PathPoint
 from maxmargin.solvers.interior_point.conditioning import from_a_better_place
 from maxmargin.solvers.interior_point.merged_rows import MergedRows, merge_rows
 from maxmargin.solvers.interior_point.normal_equations import Factor
