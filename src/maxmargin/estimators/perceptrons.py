@@ -16,13 +16,14 @@ from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import labels_of_a_batch
 from maxmargin.data.matrix import Vector, check_table
 from maxmargin.estimators.classifier import MarginClassifier, choice, positive, single, whole_number
+from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
 from maxmargin.problems.notebook import BLANK, Notebook
 from maxmargin.problems.separation import Norm, Separation, Solution
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
 from maxmargin.solve.clock import Answer, Clock, Status
-from maxmargin.solve.separation import drive, in_units_of_the_user, judge, separation_of, witness
+from maxmargin.solve.separation import drive, in_units_of_the_user, judge, quietly, separation_of, witness
 
 REFEREE_AFTER = 20  # sweeps without success: then the hull solver is asked, once, whether a plane exists at all
 UPDATES_ALLOWED = 2_000_000  # by default, and ten more for each row
@@ -212,6 +213,7 @@ class Perceptron(MistakeDriven):
         scale: float,
         notebook: Notebook = BLANK,
         first_w: Vector | None = None,
+        max_sweeps: int = 2**62,
     ) -> Iterator[Solution]:
         from maxmargin.solvers.perceptron import perceptron
 
@@ -221,6 +223,7 @@ class Perceptron(MistakeDriven):
             order=Order(self.order),
             seed=self._seed(),
             max_updates=max_updates,
+            max_sweeps=max_sweeps,
             first_w=first_w,
             trace=trace,
             notebook=notebook,
@@ -255,7 +258,8 @@ class Perceptron(MistakeDriven):
             solution = Solution(plane[:-1], float(plane[-1]), np.zeros(0), False, 0, 0, {})
         else:
             problem = Separation(two.X, two.signs, Norm.L2, self.fit_intercept)
-            solution = next(self._solver(problem, 2**62, None, 1.0, first_w=plane))
+            solution = next(quietly(self._solver(problem, 2**62, None, 1.0, first_w=plane, max_sweeps=1)))
+            refuse_too_long_steps(plane_values(two.X, solution.w[None], solution.b)[:, 0], two.rows)
         certificate = judge(two, Norm.L2, self.fit_intercept, solution, 1.0, tol=0.0, stopped=True)
         return Answer(two, solution, certificate, Status.BUDGET)
 

@@ -23,6 +23,7 @@ from maxmargin.data.threads import Threads, one_thread_for_blas
 from maxmargin.estimators.classifier import Table, check_tol, choice, positive, single, whole_number
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.kernel_planes import KernelPlanes
+from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernel_margin import KernelMargin
 from maxmargin.problems.kernels import Kernel, KernelName
@@ -212,9 +213,7 @@ class StochasticSVM(KernelPlanes):
         else:
             judge = JudgeOfTheLast(problem, self.tol, two.largest)
             solution, status = follow(solver, judge, clock, notebook)
-            if len(beyond := two.rows[~np.isfinite(judge.plane.values + judge.plane.b)]):
-                why = f"w.x + b of row {beyond[0]} is beyond what float64 can hold"
-                raise ValueError(f"the steps are too long: {why}. Scale the columns of X.")
+            refuse_too_long_steps(judge.plane.values + judge.plane.b, two.rows)
             certificate, a = soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)
             answer = Answer(two, solution, certificate, status, a)
         answer.solution.details.update(run=run, kernel=kernel)
@@ -347,6 +346,7 @@ class StochasticSVM(KernelPlanes):
             run = self._run(problem, n_rows, earlier)
             for _ in stochastic_subgradient(problem, run, step=self.step, max_sweeps=1):
                 pass
+            refuse_too_long_steps(plane_values(two.X, run.w[None], run.b)[:, 0], two.rows)
             run.a = np.zeros(0)
             runs.append(run)
         self._show(table.labels.classes, strategy, runs)

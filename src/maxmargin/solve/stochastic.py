@@ -21,6 +21,7 @@ from maxmargin.problems.notebook import BLANK, Notebook, State, solution_in, sta
 from maxmargin.problems.separation import Solution
 from maxmargin.problems.soft_margin import Judgement, SoftMargin
 from maxmargin.solve.clock import BY_THE_CLOCK, Clock, Status
+from maxmargin.solve.separation import quietly
 from maxmargin.solve.soft_margin import Judge, prove, soft_margin_of, taken_up
 
 if TYPE_CHECKING:
@@ -53,10 +54,11 @@ def follow(
 
     if (kept := notebook.page("looks", state, growing=("w",))) is not None:
         solution, next_look, seen = solution_in(kept), kept["next_look"], kept["seen"]
+    solutions = quietly(solver)
     try:
         while True:
             with clock.searching():
-                found = next(solver, None)
+                found = next(solutions, None)
             if found is None:  # the end of the solver: a StopIteration of anybody else is an error of theirs
                 break
             solution, seen = found, False
