@@ -6,8 +6,9 @@
 of a class, zero rows, constant columns, scales from 1e-150 to 1e150, C from 1e-12 to 1e12, weights that are zero or
 huge, touching hulls. A worker fits them, one after the other. Each may end with
 
-    a fit      whose certificate holds (exactly, where that can be asked), whose numbers are finite, and whose
-               predictions are labels
+    a fit      whose certificate holds (exactly, where that can be asked), whose numbers are finite, whose predictions
+               are labels, and which is the same after it was saved and loaded; where rows can also come by
+               partial_fit, its numbers are finite, too
     an error   a ValueError that this package raises, with a sentence
 
 and with nothing else: no other exception, no warning but that it ended early, no crash, no more than 20 s of CPU. It
@@ -24,6 +25,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -96,12 +98,54 @@ def outcome_of_fit(problem):
             raise BadEnd("wrong", "it predicts labels that are none")
         if not np.all(np.isfinite(model.decision_function(problem.X))):
             raise BadEnd("wrong", "decision_function is not finite on its own rows")
+    if hasattr(model, "predict") and not callable(getattr(model, "kernel", None)):  # a file holds no functions
+        refuse_another_model(model, problem, weights)
+    if hasattr(problem.estimator, "partial_fit"):
+        refuse_endless_streams(problem)
     verdicts = {part.verdict.name for part in parts_of(model.certificate_)}
     if verdicts <= {"OPTIMAL", "SEPARABLE"}:
         return "proven"
     if verdicts & {"NOT_SEPARABLE", "WEAKLY_SEPARABLE"}:
         return "not separable"
     return "undecided" if "UNDECIDED" in verdicts else "early"
+
+
+def refuse_another_model(model, problem, weights):
+    """Save and load it: the model must be that of its certificate, and predict the same."""
+    import numpy as np
+
+    from maxmargin.estimators.model_verification import verify_model
+    from maxmargin.persistence import ModelFileError, load, save
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            save(model, os.path.join(folder, "model"), problem.X, problem.y)
+            again = load(os.path.join(folder, "model"))
+        except ModelFileError as error:
+            raise BadEnd("wrong", str(error).replace(folder, "")) from None
+    if not np.array_equal(again.decision_function(problem.X), model.decision_function(problem.X)):
+        raise BadEnd("wrong", "it predicts something else after it was saved and loaded")
+    if not (found := verify_model(again, problem.X, problem.y, **weights)):
+        raise BadEnd("unverified", f"saved and loaded: {found}")
+
+
+def refuse_endless_streams(problem):
+    """The rows come twice by partial_fit, if that is not refused in a sentence."""
+    import numpy as np
+    from sklearn.base import clone
+
+    model = clone(problem.estimator)
+    try:
+        for _ in range(2):
+            model.partial_fit(problem.X, problem.y, classes=np.unique(problem.y))
+    except ValueError as error:
+        outcome, detail = outcome_of_error(error, problem)
+        if outcome != "refused":
+            raise BadEnd(outcome, f"partial_fit: {detail}") from None
+        return
+    for numbers in (model.coef_, model.intercept_, model.decision_function(problem.X)):
+        if not np.all(np.isfinite(numbers)):
+            raise BadEnd("wrong", "after partial_fit it is not finite")
 
 
 def outcome_of_error(error, problem):

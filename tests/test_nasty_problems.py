@@ -218,7 +218,20 @@ def test_a_linear_kernel_of_the_least_numbers_there_are(form):
 
 
 @pytest.mark.parametrize(
-    ("seed", "number"), [(0, 104), (0, 1131), (0, 1546), (0, 2287), (0, 3542), (0, 3769), (0, 3822), (4, 199)]
+    ("seed", "number"),
+    [
+        (0, 104),
+        (0, 1131),
+        (0, 1546),
+        (0, 2287),
+        (0, 3542),
+        (0, 3769),
+        (0, 3822),
+        (4, 199),
+        (77, 75),
+        (100, 1195),
+        (100, 3400),
+    ],
 )
 def test_one_that_the_hunt_found(seed, number):
     outcome, detail = hunter.outcome_of(nasty_problem(seed, number))

@@ -1,14 +1,17 @@
 """The tests against an installed wheel, for every Python and every release of scikit-learn that is supported.
 
     make matrix
-    python tests/version_matrix.py --only lowest -- tests/estimators -k contract
+    python tests/version_matrix.py --only lowest --again -- tests/estimators -k contract
 
 Each cell is a venv of its own in .matrix/, with the wheel that a user would get. "lowest" takes the least release of
-each dependency that pyproject.toml admits. A Python that this machine does not have is a row that says so. Prints a
-table, and ends with 1 if a test failed.
+each dependency that pyproject.toml admits. A Python that this machine does not have, or a venv that cannot be made, is
+a row that says so. Cells can be run one at a time: .matrix/results.json keeps the last run of each, and the table that
+is printed shows all of them. Ends with 1 if a test failed.
 """
 
 import argparse
+import datetime
+import json
 import os
 import re
 import shutil
@@ -92,21 +95,25 @@ def build_wheel():
     return wheel
 
 
-def make_venv(cell, python, wheel):
-    """A fresh venv that holds the wheel with all its extras; its folder."""
+def make_venv(cell, python, wheel, again):
+    """A venv that holds the wheel with all its extras; its folder. `again` keeps the packages that it has."""
     venv = FOLDER / re.sub(r"[^\w.]+", "-", cell.name)
+    constraints, pins = venv / "constraints.txt", "\n".join(cell.pins) + "\n"
+    pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    if again and constraints.exists() and constraints.read_text() == pins:
+        subprocess.run([*pip, "--force-reinstall", "--no-deps", str(wheel)], check=True)
+        return venv
     shutil.rmtree(venv, ignore_errors=True)
     subprocess.run([python, "-m", "venv", str(venv)], check=True)
-    constraints = venv / "constraints.txt"
-    constraints.write_text("\n".join(cell.pins) + "\n")
-    pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--constraint", str(constraints)]
-    subprocess.run([*pip, f"maxmargin[all,test] @ {wheel.as_uri()}"], check=True)
+    constraints.write_text(pins)
+    subprocess.run([*pip, "--constraint", str(constraints), f"maxmargin[all,test] @ {wheel.as_uri()}"], check=True)
     return venv
 
 
 def run_tests(venv, arguments):
-    """(passed, failed, skipped) of the tests on the installed wheel."""
+    """[passed, failed, skipped] of the tests on the installed wheel; a run without a report is one failure."""
     report = venv / "report.xml"
+    report.unlink(missing_ok=True)
     environment = {**os.environ, "MAXMARGIN_INSTALLED": "1"}
     environment.pop("PYTHONPATH", None)
     where = [str(venv / "bin" / "python"), "-c", "import maxmargin; print(maxmargin.__file__)"]
@@ -115,40 +122,62 @@ def run_tests(venv, arguments):
     pytest = [str(venv / "bin" / "pytest"), "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *arguments]
     pytest += ["-W", "ignore::DeprecationWarning"]  # old releases of one dependency with new ones of another
     subprocess.run(pytest, env=environment, cwd=ROOT, check=False)
+    if not report.exists():
+        return [0, 1, 0]
     suite = ElementTree.parse(report).getroot().find("testsuite")
     total, skipped = int(suite.get("tests")), int(suite.get("skipped"))
     failed = int(suite.get("failures")) + int(suite.get("errors"))
-    return total - failed - skipped, failed, skipped
+    return [total - failed - skipped, failed, skipped]
 
 
 def versions_in(venv):
-    listed = answer_of(str(venv / "bin" / "python"), "-m", "pip", "list", "--format=freeze") or ""
+    """Of Python, and of the packages that are shown."""
+    python = str(venv / "bin" / "python")
+    listed = answer_of(python, "-m", "pip", "list", "--format=freeze") or ""
     versions = dict(line.split("==") for line in listed.splitlines() if "==" in line)
-    return [versions.get(name, "?") for name in SHOWN]
+    return [answer_of(python, "--version").split()[-1], *(versions.get(name, "?") for name in SHOWN)]
 
 
-def main():
+def result_of(cell, wheel, again, arguments):
+    """What is said of a cell: its versions, the counts of its tests, which tests they were, and when."""
+    nothing = ["-"] * len(SHOWN)
+    python = find_python(cell.python)
+    if python is None:
+        return {"versions": [f"{cell.python} is missing", *nothing], "counts": [0, 0, 0], "tests": "none"}
+    try:
+        venv = make_venv(cell, python, wheel, again)
+    except subprocess.CalledProcessError:
+        return {"versions": [f"{cell.python}, no venv", *nothing], "counts": [0, 1, 0], "tests": "none"}
+    counts = run_tests(venv, arguments or ["tests", "-n", "2", "--dist", "loadfile"])
+    return {"versions": versions_in(venv), "counts": counts, "tests": " ".join(arguments) or "all"}
+
+
+def table_of(results):
+    header = ["cell", "Python", *SHOWN, "passed", "failed", "skipped", "tests", "on"]
+    rows = [
+        [name, *result["versions"], *map(str, result["counts"]), result["tests"], result["on"]]
+        for name, result in results.items()
+    ]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows])
+
+
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", help="cells whose name holds this text")
+    parser.add_argument("--again", action="store_true", help="keep the venvs that are there, and renew the wheel alone")
     parser.add_argument("tests", nargs="*", help="arguments for pytest; default: all tests, on two cores")
-    chosen = parser.parse_args()
-    arguments = chosen.tests or ["tests", "-n", "2", "--dist", "loadfile"]
-    wheel = build_wheel()
-    rows, worst = [], 0
+    chosen = parser.parse_args(arguments)
+    kept = FOLDER / "results.json"
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    wheel, worst = build_wheel(), 0
     for cell in CELLS:
         if chosen.only and chosen.only not in cell.name:
             continue
-        python = find_python(cell.python)
-        if python is None:
-            rows.append([cell.name, f"{cell.python} is missing", *["-"] * (len(SHOWN) + 3)])
-            continue
-        venv = make_venv(cell, python, wheel)
-        counts = run_tests(venv, arguments)
-        worst = max(worst, counts[1])
-        rows.append([cell.name, cell.python, *versions_in(venv), *map(str, counts)])
-    header = ["cell", "Python", *SHOWN, "passed", "failed", "skipped"]
-    for row in [header, ["---"] * len(header), *rows]:
-        print("| " + " | ".join(row) + " |")
+        result = result_of(cell, wheel, chosen.again, chosen.tests)
+        known[cell.name] = {**result, "on": f"{datetime.datetime.now():%Y-%m-%d %H:%M}"}
+        kept.write_text(json.dumps(known, indent=1))
+        worst = max(worst, result["counts"][1])
+    print(table_of({cell.name: known[cell.name] for cell in CELLS if cell.name in known}))
     return 1 if worst else 0
 
 

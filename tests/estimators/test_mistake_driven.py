@@ -184,6 +184,29 @@ def test_partial_fit_in_one_batch_is_one_sweep():
         whole.predict(X)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_partial_fit_visits_each_row_of_a_small_batch_once(fit_intercept):
+    X, y = np.array([[1.0, 2.0], [3.0, 4.0], [-5.0, 6.0], [1.0, 2.0]]), np.array([0, 1, 0, 1])  # nothing separates them
+    model, w, b = Perceptron(fit_intercept=fit_intercept), np.zeros(2), 0.0
+    for call in range(3):
+        model.partial_fit(X, y, classes=[0, 1])
+        mistakes = 0
+        for x, sign in zip(X, 2.0 * y - 1.0, strict=True):
+            if sign * (w @ x + b) <= 0.0:
+                w, b, mistakes = w + sign * x, b + sign * fit_intercept, mistakes + 1
+        assert np.array_equal(model.coef_[0], w), call
+        assert model.intercept_[0] == b
+        assert (model.n_iter_, model.n_updates_) == (1, mistakes)
+
+
+def test_partial_fit_of_rows_beyond_float64_is_refused_and_changes_nothing():
+    model = Perceptron().partial_fit([[1.0], [-1.0]], [1, 0], classes=[0, 1])
+    before = model.coef_.copy()
+    with pytest.raises(ValueError, match=r"too long: w\.x \+ b of row 1 is beyond"):
+        model.partial_fit([[0.0], [1e200]], [0, 0])
+    assert np.array_equal(model.coef_, before)
+
+
 @pytest.mark.parametrize(
     ("labels", "classes", "words"),
     [

@@ -86,6 +86,16 @@ def test_a_huge_C_is_called_proven_only_where_it_is():
     assert street[0].margin == pytest.approx(HardMarginSVM().fit(X, y).margin_, rel=1e-6)
 
 
+@pytest.mark.parametrize("weights", [None, [1e-12, 1.0]])
+def test_a_C_max_beyond_float64_is_infinite(weights):
+    size = 1e-170 if weights is None else 1e-149  # C_max = 2 / size^2 / weight
+    street = path([[-0.5 * size], [0.5 * size]], [0, 1], Cs=[1.0, 1e300], sample_weight=weights)
+    assert street.separation.is_separable
+    assert street.C_max == math.inf
+    assert "From C =" not in street.report()
+    assert [point.status for point in street] == [Status.PROVEN] * 2
+
+
 def test_C_max_with_weights_is_where_the_last_bound_is_left():
     X, y, _ = separable_gaussians(60, 2, margin=0.4, seed=4)
     weights = np.random.default_rng(0).uniform(0.2, 3.0, 60)

@@ -232,3 +232,20 @@ def test_what_a_stream_cannot_have_is_said_in_a_sentence():
         StochasticSVM().partial_fit(X, y, classes=["no", "yes"]).partial_fit(X, y, classes=["no", "maybe"])
     with pytest.raises(ValueError, match="certificate_ speaks of the rows of fit"):
         StochasticSVM(kernel="rbf").fit(X, y).certify(X, y)
+
+
+@pytest.mark.parametrize("average", [True, False])
+def test_steps_beyond_float64_in_a_stream_are_refused_and_change_nothing(average):
+    svm = StochasticSVM(C=1e6, average=average).partial_fit([[1.0], [-1.0]], [1, 0], classes=[0, 1])
+    before = svm.coef_.copy()
+    with pytest.raises(ValueError, match="the steps are too long"):
+        svm.partial_fit([[1e200], [-1e200]], [0, 1])
+    assert np.array_equal(svm.coef_, before)
+
+
+def test_a_ball_that_float64_cannot_measure_is_refused():
+    X = np.array([[1e200, 0.0], [0.0, 1e200], [1e200, 1e200], [0.0, 0.0]])
+    with pytest.raises(ValueError, match=r"too long: after .* \|w\|\^2 is beyond what float64 can hold"):
+        StochasticSVM(C=1e-90, average=True, project=True).fit(X, [0, 1, 1, 0])
+    svm = StochasticSVM(C=1e-90, average=True, project=True).fit(1e-100 * X, [0, 1, 1, 0])
+    assert np.linalg.norm(svm.coef_) <= math.sqrt(4e-90)

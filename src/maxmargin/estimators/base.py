@@ -22,6 +22,7 @@ from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.labels import Labels, check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
 from maxmargin.estimators.convergence import End, Ending, tell
+from maxmargin.estimators.plane_values import plane_values
 from maxmargin.estimators.seen import seen_by
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems, votes
 from maxmargin.run.control import Clock, Status, now
@@ -144,8 +145,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
 
     def _plane_values(self, X: Any) -> NDArray[np.float64]:
         """w.x + b: one column for each plane."""
-        X = check_table(self, X, reset=False).X
-        return np.asarray(X @ self.coef_.T + self.intercept_, dtype=np.float64)
+        return plane_values(check_table(self, X, reset=False).X, self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row. Where w.x + b is exactly 0, of two classes it is classes_[1]: f(x) >= 0 is +1."""

@@ -191,19 +191,31 @@ def canonical_plane(certificate: Certificate) -> tuple[NDArray[np.float64], floa
 def canonical_dual(answer: Answer) -> Vector:
     """a_i y_i of the support vectors, scaled so that sum a_i y_i x_i is the canonical w.
 
-    The weights l of the hull points have |p| = 2 margin (without a bias: |p| = margin), so a = l / (2 margin^2),
-    or l / margin^2; and one power of the margin less for l1. On data without a margin: the witness as it is.
+    On data without a margin: the witness as it is.
     """
-    certificate, two = answer.certificate, answer.two
+    certificate = answer.certificate
     assert isinstance(certificate, Certificate)
+    weights, signs = hull_weights(certificate, answer.two)
+    a = canonical_weights(certificate, weights) if certificate.margin_lower > 0.0 else weights
+    return a * signs if np.all(np.isfinite(a)) else weights * signs  # beyond float64: the weights as they are
+
+
+def hull_weights(certificate: Certificate, two: TwoClasses) -> tuple[Vector, Vector]:
+    """The weights above zero, which sum to one in each class if there is a bias; and the signs of their rows."""
     carrying = certificate.weights > 0.0
     weights, signs = certificate.weights[carrying], two.signs[np.searchsorted(two.rows, certificate.rows[carrying])]
     if certificate.fit_intercept:
         for side in (signs > 0, signs < 0):
             weights = np.where(side, weights / max(float(weights[side].sum()), np.finfo(float).tiny), weights)
-    if not certificate.margin_lower > 0.0:
-        return weights * signs
+    return weights, signs
+
+
+def canonical_weights(certificate: Certificate, weights: Vector) -> Vector:
+    """The a_i; infinite where they are beyond float64.
+
+    The weights l of the hull points have |p| = 2 margin (without a bias: |p| = margin), so a = l / (2 margin^2),
+    or l / margin^2; and one power of the margin less for l1.
+    """
     with np.errstate(over="ignore", divide="ignore"):
         a = weights / certificate.margin_upper / (2.0 if certificate.fit_intercept else 1.0)
-        a = a if certificate.norm == "l1" else a / certificate.margin_upper
-    return a * signs if np.all(np.isfinite(a)) else weights * signs  # beyond float64: the weights as they are
+        return a if certificate.norm == "l1" else np.asarray(a / certificate.margin_upper)

@@ -25,12 +25,13 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.duality import combination, values_of
+from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector, check_table, in_safe_range, row_squares
 from maxmargin.estimators.base import is_boolean, positive
 from maxmargin.estimators.convergence import End, Ending, tell
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
-from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_dual
+from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_weights, hull_weights
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
@@ -65,7 +66,7 @@ class MarginPath:
     classes        the labels on the negative and on the positive side
     points         one `PathPoint` for each C
     C_max          where the path ends: from here on the soft margin is the hard margin (infinity for the squared
-                   hinge). None if no plane separates the rows, or if that was not asked
+                   hinge, and where it is beyond float64). None if no plane separates the rows, or if that was not asked
     separation     the certificate of the hard margin or, where no plane separates the rows, the witness of that; None
                    if it was not asked
 
@@ -235,7 +236,7 @@ def points_of(
     loss, fit_intercept = svm.loss, svm.fit_intercept
     end = hard_end(two, fit_intercept, clock, hard_margin)
     grid = given if given is not None else even_grid(two, Loss(loss), fit_intercept, count, end)
-    separable = end is not None and end.C_max < math.inf
+    separable = end is not None and end.certificate.verdict is Verdict.OPTIMAL
     C_max = end.C_max if end is not None and Loss(loss) is Loss.HINGE else math.inf
     points: list[PathPoint] = []
     start = None
@@ -265,7 +266,7 @@ def points_of(
 def path_point(two: TwoClasses, certificate: SoftMarginCertificate, status: Status) -> PathPoint:
     """What the certificate's plane does with the rows."""
     w, b = certificate.w, certificate.b
-    steepness = float(np.linalg.norm(w))
+    steepness = length(w, "l2")
     slack = 1.0 - two.signs * (values_of(two.X, w) + b)
     return PathPoint(
         C=certificate.C,
@@ -309,8 +310,10 @@ def hard_end(two: TwoClasses, fit_intercept: bool, clock: Clock, asked: bool | N
     if certificate.verdict is not Verdict.OPTIMAL:
         return HardEnd(certificate)
     a = np.zeros(len(two.rows))
-    a[np.searchsorted(two.rows, certificate.rows[certificate.weights > 0.0])] = np.abs(canonical_dual(answer))
-    C_max = float(np.max(a if two.weights is None else a / two.weights))
+    own = canonical_weights(certificate, hull_weights(certificate, two)[0])
+    a[np.searchsorted(two.rows, certificate.rows[certificate.weights > 0.0])] = own
+    with np.errstate(over="ignore"):
+        C_max = float(np.max(a if two.weights is None else a / two.weights))
     return HardEnd(certificate, C_max, *hard._shown_plane(certificate), a)
 
 

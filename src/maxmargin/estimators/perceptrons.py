@@ -14,6 +14,7 @@ from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import labels_of_a_batch
 from maxmargin.data.matrix import Vector, check_table
 from maxmargin.estimators.base import MarginClassifier, choice, positive, single, whole_number
+from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
 from maxmargin.problems.protocol import Iterate, Run, shown
 from maxmargin.problems.statement import Norm, Separation
@@ -207,6 +208,7 @@ class Perceptron(MistakeDriven):
         trace: Trace | None,
         scale: float,
         first_w: Vector | None = None,
+        max_sweeps: int = 2**62,
     ) -> Run:
         from maxmargin.solvers.mistakes.perceptron import perceptron
 
@@ -216,6 +218,7 @@ class Perceptron(MistakeDriven):
             order=Order(self.order),
             seed=self._seed(),
             max_updates=max_updates,
+            max_sweeps=max_sweeps,
             first_w=first_w,
             trace=trace,
         )
@@ -249,7 +252,10 @@ class Perceptron(MistakeDriven):
             iterate = Iterate(plane[:-1], float(plane[-1]), np.zeros(0))
         else:
             problem = Separation(two.X, two.signs, Norm.L2, self.fit_intercept)
-            iterate = next(shown(self._solver(problem, 2**62, None, 1.0, first_w=plane).iterates))
+            run = self._solver(problem, 2**62, None, 1.0, first_w=plane, max_sweeps=1)
+            with np.errstate(all="ignore"):  # whatever overflows, the end is looked at
+                iterate = next(shown(run.iterates))
+            refuse_too_long_steps(plane_values(two.X, iterate.w[None], iterate.b)[:, 0], two.rows)
         certificate = judge(two, Norm.L2, self.fit_intercept, iterate, 1.0, tol=0.0, stopped=True)
         return Answer(two, iterate, certificate, Status.BUDGET)
 

@@ -23,6 +23,7 @@ from maxmargin.data.threads import Threads, one_thread_for_blas
 from maxmargin.estimators.base import Table, check_tol, choice, positive, single, whole_number
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.kernel_base import KernelPlanes
+from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel, KernelName
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain, two_class_problems
@@ -205,9 +206,7 @@ class StochasticSVM(KernelPlanes):
         else:
             judge = JudgeOfTheLast(problem, self.tol, two.largest)
             iterate, status = follow(solver, judge, clock)
-            if len(beyond := two.rows[~np.isfinite(judge.plane.values + judge.plane.b)]):
-                why = f"w.x + b of row {beyond[0]} is beyond what float64 can hold"
-                raise ValueError(f"the steps are too long: {why}. Scale the columns of X.")
+            refuse_too_long_steps(judge.plane.values + judge.plane.b, two.rows)
             certificate, a = soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)
             answer = Answer(two, iterate, certificate, status, a)
         answer = dataclasses.replace(answer, run=run, kernel=kernel)
@@ -340,6 +339,7 @@ class StochasticSVM(KernelPlanes):
             run = self._run(problem, n_rows, earlier)
             for _ in stochastic_subgradient(problem, run, step=self.step, max_sweeps=1).iterates:
                 pass
+            refuse_too_long_steps(plane_values(two.X, run.w[None], run.b)[:, 0], two.rows)
             run.a = np.zeros(0)
             runs.append(run)
         self._show(table.labels.classes, strategy, runs)

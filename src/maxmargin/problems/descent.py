@@ -103,6 +103,7 @@ class Descent(State):
         """The a_i; without a kernel always those of the last plane, because they prove more than their mean."""
         return self.shown(self.a, self.a_lag)
 
+    @np.errstate(over="ignore", invalid="ignore")  # whoever shows it measures it
     def shown(self, values: Vector, lag: Vector) -> Vector:
         """The values as they are or, where a lag is kept, their mean over the visits."""
         scale, mass, *_, weight = self.position

@@ -15,8 +15,8 @@ the last w without the logarithm in its bound [lacoste2012].
 
 Shrinking w costs nothing: w = scale v, and only the scale shrinks. The mean costs nothing either: with
 M = sum_t t scale_t so far, sum_t t w_t = M v - u, where u collects M step x_i whenever v moves by step x_i.
-When the scale has become too small for v, or zero as in the first step of Pegasos, it is multiplied into v, and the sum
-so far into u. The same holds for the a_i.
+When the scale has become too small for v, or zero as in the first step of Pegasos, or would by being taken back to the
+ball from far away, it is multiplied into v, and the sum so far into u. The same holds for the a_i.
 
 With a kernel v is the plane's values on all rows (`kernel_memory`), and w its coefficients a_i.
 
@@ -49,7 +49,7 @@ NUMBERS_PER_CALL = 20_000_000  # a compiled call cannot be interrupted: it reads
 PRODUCTS_PER_CALL = 2_000_000_000  # of numbers, in making rows of a kernel
 VISITS_PER_CALL = 4096  # at least, over several sweeps of a small table
 AHEAD = 2  # rows: the memory is asked for a row this long before it is visited, for its other numbers twice as long
-SMALLEST_SCALE = 1e-4  # below, too many digits would cancel in M v - u
+SMALLEST_SCALE = 1e-4  # below, or where a step is as much longer than the ball, too many digits would cancel in M v - u
 LONGEST_STEP_OF_B = 1.0
 
 Step = str | float | Callable[[int], float]
@@ -114,14 +114,15 @@ def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start:
             break
         eta = etas[k]
         scale *= 1.0 - eta * lam
-        if abs(scale) < SMALLEST_SCALE:
+        push = eta * weights[i] if violated else 0.0
+        far = projected and push * SMALLEST_SCALE * np.sqrt(squares[i]) > radius  # and soon taken back to the ball
+        if abs(scale) < SMALLEST_SCALE or far:
             fold(v, v_lag, scale, mass)
             fold(a, a_lag, scale, mass)
             product *= scale
             square *= scale * scale
             scale, mass = 1.0, 0.0
         if violated:
-            push = eta * weights[i]
             step = push * signs[i] / scale
             move(rows, i, step, v)
             a[i] += push / scale
@@ -230,9 +231,10 @@ def visit(table: Table, rule: Rule, run: Descent, memory: KernelMemory | None, o
             memory.fetch(int(order[done]), coming[values < 1.0])
     finally:  # where the clock ends the work, too, the run can go on from here
         run.visits += done
-    if not (np.all(np.isfinite(run.position.scale * run.v)) and math.isfinite(run.position.b)):
+    if not all(np.all(np.isfinite(part)) for part in (run.position.scale * run.v, *plane, run.position)):
+        what = "|w|^2 is" if math.isfinite(rule.radius) else "the weights are"
         raise ValueError(
-            f"the steps are too long: after {run.visits} visits the weights are beyond what float64 can hold. Keep "
+            f"the steps are too long: after {run.visits} visits {what} beyond what float64 can hold. Keep "
             f"step * lambda below 1, with lambda = 1 / (rows * C) = {rule.lam:.3g} here, or scale the columns of X"
         )
     return met
