@@ -203,7 +203,7 @@ def reached_lines(tests, folder):
     return seconds, lines
 
 
-def tests_that_reach(mutant, seconds, lines, most):
+def fastest_that_reach(mutant, seconds, lines, most):
     """The tests that run the fault's lines or, if it runs on import, all beside those that run its file; the fastest,
     up to `most` seconds."""
     of_file = lines.get(str(mutant.path), {})
@@ -298,7 +298,7 @@ def main():
         if str(mutant) in known and chosen.only is None:
             verdict, detail = "equivalent", known[str(mutant)]
         else:
-            names = tests_that_reach(mutant, seconds, lines, chosen.seconds)
+            names = fastest_that_reach(mutant, seconds, lines, chosen.seconds)
             verdict, detail = hunt(mutant, names, seconds, limit, loud=chosen.only is not None)
         counts[verdict] += 1
         by_file.setdefault(mutant.path.stem, Counter())[verdict] += 1
