@@ -119,14 +119,16 @@ class Reach:
 
 
 class Chosen:
-    """A pytest plugin: these tests alone, in this order; keeps the name of the first that fails."""
+    """A pytest plugin: these tests alone, in this order, and those that the fault made; keeps the first that fails."""
 
-    def __init__(self, names):
+    def __init__(self, names, known):
         self.places = {name: place for place, name in enumerate(names)}
+        self.known = known
         self.failed = None
 
     def pytest_collection_modifyitems(self, items):
-        items[:] = sorted((item for item in items if item.nodeid in self.places), key=lambda i: self.places[i.nodeid])
+        chosen = (item for item in items if item.nodeid in self.places or item.nodeid not in self.known)
+        items[:] = sorted(chosen, key=lambda item: self.places.get(item.nodeid, len(self.places)))
 
     def pytest_runtest_logreport(self, report):
         if report.failed and self.failed is None:
@@ -201,14 +203,17 @@ def reached_lines(tests, folder):
     return seconds, lines
 
 
-def tests_that_reach(mutant, seconds, lines, most):
-    """The tests that run the fault's lines, or its file if it runs on import; the fastest, up to `most` seconds."""
+def fastest_that_reach(mutant, seconds, lines, most):
+    """The tests that run the fault's lines or, if it runs on import, all beside those that run its file; the fastest,
+    up to `most` seconds."""
     of_file = lines.get(str(mutant.path), {})
     fault = mutant.fault
-    wanted = {str(line) for line in range(fault.line, fault.last_line + 1)}
-    names = {name for line, tests in of_file.items() if line in wanted for name in tests}
-    if not names:
-        names = {name for tests in of_file.values() for name in tests} if runs_on_import(mutant) else set()
+    if runs_on_import(mutant):  # what it makes may be read where no line of its file runs
+        files = {file_of(name) for tests in of_file.values() for name in tests}
+        names = {name for name in seconds if file_of(name) in files}
+    else:
+        wanted = {str(line) for line in range(fault.line, fault.last_line + 1)}
+        names = {name for line, tests in of_file.items() if line in wanted for name in tests}
     ordered = sorted(names, key=lambda name: (seconds.get(name, 0.0), name))
     until = itertools.accumulate(seconds.get(name, 0.0) for name in ordered)
     return [name for name, total in zip(ordered, until, strict=True) if total <= most]
@@ -223,15 +228,19 @@ def runs_on_import(mutant):
     )
 
 
-def hunt(mutant, names, limit, loud=False):
+def file_of(name):
+    return name.split("::", 1)[0]
+
+
+def hunt(mutant, names, known, limit, loud=False):
     """(verdict, detail) of one mutant: killed by a test, or survived."""
     if not names:
         return "survived", "no test runs this line"
 
     def work():
         sys.meta_path.insert(0, Planting(mutant))
-        plugin = Chosen(names)
-        files = sorted({name.split("::", 1)[0] for name in names})
+        plugin = Chosen(names, known)
+        files = sorted({file_of(name) for name in names})
         code = pytest_in_silence(["-x", *(str(ROOT / file) for file in files)], plugin, loud)
         return [code, plugin.failed]
 
@@ -289,8 +298,8 @@ def main():
         if str(mutant) in known and chosen.only is None:
             verdict, detail = "equivalent", known[str(mutant)]
         else:
-            names = tests_that_reach(mutant, seconds, lines, chosen.seconds)
-            verdict, detail = hunt(mutant, names, limit, loud=chosen.only is not None)
+            names = fastest_that_reach(mutant, seconds, lines, chosen.seconds)
+            verdict, detail = hunt(mutant, names, seconds, limit, loud=chosen.only is not None)
         counts[verdict] += 1
         by_file.setdefault(mutant.path.stem, Counter())[verdict] += 1
         if verdict == "survived":

@@ -2,9 +2,10 @@
 
 import ast
 import sys
+from types import SimpleNamespace
 
 import pytest
-from hunt_mutants import PACKAGE, draw, equivalents
+from hunt_mutants import PACKAGE, Chosen, Mutant, draw, equivalents, fastest_that_reach
 from mutations import faults, planted
 
 SOURCE = '''
@@ -87,6 +88,26 @@ def test_a_draw_is_in_proportion_and_is_the_same_again():
     assert drawn != draw(PACKAGE / "certificates", 100, 2)
     longest = max((PACKAGE / "certificates").glob("*.py"), key=lambda path: len(path.read_text().splitlines()))
     assert sum(mutant.path == longest for mutant in drawn) >= 7
+
+
+def test_the_fastest_tests_that_can_notice_come_first(tmp_path):
+    """Those that run the line; of a constant also those beside them, which may read it and run no line at all."""
+    path = tmp_path / "module.py"
+    path.write_text("LIMIT = 2.0\n\n\ndef f(x):\n    return x < LIMIT\n")
+    seconds = {"a.py::slow": 3.0, "a.py::reads": 0.0, "a.py::quick": 1.0, "b.py::elsewhere": 0.0}
+    lines = {str(path): {"1": ["a.py::slow"], "5": ["a.py::slow", "a.py::quick"]}}
+    constant, comparison = (Mutant(path, fault) for fault in faults(path.read_text()))
+    assert fastest_that_reach(comparison, seconds, lines, 9.0) == ["a.py::quick", "a.py::slow"]
+    assert fastest_that_reach(constant, seconds, lines, 9.0) == ["a.py::reads", "a.py::quick", "a.py::slow"]
+    assert fastest_that_reach(constant, seconds, lines, 2.0) == ["a.py::reads", "a.py::quick"]
+
+
+def test_a_test_that_is_there_because_of_a_fault_runs_too():
+    """As where the parameters of a test are the constants that are judged."""
+    items = [SimpleNamespace(nodeid=name) for name in ("a.py::f[4]", "a.py::g", "a.py::h", "a.py::i")]
+    plugin = Chosen(["a.py::i", "a.py::g", "a.py::f[2]"], {"a.py::f[2]", "a.py::g", "a.py::h", "a.py::i"})
+    plugin.pytest_collection_modifyitems(items)
+    assert [item.nodeid for item in items] == ["a.py::i", "a.py::g", "a.py::f[4]"]
 
 
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="another Python writes some expressions another way")

@@ -241,6 +241,22 @@ def test_conditions_at_rows_that_do_not_exist(exact, name, condition):
 
 
 @float64_and_exact
+def test_rows_off_a_weakly_separating_plane_are_counted_again(exact):
+    weak = honest("weakly separable")
+    assert weak.certificate.rows_off_plane == 2  # of five: three lie on the plane
+    for count in (0, 1, 3, 5, 6):
+        forged = dataclasses.replace(weak.certificate, rows_off_plane=count)
+        words = f"2 rows are counted off a weakly separating plane, not {count}"
+        assert words in str(weak._replace(certificate=forged).verify(exact))
+    for name in ("hard", "not separable", "undecided", "stopped"):  # where there is no such plane
+        case = honest(name)
+        for count in (0, 2, case.certificate.n_rows):
+            forged = dataclasses.replace(case.certificate, rows_off_plane=count)
+            words = f"no rows are counted off a weakly separating plane, not {count}"
+            assert words in str(case._replace(certificate=forged).verify(exact))
+
+
+@float64_and_exact
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_class_against_itself_is_no_question(exact, name):
     case = honest(name)

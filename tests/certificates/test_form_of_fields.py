@@ -191,9 +191,9 @@ def figures(name, own, least, most=None, rounding=None):
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(KKT)])
 def test_a_condition_is_what_it_is_said_to_be(name):
     allowed = 1e-6 * (1e-6 + 4.0)
-    for own in (2.0, 3.0, 4.0, 2.0 - 0.99 * allowed, 4.0 + 0.99 * allowed):
+    for own in (2.0, 3.0, 4.0, 2.0 - allowed, 4.0 + allowed):
         assert figures(name, (own, 0), (2.0, 0), (4.0, 0)) == []
-    for own in (2.0 - 1.01 * allowed, 4.0 + 1.01 * allowed, math.nan, math.inf):
+    for own in (math.nextafter(2.0 - allowed, 0.0), math.nextafter(4.0 + allowed, 9.0), math.nan, math.inf):
         (words,) = figures(name, (own, 0), (2.0, 0), (4.0, 0))
         assert words == f"the condition of {name} is violated by 2, not by {own:.3g}"
     assert figures(name, (2.4, 0), (2.0, 0), rounding={name: 0.5}) == []
