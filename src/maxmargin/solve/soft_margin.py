@@ -24,10 +24,11 @@ from maxmargin.certificates.soft_margin import (
 )
 from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector, in_safe_range
+from maxmargin.problems.losses import Loss, width_of
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.notebook import BLANK, Notebook, State, iterate_in, state_of
 from maxmargin.problems.protocol import Evaluation, Iterate, SolverRun
-from maxmargin.problems.statement import Loss, SignedRows, SoftMargin, best_bias
+from maxmargin.problems.statement import SignedRows, SoftMargin, best_bias
 from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
 from maxmargin.solve.separation import in_rows_of_the_user
 
@@ -130,9 +131,9 @@ class Judge:
     def begin(self, a: Vector, w: Vector | None = None) -> Vector:
         """The better of two starts, a and a stretched to fill its box if that is finite; and a look at w and w(a)."""
         self.weigh(a)
-        if self.problem.loss is Loss.HINGE:
+        if self.problem.loss.is_bounded:
             with np.errstate(over="ignore"):
-                fullest = float(np.max(a / self.problem.costs))
+                fullest = float(np.max(a / self.problem.upper))
             if fullest > 0.0:
                 self.weigh(a / fullest)
         for plane in (w, self.dual.w):
@@ -169,10 +170,10 @@ class Judge:
         """
         problem, upper = self.problem, self.problem.upper
         for share in ALMOST:
-            scale = upper if problem.loss is Loss.HINGE else np.full(len(upper), float(self.a.max(initial=0.0)))
+            scale = upper if problem.loss.is_bounded else np.full(len(upper), float(self.a.max(initial=0.0)))
             functional = problem.signs * (self.plane.values + self.plane.b)
             low = (self.a > 0.0) & (self.a <= share * scale) & (functional > 1.0)
-            high = (self.a < upper) & (self.a >= (1.0 - share) * upper) & (functional < 1.0)
+            high = (self.a < upper) & (self.a >= (1.0 - share) * upper) & (functional < 1.0 - problem.loss.knee)
             if not np.count_nonzero(low | high) > WORTH_TIDYING * len(upper):
                 return
             moved = np.where(low, 0.0, np.where(high, upper, self.a))
@@ -308,7 +309,8 @@ def soft_certificate(
     known = math.isfinite(plane.primal.value)
     certificate = SoftMarginCertificate(
         verdict=SoftVerdict.OPTIMAL if optimal else SoftVerdict.BOUNDED,
-        loss=problem.loss.value,
+        loss=problem.loss.name,
+        huber_width=width_of(problem.loss),
         C=C,
         fit_intercept=bool(problem.fit_intercept),
         class_weight=class_weight,

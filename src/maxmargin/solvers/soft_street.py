@@ -33,9 +33,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.problems.losses import Loss
 from maxmargin.problems.notebook import BLANK, Notebook, State
 from maxmargin.problems.protocol import Evaluation, SolverRun
-from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.problems.statement import SoftMargin
 
 SOLVERS = ("auto", "interior_point", "sieve", "coordinate_descent", "newton", "cvxpy")
 SMALL = 5000  # numbers: milliseconds by any way, and the path of centres ends far below most tolerances
@@ -116,15 +117,30 @@ def passes_needed(seen: list[tuple[float, float]], tol: float) -> float:
     return (passes - before) * math.log(gap / tol) / math.log(gap_before / gap) if gap < gap_before else math.inf
 
 
+def check_solver(name: str, loss: Loss) -> None:
+    """A sentence where this algorithm is not for this loss."""
+    if name not in SOLVERS:
+        raise ValueError(f"solver={name!r} is not known; it can be {', '.join(map(repr, SOLVERS))}")
+    if name == "newton" and not loss.is_smooth:
+        raise ValueError(
+            f'solver="newton" is for losses that bend, as loss="squared_hinge": the {loss.title} has '
+            "no second derivative"
+        )
+    if name in ("interior_point", "sieve") and not loss.is_bounded:
+        raise ValueError(
+            f'solver="{name}" is for losses with a box, as loss="hinge": the dual variables of the {loss.title} have '
+            'no upper end; for it there is solver="newton"'
+        )
+
+
 def named(name: str, problem: SoftMargin, tol: float, start: Vector | None, notebook: Notebook = BLANK) -> SolverRun:
     """The generator of one algorithm."""
+    check_solver(name, problem.loss)
     if name == "coordinate_descent":
         from maxmargin.solvers.coordinate_descent.descent import coordinate_descent
 
         return coordinate_descent(problem, tol=tol, start=start, notebook=notebook)
     if name == "newton":
-        if problem.loss is not Loss.SQUARED_HINGE:
-            raise ValueError('solver="newton" is for loss="squared_hinge": the hinge has no second derivative')
         from maxmargin.solvers.newton.semismooth import semismooth_newton
 
         return semismooth_newton(problem, tol=tol, start=start)
@@ -132,8 +148,6 @@ def named(name: str, problem: SoftMargin, tol: float, start: Vector | None, note
         from maxmargin.solvers.reference import soft_reference
 
         return soft_reference(problem, tol=tol)
-    if problem.loss is not Loss.HINGE:
-        raise ValueError(f'solver="{name}" is for loss="hinge"; for the squared hinge there is solver="newton"')
     if name in ("interior_point", "sieve") and problem.n_columns > MOST_COLUMNS:
         raise ValueError(
             f'solver="{name}" makes matrices of columns times columns: X has {problem.n_columns:,} of them, and '
@@ -147,12 +161,12 @@ def named(name: str, problem: SoftMargin, tol: float, start: Vector | None, note
         from maxmargin.solvers.interior_point.sampling import sampled_path
 
         return sampled_path(problem, tol=tol, notebook=notebook)
-    raise ValueError(f"solver={name!r} is not known; the solvers are {', '.join(SOLVERS)}")
+    raise AssertionError(name)
 
 
 def plan(problem: SoftMargin, tol: float) -> Iterator[tuple[str, float]]:
     """The algorithms to try, in order, each with its patience: the passes over the rows that the next would need."""
-    if problem.loss is Loss.SQUARED_HINGE:
+    if not problem.loss.is_bounded:
         from maxmargin.solvers.newton.systems import has_few_columns, has_few_rows
 
         newton_first = has_few_columns(problem) or has_few_rows(problem)
