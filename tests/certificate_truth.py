@@ -58,19 +58,29 @@ def dot(p, q):
     return sum((s * t for s, t in zip(p, q, strict=True)), Fraction(0))
 
 
-def loss(kind, t):
-    return max(Fraction(0), t) ** (1 if kind == "hinge" else 2)
+def loss_of(c):
+    """The box, which is None where there is none, and the bend."""
+    known = {"hinge": (1, 0), "squared_hinge": (None, Fraction(1, 2)), "modified_huber": (4, Fraction(1, 2))}
+    return (1, Fraction(c.huber_width)) if c.loss == "huber_hinge" else known[c.loss]
+
+
+def loss(box, bend, t):
+    """The best a t - bend a^2 / 2 with 0 <= a <= box."""
+    t = max(Fraction(0), t)
+    if box is not None and t >= box * bend:
+        return box * t - bend * box * box / Fraction(2)
+    return t * t / (2 * bend)
 
 
 def soft_margin(c, X, signs, weights):
-    rows, C = fractions_of(X), Fraction(c.C)
+    rows, C, (box, bend) = fractions_of(X), Fraction(c.C), loss_of(c)
     w, b = [Fraction(float(v)) for v in c.w], Fraction(c.b)
     costs = [C * Fraction(dict(c.class_weight).get(c.positive if s > 0 else c.negative, 1.0)) for s in signs]
     missing = [1 - int(s) * (dot(w, x) + b) for s, x in zip(signs, rows, strict=True)]
-    primal = dot(w, w) / 2 + sum(cost * loss(c.loss, t) for cost, t in zip(costs, missing, strict=True))
+    primal = dot(w, w) / 2 + sum(cost * loss(box, bend, t) for cost, t in zip(costs, missing, strict=True))
     gram = [[dot(p, q) for q in rows] for p in rows]
-    bend = [0 if c.loss == "hinge" else 1 / (2 * cost) for cost in costs]
-    box = costs if c.loss == "hinge" else None
+    bend = [bend / cost for cost in costs]
+    box = None if box is None else [box * cost for cost in costs]
     if outside(weights, box):
         return "weights"
     dual = dual_value(gram, signs, weights, box, bend, c.fit_intercept)

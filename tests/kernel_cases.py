@@ -6,8 +6,9 @@ from solver_runs import iterates
 
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernels import KernelChoice
+from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Evaluation
-from maxmargin.problems.statement import KernelMargin, Loss, best_bias
+from maxmargin.problems.statement import KernelMargin, best_bias
 from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
 from maxmargin.solvers.kernel_smo.method import batch_smo
 from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
@@ -43,7 +44,7 @@ def choice(kernel="rbf", gamma="scale", coef0=0.0, degree=3):
 def problem_of(X, signs, C=1.0, **kernel):
     chosen = choice(**kernel).on(X)
     costs = np.broadcast_to(np.asarray(C, dtype=float), signs.shape).copy()
-    return KernelMargin(X, signs, costs, Loss.HINGE, True, chosen, chosen.points(X))
+    return KernelMargin(X, signs, costs, HINGE, True, chosen, chosen.points(X))
 
 
 def gram(problem):

@@ -16,8 +16,9 @@ from maxmargin.certificates.kernel_margin import (
     no_plane_certificate,
 )
 from maxmargin.problems.kernels import KernelChoice
+from maxmargin.problems.losses import HINGE
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.statement import KernelMargin, Loss
+from maxmargin.problems.statement import KernelMargin
 
 
 class Case(NamedTuple):
@@ -59,7 +60,7 @@ def problem_of(X, y, C=1.0, kernel="rbf", gamma=1.0, coef0=1.0, degree=2, weight
     two = TwoClasses(X[rows], signs, None, rows, positive, negative, None)
     chosen = KernelChoice(kernel, gamma, coef0, degree).on(two.X)
     points = chosen.points(two.X, rows)
-    return two, KernelMargin(two.X, signs, C * prices[rows], Loss.HINGE, True, chosen, points)
+    return two, KernelMargin(two.X, signs, C * prices[rows], HINGE, True, chosen, points)
 
 
 def solved(problem, tol=1e-10, max_iter=-1):

@@ -203,8 +203,11 @@ def dense(X):
 
 
 def soft_loss(loss, t):
-    """max(0, t) or its square."""
-    return np.maximum(0.0, t) ** (1 if loss == "hinge" else 2)
+    """What is missing up to the knee pays by its square, the rest by the box."""
+    missing = np.maximum(0.0, t)
+    before = np.minimum(missing, loss.knee)
+    rest = loss.box * (missing - before) if loss.is_bounded else 0.0
+    return rest + (before * before / (2.0 * loss.bend) if loss.is_smooth else 0.0)
 
 
 def soft_loss_of_bias(t, signs, costs, loss, b):
@@ -213,8 +216,9 @@ def soft_loss_of_bias(t, signs, costs, loss, b):
 
 
 def soft_least_loss(t, signs, costs, loss):
-    """The least of it over b: convex, with a kink at each t_i. The lowest kink, then the parabolas on its two sides."""
-    places = np.unique(t)
+    """The least of it over b: convex, and bent where a row begins to pay or is at its knee. The lowest of these places,
+    then the parabolas on its two sides."""
+    places = np.unique(np.concatenate([t, t - signs * loss.knee]) if loss.is_bounded else t)
     low, high = 0, len(places) - 1
     while low < high:
         middle = (low + high) // 2
@@ -222,9 +226,11 @@ def soft_least_loss(t, signs, costs, loss):
         low, high = (low, middle) if here <= there else (middle + 1, high)
     least = soft_loss_of_bias(t, signs, costs, loss, places[low])
     for left, right in itertools.pairwise(places[max(0, low - 1) : low + 2]):
-        pays = signs * (t - 0.5 * (left + right)) > 0.0
-        if loss != "hinge" and np.any(pays):
-            b = np.clip(np.average(t[pays], weights=costs[pays]), left, right)
+        missing = signs * (t - 0.5 * (left + right))
+        bent, straight = (missing > 0.0) & (missing < loss.knee), missing >= loss.knee
+        if loss.is_smooth and np.any(bent):
+            pull = loss.knee * float(signs[straight] @ costs[straight]) if np.any(straight) else 0.0
+            b = np.clip((costs[bent] @ t[bent] + pull) / costs[bent].sum(), left, right)
             least = min(least, soft_loss_of_bias(t, signs, costs, loss, b))
     return least
 
@@ -239,8 +245,8 @@ def soft_primal(problem, w):
 
 def soft_dual(problem, a):
     """D(a), the heavier class scaled down first; minus infinity outside the box."""
-    signs, costs, hinge = problem.signs, problem.costs, problem.loss == "hinge"
-    if np.any(a < 0.0) or not np.all(np.isfinite(a)) or (hinge and np.any(a > costs)):
+    signs, costs, loss = problem.signs, problem.costs, problem.loss
+    if np.any(a < 0.0) or not np.all(np.isfinite(a)) or np.any(a > loss.box * costs):
         return -math.inf
     if problem.fit_intercept:
         plus, minus = a[signs > 0].sum(), a[signs < 0].sum()
@@ -249,21 +255,36 @@ def soft_dual(problem, a):
             return 0.0
         a = a * np.where(signs > 0, lighter / plus, lighter / minus)
     u = dense(problem.X).T @ (signs * a)
-    return float(a.sum() - 0.5 * (u @ u) - (0.0 if hinge else np.sum(a * a / (4.0 * costs))))
+    return float(a.sum() - 0.5 * (u @ u) - 0.5 * loss.bend * np.sum(a * a / costs))
+
+
+def soft_dual_by_cvxpy(problem):
+    """The best a, by Clarabel."""
+    import cvxpy as cp
+
+    X, signs, costs, loss = dense(problem.X), problem.signs, problem.costs, problem.loss
+    a = cp.Variable(len(signs))
+    bent = 0.5 * loss.bend * cp.sum(cp.multiply(1.0 / costs, cp.square(a)))
+    best = cp.Maximize(cp.sum(a) - 0.5 * cp.sum_squares(X.T @ cp.multiply(signs, a)) - bent)
+    constraints = [a >= 0, a <= loss.box * costs] + ([signs @ a == 0] if problem.fit_intercept else [])
+    cp.Problem(best, constraints).solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    return np.clip(a.value, 0.0, loss.box * costs)
 
 
 def soft_optimum(problem):
     """P at the plane of LIBSVM, which knows an unregularised bias, or without a bias of LIBLINEAR.
 
-    The squared hinge is the hard margin of the products x_i.x_j + 1/(2 C_i) [i = j].
+    The squared hinge is the hard margin of the products x_i.x_j + 1/(2 C_i) [i = j]. Other losses: the dual by CVXPY.
     """
     from sklearn.svm import SVC, LinearSVC
 
-    X, signs, costs = dense(problem.X), problem.signs, problem.costs
+    X, signs, costs, loss = dense(problem.X), problem.signs, problem.costs, problem.loss
+    if loss.is_bounded and loss.is_smooth:
+        return soft_primal(problem, X.T @ (signs * soft_dual_by_cvxpy(problem)))
     if not problem.fit_intercept:
-        model = LinearSVC(loss=str(problem.loss), C=1.0, fit_intercept=False, tol=1e-11, max_iter=1_000_000, dual=True)
+        model = LinearSVC(loss=loss.name, C=1.0, fit_intercept=False, tol=1e-11, max_iter=1_000_000, dual=True)
         return soft_primal(problem, model.fit(X, signs, costs).coef_[0])
-    hinge = problem.loss == "hinge"
+    hinge = loss.is_bounded
     products = X @ X.T + (0.0 if hinge else np.diag(0.5 / costs))
     model = SVC(kernel="precomputed", C=1.0 if hinge else 1e9, tol=1e-10)
     model.fit(products, signs, costs if hinge else None)

@@ -15,7 +15,8 @@ from solver_runs import iterates
 from maxmargin import KernelSVM, LinearSVM, NotSeparableError, StochasticSVM, UndecidedError, separability
 from maxmargin.data.matrix import row_squares
 from maxmargin.data.threads import Threads
-from maxmargin.problems.statement import Loss, Norm, Separation, SoftMargin
+from maxmargin.problems.losses import SQUARED_HINGE
+from maxmargin.problems.statement import Norm, Separation, SoftMargin
 from maxmargin.solvers.hulls.nearest import nearest_hulls
 from maxmargin.solvers.newton.systems import FewColumns
 from maxmargin.solvers.row_passes import RowPasses
@@ -135,7 +136,7 @@ def test_what_the_hunt_calls_a_bad_end(deed, outcome):
 def test_a_heavy_row_that_leaves_newtons_system_takes_no_digits_of_the_others_with_it():
     X = np.array([[0.0, 0.0], [1.0, 2.0], [-1.0, 1.0], [2.0, -1.0]])
     costs = np.array([1e12, 1e-12, 1e-12, 1e-12])
-    problem = SoftMargin(X, np.array([1.0, -1.0, 1.0, -1.0]), costs, Loss.SQUARED_HINGE, True)
+    problem = SoftMargin(X, np.array([1.0, -1.0, 1.0, -1.0]), costs, SQUARED_HINGE, True)
     light, g = np.arange(1, 4), np.array([1.0, -1.0])
     with Threads() as threads:
         passes = RowPasses(X, threads)

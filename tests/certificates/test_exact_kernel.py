@@ -11,7 +11,8 @@ import scipy.sparse as sparse
 
 from maxmargin.certificates import exact_kernel, exact_soft_margin
 from maxmargin.problems.kernels import KernelChoice
-from maxmargin.problems.statement import KernelMargin, Loss
+from maxmargin.problems.losses import HINGE
+from maxmargin.problems.statement import KernelMargin
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
 pairs = functools.partial(zip, strict=True)
@@ -29,7 +30,7 @@ def kernel_problem(table, signs, C, kernel, gamma=0.5, coef0=1.5, degree=3):
     kernel = KernelChoice(kernel, gamma, coef0, degree).on(table)
     signs = np.asarray(signs, dtype=float)
     costs = np.broadcast_to(np.asarray(C, dtype=float), signs.shape).copy()
-    return KernelMargin(table, signs, costs, Loss.HINGE, True, kernel, kernel.points(table))
+    return KernelMargin(table, signs, costs, HINGE, True, kernel, kernel.points(table))
 
 
 def slow_kernel(problem, table):

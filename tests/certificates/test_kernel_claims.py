@@ -13,7 +13,8 @@ from maxmargin.certificates.kernel_duality import measure
 from maxmargin.certificates.kernel_margin import KernelVerdict, kernel_certificate, no_plane_certificate
 from maxmargin.certificates.proof import TheoremBound, Violation
 from maxmargin.problems.kernels import KernelChoice
-from maxmargin.problems.statement import KernelMargin, Loss
+from maxmargin.problems.losses import HINGE
+from maxmargin.problems.statement import KernelMargin
 
 X, Y = np.array([[9.0], [1.0], [-1.0], [0.5]]), np.array(["c", "a", "b", "a"])
 OWN, SIGNS = np.array([1, 2, 3]), np.array([1.0, -1.0, 1.0])
@@ -30,7 +31,7 @@ def certificate(kernel="linear", C=1.5, a=A, table=X, numbers=(1.0, 0.0, 1), **c
     rows = table[OWN]
     chosen = KernelChoice(kernel, *numbers).on(rows)
     costs = np.full(3, C)
-    problem = KernelMargin(rows, SIGNS, costs, Loss.HINGE, True, chosen, chosen.points(rows, OWN))
+    problem = KernelMargin(rows, SIGNS, costs, HINGE, True, chosen, chosen.points(rows, OWN))
     two = SimpleNamespace(positive="a", negative="b", X=rows, rows=OWN)
     made = kernel_certificate(two, problem, np.asarray(a), measure(problem, np.asarray(a)), C, (), 0.01)
     return dataclasses.replace(made, **changes)
@@ -41,7 +42,7 @@ def witness(**changes):
     table = np.array([[9.0], [-3.0], [-1.0], [1.0]])
     rows = table[OWN]
     chosen = KernelChoice("linear", 1.0, 0.0, 1).on(rows)
-    problem = KernelMargin(rows, SIGNS, np.full(3, math.inf), Loss.HINGE, True, chosen, chosen.points(rows, OWN))
+    problem = KernelMargin(rows, SIGNS, np.full(3, math.inf), HINGE, True, chosen, chosen.points(rows, OWN))
     two = SimpleNamespace(positive="a", negative="b", X=rows, rows=OWN)
     made = no_plane_certificate(two, problem, np.array([0.25, 0.5, 0.25]), math.inf, (), 0.01)
     return dataclasses.replace(made, **changes), table

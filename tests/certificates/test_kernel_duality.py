@@ -16,7 +16,8 @@ import scipy.sparse as sparse
 from maxmargin.certificates import exact_kernel
 from maxmargin.certificates.kernel_duality import measure
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName
-from maxmargin.problems.statement import KernelMargin, Loss
+from maxmargin.problems.losses import HINGE
+from maxmargin.problems.statement import KernelMargin
 
 decimal.getcontext().prec = 60
 decimal.getcontext().Emax, decimal.getcontext().Emin = 10**12, -(10**12)
@@ -102,7 +103,7 @@ def some_problem(random, name):
     a = random.choice([0.0, 0.1, 0.3, 1.0, 1.0, 1e-17], size=n) * (1.0 / max(size, 1e-150) if math.isinf(C) else costs)
     if random.integers(4) == 0:
         a *= random.random(n)
-    return KernelMargin(X, signs, costs, Loss.HINGE, True, kernel, points), a
+    return KernelMargin(X, signs, costs, HINGE, True, kernel, points), a
 
 
 def measure_of(problem, a):
@@ -166,7 +167,7 @@ def test_bounds_hold_over_many_blocks(name):
 
     table = function(X, X) if name is KernelName.PRECOMPUTED else X
     kernel = KernelChoice(function if name is KernelName.FUNCTION else name.value, 0.1, 1.0, 3).on(table)
-    problem = KernelMargin(table, signs, np.full(700, 2.0), Loss.HINGE, True, kernel, kernel.points(table))
+    problem = KernelMargin(table, signs, np.full(700, 2.0), HINGE, True, kernel, kernel.points(table))
     a = np.where(random.random(700) < 0.9, random.random(700), 0.0)
     found = measure(problem, a)
     long = X.astype(np.longdouble)
@@ -199,7 +200,7 @@ def test_bounds_hold_over_many_blocks(name):
 def problem_of(X, signs, C=1.0, kernel="rbf", gamma=1.0, coef0=0.0, degree=1):
     kernel = KernelChoice(kernel, gamma, coef0, degree).on(X)
     signs = np.asarray(signs, dtype=float)
-    return KernelMargin(X, signs, np.full(len(signs), C), Loss.HINGE, True, kernel, kernel.points(X))
+    return KernelMargin(X, signs, np.full(len(signs), C), HINGE, True, kernel, kernel.points(X))
 
 
 SQUARE = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -287,7 +288,7 @@ def test_rounding_bounds_single_values():
         kernel = Kernel(KernelName.RBF, gamma)
         points = kernel.points(X)
         relative, absolute = kernel.rounding(points, points)
-        problem = KernelMargin(X, np.ones(6), np.ones(6), Loss.HINGE, True, kernel, points)
+        problem = KernelMargin(X, np.ones(6), np.ones(6), HINGE, True, kernel, points)
         real = np.array([[float(v) for v in row] for row in kernel_table(problem)])
         for values in (kernel.values(points, points), kernel.combine(points, points, np.eye(6))):
             assert np.all(np.abs(values - real) <= (relative[:, None] + 1e-16) * real + absolute[:, None])

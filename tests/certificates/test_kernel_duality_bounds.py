@@ -19,7 +19,8 @@ from maxmargin.certificates.kernel_duality import (
     soft_primal,
 )
 from maxmargin.problems.kernels import KernelChoice
-from maxmargin.problems.statement import KernelMargin, Loss
+from maxmargin.problems.losses import HINGE
+from maxmargin.problems.statement import KernelMargin
 
 NOTHING = (0.0, math.inf, 0.0)
 
@@ -28,7 +29,7 @@ def problem_of(X, signs, C=1.0, kernel="precomputed", gamma=1.0, coef0=0.0, degr
     X, signs = np.asarray(X, dtype=float), np.asarray(signs, dtype=float)
     kernel = KernelChoice(kernel, gamma, coef0, degree).on(X)
     costs = np.broadcast_to(np.asarray(C, dtype=float), signs.shape).copy()
-    return KernelMargin(X, signs, costs, Loss.HINGE, True, kernel, kernel.points(X))
+    return KernelMargin(X, signs, costs, HINGE, True, kernel, kernel.points(X))
 
 
 def a_direction(square=1.0, square_error=0.0, gain=2.0, share=0.0, scales=(1.0, 0.5)):

@@ -17,14 +17,15 @@ from maxmargin.certificates.kernel_duality import (
     mostly_in_float32,
 )
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, rows_of
-from maxmargin.problems.statement import KernelMargin, Loss
+from maxmargin.problems.losses import HINGE
+from maxmargin.problems.statement import KernelMargin
 
 
 def problem_of(X, signs, C=1.0, kernel="precomputed", gamma=1.0, coef0=0.0, degree=1):
     X, signs = np.asarray(X, dtype=float), np.asarray(signs, dtype=float)
     kernel = KernelChoice(kernel, gamma, coef0, degree).on(X)
     costs = np.broadcast_to(np.asarray(C, dtype=float), signs.shape).copy()
-    return KernelMargin(X, signs, costs, Loss.HINGE, True, kernel, kernel.points(X))
+    return KernelMargin(X, signs, costs, HINGE, True, kernel, kernel.points(X))
 
 
 # ------------------------------------------------------------------------------------------------- sums of the kernel

@@ -8,7 +8,8 @@ import pytest
 from maxmargin.certificates import kernel_duality
 from maxmargin.certificates.kernel_duality import both_sides, combined, direction, least_gap, measure
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName
-from maxmargin.problems.statement import KernelMargin, Loss
+from maxmargin.problems.losses import HINGE
+from maxmargin.problems.statement import KernelMargin
 
 U = 2.0**-53
 
@@ -19,7 +20,7 @@ def spread(C=1.0):
     signs = np.where(np.arange(200) % 2, 1.0, -1.0)
     X = 0.05 * random.normal(size=(200, 2)) + 2.0 * signs[:, None]
     kernel = KernelChoice("rbf", 0.5, 0.0, 1).on(X)
-    problem = KernelMargin(X, signs, np.full(200, C), Loss.HINGE, True, kernel, kernel.points(X))
+    problem = KernelMargin(X, signs, np.full(200, C), HINGE, True, kernel, kernel.points(X))
     a = np.zeros(200)
     a[:2] = 2.0
     return problem, a
@@ -103,7 +104,7 @@ def test_a_hard_margin_and_other_kernels_are_not_screened():
     hard, _ = spread(math.inf)
     assert not kernel_duality.can_be_screened(hard)
     kernel = Kernel(KernelName.LINEAR)
-    linear = KernelMargin(problem.X, problem.signs, problem.costs, Loss.HINGE, True, kernel, kernel.points(problem.X))
+    linear = KernelMargin(problem.X, problem.signs, problem.costs, HINGE, True, kernel, kernel.points(problem.X))
     assert not kernel_duality.can_be_screened(linear)
 
 
@@ -155,7 +156,7 @@ def test_values_of_rows_far_away_are_measured_once(monkeypatch):
     X = problem.X.copy()
     X[-3:] = 1e6
     kernel = Kernel(KernelName.RBF, 0.5)
-    problem = KernelMargin(X, problem.signs, problem.costs, Loss.HINGE, True, kernel, kernel.points(X))
+    problem = KernelMargin(X, problem.signs, problem.costs, HINGE, True, kernel, kernel.points(X))
     seen = observed(monkeypatch)
     found = both_sides(problem, direction(problem, a, None), 0.0, None)
     assert seen["mostly_in_float32"] == [list(range(2, 197))]

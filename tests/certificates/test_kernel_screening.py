@@ -13,7 +13,8 @@ from maxmargin.certificates import kernel_duality
 from maxmargin.certificates.kernel_duality import direction, least_gap, measure
 from maxmargin.certificates.kernel_screening import is_near, is_worth_it, summed_in_float32
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, rows_of
-from maxmargin.problems.statement import KernelMargin, Loss
+from maxmargin.problems.losses import HINGE
+from maxmargin.problems.statement import KernelMargin
 
 LONG = np.longdouble
 
@@ -135,7 +136,7 @@ def clouds(random, n=600, d=4, C=1.0, overlap=1.0):
     signs = np.where(np.arange(n) % 2, 1.0, -1.0)
     X = random.normal(size=(n, d)) + signs[:, None] / overlap
     kernel = KernelChoice("rbf", "scale", 0.0, 1).on(X)
-    problem = KernelMargin(X, signs, np.full(n, C), Loss.HINGE, True, kernel, kernel.points(X))
+    problem = KernelMargin(X, signs, np.full(n, C), HINGE, True, kernel, kernel.points(X))
     a = C * random.random(n) * (random.random(n) < 0.3)
     return problem, a
 
@@ -188,7 +189,7 @@ def test_rows_far_away_and_among_them_equal_ones():
     X = np.concatenate([random.normal(size=(60, 2)), 1e7 + np.zeros((5, 2)), np.ones((20, 2))])
     signs = np.where(np.arange(85) % 2, 1.0, -1.0)
     kernel = Kernel(KernelName.RBF, 1.0)
-    problem = KernelMargin(X, signs, np.ones(85), Loss.HINGE, True, kernel, kernel.points(X))
+    problem = KernelMargin(X, signs, np.ones(85), HINGE, True, kernel, kernel.points(X))
     a = np.where(np.arange(85) < 40, 0.5, 0.0)
     found = measure(problem, a, b=0.1)
     real = kernel_table(X, X, 1.0) @ (a * signs).astype(LONG)

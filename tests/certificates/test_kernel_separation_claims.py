@@ -11,8 +11,9 @@ from maxmargin.certificates.certificate import Verdict
 from maxmargin.certificates.kernel_separation import KernelPlane, kernel_separation, measure, radius_squared
 from maxmargin.certificates.measure import objective
 from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.losses import HINGE
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.statement import KernelMargin, Loss
+from maxmargin.problems.statement import KernelMargin
 
 U = 2.0**-53
 LEAST = math.ulp(0.0)
@@ -176,7 +177,7 @@ def test_rows_are_those_of_the_users_table():
 
 def decided(lower, upper, table=FACING, a=(1.0, 1.0), fit_intercept=False):
     points = TABLE.points(np.array(table))
-    problem = KernelMargin(points.X, SIGNS, np.full(2, math.inf), Loss.HINGE, True, TABLE, points)
+    problem = KernelMargin(points.X, SIGNS, np.full(2, math.inf), HINGE, True, TABLE, points)
     claim = stating(issued(), lower, upper, fit_intercept=fit_intercept)
     return judge.exactly(claim, problem, np.array(a))
 

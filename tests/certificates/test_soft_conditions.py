@@ -13,8 +13,9 @@ from maxmargin.certificates.kernel_margin import KernelVerdict, hard_margin, ker
 from maxmargin.certificates.proof import KKT, Violation
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict, soft_conditions, soft_gap
 from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.losses import HINGE, SQUARED_HINGE
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.statement import KernelMargin, Loss, SoftMargin
+from maxmargin.problems.statement import KernelMargin, SoftMargin
 
 SIGNS = np.array([1.0, 1.0, -1.0, -1.0])
 COSTS = np.array([2.0, 4.0, 2.0, 2.0])
@@ -22,7 +23,7 @@ VALUES = np.array([1.5, -1.0, -1.0, 2.0])  # X w
 
 
 def soft(
-    loss=Loss.HINGE,
+    loss=HINGE,
     fit_intercept=True,
     a=(1.0, 1.0, 1.5, 0.5),
     b=0.5,
@@ -61,9 +62,9 @@ def test_the_row_with_the_largest_share_of_the_gap():
     assert soft(a=(2.0, 4.0, 2.0, 2.0)).slackness == Violation(1.0, 0)  # a (y f - 1) = 2, over 2
     assert soft(a=(1.0, 1.0, 0.75, 0.25), factors=(1.0, 2.0)).slackness == soft().slackness
     assert soft(a=(1.0, 2.0, 2.0, 2.0), factors=(2.0, 1.0)).slackness == Violation(1.0, 0)
-    squared = soft(Loss.SQUARED_HINGE)
+    squared = soft(SQUARED_HINGE)
     assert squared.slackness == Violation(2.0 * (3.5 - 0.125) ** 2 / 2.0, 3)
-    assert soft(Loss.SQUARED_HINGE, a=(8.0, 12.0, 2.0, 14.0)).slackness == Violation(8.0 / 2.0 + 2.0 * 4.0 / 2.0, 0)
+    assert soft(SQUARED_HINGE, a=(8.0, 12.0, 2.0, 14.0)).slackness == Violation(8.0 / 2.0 + 2.0 * 4.0 / 2.0, 0)
 
 
 def test_the_bias_of_rows_inside_their_bounds():
@@ -82,12 +83,12 @@ def test_the_bias_of_rows_inside_their_bounds():
 
 def test_the_bias_of_a_squared_hinge():
     """y (1 - a / (2 C)) - X w: 3/4 - 3/2, 7/8 + 1, -5/8 + 1 and -7/8 - 2."""
-    assert soft(Loss.SQUARED_HINGE).bias.value == 1.875 + 2.875
-    assert soft(Loss.SQUARED_HINGE, a=(1.0, 1.0, 0.0015, 0.001)).bias.value == pytest.approx(1.875 + 0.75, abs=2e-3)
-    assert soft(Loss.SQUARED_HINGE, a=(0.0, 0.0, 0.0, 0.0)).bias.value == 0.0
-    assert soft(Loss.SQUARED_HINGE, fit_intercept=False).bias.value == 0.0
-    assert soft(Loss.SQUARED_HINGE, a=(0.1, 0.1, 0.02, 0.0), inside=0.25).bias.value == pytest.approx(2.5, abs=0.1)
-    assert soft(Loss.SQUARED_HINGE, a=(8.0, 2.0, 2.0, 2.0), inside=0.25).bias.value == 0.0
+    assert soft(SQUARED_HINGE).bias.value == 1.875 + 2.875
+    assert soft(SQUARED_HINGE, a=(1.0, 1.0, 0.0015, 0.001)).bias.value == pytest.approx(1.875 + 0.75, abs=2e-3)
+    assert soft(SQUARED_HINGE, a=(0.0, 0.0, 0.0, 0.0)).bias.value == 0.0
+    assert soft(SQUARED_HINGE, fit_intercept=False).bias.value == 0.0
+    assert soft(SQUARED_HINGE, a=(0.1, 0.1, 0.02, 0.0), inside=0.25).bias.value == pytest.approx(2.5, abs=0.1)
+    assert soft(SQUARED_HINGE, a=(8.0, 2.0, 2.0, 2.0), inside=0.25).bias.value == 0.0
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,7 @@ FAR = np.array([1.5, 3.5, -2.5, -8.5])  # y (values + 1/2) = 2, 4, 2 and 8
 
 def kernel_problem(hard=False):
     points = KERNEL.points(np.zeros((4, 2)))
-    return KernelMargin(TWO.X, SIGNS, np.full(4, math.inf) if hard else COSTS, Loss.HINGE, True, KERNEL, points)
+    return KernelMargin(TWO.X, SIGNS, np.full(4, math.inf) if hard else COSTS, HINGE, True, KERNEL, points)
 
 
 def kernel_kkt(hard=False, a=(1.0, 1.0, 1.5, 0.5), inside=1e-3, **changes):

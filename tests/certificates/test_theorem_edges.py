@@ -12,7 +12,8 @@ from maxmargin.certificates import theorems
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.theorem_verification import Interval
-from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.problems.losses import HINGE, SQUARED_HINGE
+from maxmargin.problems.statement import SoftMargin
 
 X, SIGNS, W = np.array([[2.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]), np.array([3.0, 0.0])
 SLACK = 1e-9
@@ -177,7 +178,7 @@ def test_a_share_of_a_margin_that_is_too_small_to_be_squared():
 COSTS = np.array([0.5, 2.0])
 
 
-def of_pegasos(*told, fit_intercept=False, loss=Loss.HINGE):
+def of_pegasos(*told, fit_intercept=False, loss=HINGE):
     problem = SoftMargin(X, SIGNS, COSTS, loss, fit_intercept)
     return list(judge.pegasos_refused(SimpleNamespace(theorems=told, C=0.5, primal=3.0), problem))
 
@@ -189,7 +190,7 @@ def test_pegasos_is_above_the_objective_by_what_one_sweep_leaves_open():
         name = theorems.PEGASOS.format(radius)
         for bound in (3.0 * (1.0 - 0.99 * SLACK), 3.0, most, most * (1.0 + 0.99 * SLACK)):
             assert of_pegasos(TheoremBound(name, bound, 0.5)) == []
-            for wrong in ({"fit_intercept": True}, {"loss": Loss.SQUARED_HINGE}):
+            for wrong in ({"fit_intercept": True}, {"loss": SQUARED_HINGE}):
                 (words,) = of_pegasos(TheoremBound(name, bound, 0.5), **wrong)
                 assert words.startswith("there is no theorem")
         for bound in (3.0 * (1.0 - 1.01 * SLACK), most * (1.0 + 1.01 * SLACK)):
@@ -203,7 +204,7 @@ def test_pegasos_is_above_the_objective_by_what_one_sweep_leaves_open():
 def test_a_sweep_of_four_rows_at_another_price():
     """n C = 8 and R = 2."""
     rows, costs = np.array([[1.0], [2.0], [0.5], [0.0]]), np.full(4, 2.0)
-    problem = SoftMargin(rows, np.array([1.0, -1.0, 1.0, -1.0]), costs, Loss.HINGE, False)
+    problem = SoftMargin(rows, np.array([1.0, -1.0, 1.0, -1.0]), costs, HINGE, False)
     most = 1.0 + 0.5 * 32.0**2 * (1.0 + math.log(4)) / 4.0
     name = theorems.PEGASOS.format(theorems.FULL_RADIUS)
     for bound, wrong in ((most, 0), (most * (1.0 + 1e-8), 1)):

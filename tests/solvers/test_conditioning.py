@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse as sparse
 
 from maxmargin import LinearSVM
+from maxmargin.problems.losses import SQUARED_HINGE
 from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.conditioning import LARGEST, from_a_better_place
 
 
@@ -24,7 +25,7 @@ def far_table(n, d, form, seed, offset=1e4):
 @pytest.mark.parametrize("form", [np.asarray, np.float32, sparse.csr_array], ids=["float64", "float32", "csr"])
 def test_lengths_and_values_stay(shape, form, bias):
     X, y, prices = far_table(*shape, form, seed=1) if shape != (1, 1) else (form(np.array([[1e4]])), [1], [1.0])
-    problem = SoftMargin(X, np.asarray(y, dtype=float), np.asarray(prices), Loss.SQUARED_HINGE, bias)
+    problem = SoftMargin(X, np.asarray(y, dtype=float), np.asarray(prices), SQUARED_HINGE, bias)
     seen = []
 
     def solver(placed, w):
@@ -48,7 +49,7 @@ def test_lengths_and_values_stay(shape, form, bias):
 def test_a_large_table_stays_where_it_is():
     X = np.broadcast_to(np.float64(1.0), (LARGEST + 1, 1))
     n = len(X)
-    problem = SoftMargin(X, np.ones(n), np.ones(n), Loss.SQUARED_HINGE, True)
+    problem = SoftMargin(X, np.ones(n), np.ones(n), SQUARED_HINGE, True)
     assert list(from_a_better_place(problem, np.zeros(1), pytest.fail)) == []
 
 

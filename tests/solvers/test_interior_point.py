@@ -7,8 +7,9 @@ import scipy.sparse as sparse
 from solver_runs import soft_iterates
 
 from maxmargin.data.threads import Threads, block_edges
+from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Evaluation
-from maxmargin.problems.statement import Loss, SoftMargin, best_bias, slack, total_loss
+from maxmargin.problems.statement import SoftMargin, best_bias, slack, total_loss
 from maxmargin.solvers.interior_point.central_path import PathRows, put_on_path
 from maxmargin.solvers.interior_point.sampling import draw, merge_rows, sample_sizes
 
@@ -21,7 +22,7 @@ def noisy(n, d, noise=0.5, seed=0):
 
 
 def hinge(X, signs, C=1.0, bias=True):
-    return SoftMargin(X, signs, np.full(len(signs), float(C)), Loss.HINGE, bias)
+    return SoftMargin(X, signs, np.full(len(signs), float(C)), HINGE, bias)
 
 
 def judged(solver, problem, tol=1e-6):
@@ -94,7 +95,7 @@ def test_copies_of_a_row_share_by_cost():
     X, signs = noisy(1500, 3)
     X = np.round(X)
     costs = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
-    problem = SoftMargin(X, signs, costs, Loss.HINGE, True)
+    problem = SoftMargin(X, signs, costs, HINGE, True)
     gap, seen = judged(soft_iterates("interior_point", problem, 1e-6), problem)
     assert gap <= 1e-6
     share = seen[-1][1] / costs

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.problems.losses import HINGE
+from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.merged_rows import SAMPLE, find_copies, merge_rows, sample_columns
 
 
 def problem_of(X, signs, costs=None, bias=True):
-    return SoftMargin(X, signs, np.ones(len(signs)) if costs is None else costs, Loss.HINGE, bias)
+    return SoftMargin(X, signs, np.ones(len(signs)) if costs is None else costs, HINGE, bias)
 
 
 def counted(n=3 * SAMPLE, d=3, seed=0):

@@ -9,7 +9,8 @@ import scipy.sparse as sparse
 from random_sparse import random_sparse
 
 from maxmargin.data.threads import Threads
-from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.problems.losses import HINGE, SQUARED_HINGE
+from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.newton.semismooth import Line, semismooth_newton
 from maxmargin.solvers.newton.systems import FewColumns, FewRows, ManyOfBoth, system_for
 from maxmargin.solvers.row_passes import RowPasses
@@ -23,7 +24,7 @@ def problem_of(n=50, d=4, *, bias=True, form=np.asarray, seed=0):
     random = np.random.default_rng(seed)
     signs = np.where(random.random(n) < 0.4, 1.0, -1.0)
     X = random.normal(size=(n, d)) + 0.6 * signs[:, None] + 0.3
-    return SoftMargin(form(X), signs, random.uniform(0.1, 3.0, n), Loss.SQUARED_HINGE, bias)
+    return SoftMargin(form(X), signs, random.uniform(0.1, 3.0, n), SQUARED_HINGE, bias)
 
 
 def direction_of(kind, problem, passes, J, g):
@@ -77,7 +78,7 @@ def test_the_shape_chooses():
             problem = problem_of(*shape)
             assert isinstance(system_for(problem, RowPasses(problem.X, threads)), kind)
         X = random_sparse((3000, 5000), 1e-3, np.random.default_rng(0))
-        wide = SoftMargin(X, np.where(np.arange(3000) % 2, 1.0, -1.0), np.ones(3000), Loss.SQUARED_HINGE, True)
+        wide = SoftMargin(X, np.where(np.arange(3000) % 2, 1.0, -1.0), np.ones(3000), SQUARED_HINGE, True)
         assert isinstance(system_for(wide, RowPasses(X, threads)), ManyOfBoth)
 
 
@@ -137,7 +138,7 @@ def test_a_sample_of_many_rows(share):
     random = np.random.default_rng(2)
     signs = np.where(random.random(20_000) < share, 1.0, -1.0)
     X = (random.normal(size=(20_000, 3)) + 0.5 * signs[:, None]).astype(np.float32)
-    problem = SoftMargin(X, signs, np.full(20_000, 0.1), Loss.SQUARED_HINGE, True)
+    problem = SoftMargin(X, signs, np.full(20_000, 0.1), SQUARED_HINGE, True)
     solution = settled(semismooth_newton(problem, tol=1e-8))
     primal, dual = oracles.soft_primal(problem, solution.w), oracles.soft_dual(problem, solution.a)
     assert primal - dual <= 1e-8 * primal
@@ -153,6 +154,6 @@ def test_it_ends_where_rounding_does_not_let_it_go_on():
 
 
 def test_the_hinge_is_refused():
-    problem = SoftMargin(np.eye(2), np.array([1.0, -1.0]), np.ones(2), Loss.HINGE, True)
+    problem = SoftMargin(np.eye(2), np.array([1.0, -1.0]), np.ones(2), HINGE, True)
     with pytest.raises(ValueError, match="squared hinge"):
         next(semismooth_newton(problem, tol=1e-6))

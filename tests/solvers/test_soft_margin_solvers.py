@@ -11,21 +11,27 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from solver_runs import soft_iterates
 
+from maxmargin.problems.losses import LOSSES
 from maxmargin.problems.protocol import Evaluation
-from maxmargin.problems.statement import Loss, SoftMargin, best_bias
+from maxmargin.problems.statement import SoftMargin, best_bias
+from maxmargin.solvers.registry import SOFT_MARGIN, SOLVERS
 
-HINGE, SQUARED = Loss.HINGE, Loss.SQUARED_HINGE
-SOLVERS = {
-    "interior_point": (HINGE,),
-    "sieve": (HINGE,),
-    "coordinate_descent": (HINGE, SQUARED),
-    "newton": (SQUARED,),
-    "cvxpy": (HINGE, SQUARED),
-}
-PAIRS = [(name, loss) for name, losses in SOLVERS.items() for loss in losses]
+PAIRS = [
+    (name, loss)
+    for name, solver in SOLVERS[SOFT_MARGIN].items()
+    for loss in LOSSES.values()
+    if solver.suits(loss) is None
+]
 OURS = [pair for pair in PAIRS if pair[0] != "cvxpy"]
-each_pair = pytest.mark.parametrize(("name", "loss"), PAIRS)
-each_of_ours = pytest.mark.parametrize(("name", "loss"), OURS)
+
+
+def called(value):
+    """A loss by its name, in the name of a test."""
+    return getattr(value, "name", None)
+
+
+each_pair = pytest.mark.parametrize(("name", "loss"), PAIRS, ids=called)
+each_of_ours = pytest.mark.parametrize(("name", "loss"), OURS, ids=called)
 each_bias = pytest.mark.parametrize("bias", [True, False], ids=["bias", "origin"])
 
 # Steps along one dual variable crawl where the rows are nearly parallel, seen from the origin, or the price is high.
@@ -129,6 +135,7 @@ def test_two_runs_are_equal_to_the_bit(name, loss, form):
 @pytest.mark.parametrize(
     ("name", "loss", "C"),
     [(*pair, C) for pair in OURS for C in (1e-4, 1e-2, 1.0, 1e2, 1e4) if C <= 1.0 or pair[0] not in CRAWLING],
+    ids=called,
 )
 @each_bias
 def test_any_price(name, loss, bias, C):
@@ -165,6 +172,7 @@ ODD = rows_of_odd_kinds()
 @pytest.mark.parametrize(
     ("name", "loss", "kind"),
     [(*pair, kind) for pair in OURS for kind in ODD if kind not in STEEP or pair[0] not in CRAWLING],
+    ids=called,
 )
 @each_bias
 def test_odd_shapes(name, loss, bias, kind):
@@ -184,11 +192,11 @@ def test_where_no_direction_helps_the_plane_is_zero(name, loss, kind):
 
 @each_of_ours
 def test_two_rows_in_closed_form(name, loss):
-    """x = 0 and 2: both weights are a, w = 2 a, and D(a) = 2 a - 2 a^2 (- a^2 / (2 C)) is the highest on [0, C]."""
+    """x = 0 and 2: both weights are a, w = 2 a, and D(a) = 2 a - 2 a^2 - q a^2 is the highest on [0, u]."""
     X, signs = np.array([[0.0], [2.0]]), np.array([-1.0, 1.0])
     for C in (0.1, 10.0):
         outcome = run(name, SoftMargin(X, signs, np.full(2, C), loss, True), tol=1e-9)
-        w = min(1.0, 2.0 * C) if loss is HINGE else 4.0 * C / (1.0 + 4.0 * C)
+        w = 2.0 * min(loss.box * C, 1.0 / (2.0 + loss.bend / C))
         assert outcome.w[0] == pytest.approx(w, rel=1e-4)
         assert outcome.a == pytest.approx([w / 2.0, w / 2.0], rel=1e-4)
 
@@ -232,17 +240,8 @@ def test_other_words_for_the_same_problem(name, loss, data):
     assert plain.primal <= heavy.primal * (1.0 + 3e-7)
 
 
-@pytest.mark.parametrize("name", ["interior_point", "sieve", "coordinate_descent"])
-def test_enough_rows_for_blocks_and_threads(name):
-    check_many_rows(name, HINGE)
-
-
-@pytest.mark.parametrize("name", ["newton", "coordinate_descent"])
-def test_enough_rows_for_blocks_and_threads_squared(name):
-    check_many_rows(name, SQUARED)
-
-
-def check_many_rows(name, loss):
+@each_of_ours
+def test_enough_rows_for_blocks_and_threads(name, loss):
     X, signs = noisy(n=50_000, d=6, seed=5)
     problem = SoftMargin(X.astype(np.float32), signs, np.full(len(signs), 0.1), loss, True)
     outcome = run(name, problem, tol=1e-5)

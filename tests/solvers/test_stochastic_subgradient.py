@@ -10,7 +10,8 @@ from solver_runs import iterates
 from maxmargin.certificates.duality import dual_value, primal_value
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel, KernelName
-from maxmargin.problems.statement import KernelMargin, Loss, SoftMargin
+from maxmargin.problems.losses import HINGE
+from maxmargin.problems.statement import KernelMargin, SoftMargin
 from maxmargin.solvers.mistakes import kernel_memory
 from maxmargin.solvers.stochastic_subgradient import order_of, stochastic_subgradient
 
@@ -49,7 +50,7 @@ def run_on(X, y, *, average=False, bias=True, project=False, weights=None, sweep
     costs = C * (np.ones(n) if weights is None else weights)
     radius = math.sqrt(costs.sum()) if project else math.inf
     run = Descent(C, n, False, average, np.zeros(d), np.zeros(n), radius=radius) if run is None else run
-    problem = SoftMargin(X, y, costs, Loss.HINGE, bias)
+    problem = SoftMargin(X, y, costs, HINGE, bias)
     step = "pegasos" if eta is None else eta
     *_, solution = iterates(stochastic_subgradient(problem, run, step=step, seed=seed, max_sweeps=sweeps))
     return solution, run, problem
@@ -144,7 +145,7 @@ def test_a_kernel_is_the_same_rule_in_its_space(average, project, slots, monkeyp
     expected, _, _ = run_on(quadratic(X), y, project=project, sweeps=5)
     last = (expected.a * y) @ quadratic(X)
     kernel = Kernel(KernelName.POLY, 1.0, 1.0, 2)
-    problem = KernelMargin(X, y, np.full(80, C), Loss.HINGE, True, kernel, kernel.points(X))
+    problem = KernelMargin(X, y, np.full(80, C), HINGE, True, kernel, kernel.points(X))
     run = Descent(C, 80, True, average, np.zeros(80), np.zeros(80), radius=radius)
     *_, solution = iterates(stochastic_subgradient(problem, run, seed=3, max_sweeps=5))
     assert np.allclose(run.position.scale * run.v, quadratic(X) @ last, rtol=1e-9, atol=1e-9)

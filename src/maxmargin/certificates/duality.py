@@ -4,8 +4,8 @@
     dual      D(t a') = t sum_i a'_i - t^2 / 2 (|w(a')|^2 + sum_i q_i a'_i^2)    a lower bound of it
 
 a' is made of any weights 0 <= a_i <= u_i: with a bias, the class of the larger sum is scaled down until
-sum_i a'_i y_i = 0, which keeps the box; then t is the best factor (t <= 1 for the hinge, whose box is finite). So a
-are doubles, and t a' are the real numbers that they stand for. See `problems.soft_margin` for u and q.
+sum_i a'_i y_i = 0, which keeps the box; then t is the best factor (t <= 1 where the box is finite). So a are
+doubles, and t a' are the real numbers that they stand for. u_i = box C_i and q_i = bend / C_i: `problems.losses`.
 
 Each value comes with an error that bounds how far it is from the real number; sums, products and quotients round by
 at most u = 2^-53 of themselves, or by half of the least positive double where they are below the normal range
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.measure import length
 from maxmargin.data.matrix import Matrix, Vector, blocks, is_sparse, largest_magnitude
-from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.problems.statement import SoftMargin
 
 NEGLIGIBLE = 0.01  # of the gap that matters: a rounding error below this is not worth a finer bound
 SPARSE_BLOCK = 2**21  # entries of a CSR matrix that are converted at a time
@@ -234,8 +234,14 @@ def loss_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> tuple[Any, 
     """sum_i C_i loss(max(0, missing_i + off_i)), and its additions; in place, because there may be many rows."""
     losses = missing + off
     np.maximum(0.0, losses, out=losses)
-    if problem.loss is Loss.SQUARED_HINGE:
-        losses *= losses
+    loss = problem.loss
+    if loss.is_smooth:  # share (t - bend share / 2), share = min(t / bend, box): before the knee, t^2 / (2 bend)
+        shares = losses / loss.bend
+        np.minimum(shares, loss.box, out=shares)
+        losses -= 0.5 * loss.bend * shares
+        losses *= shares
+    elif loss.box != 1.0:
+        losses *= loss.box
     losses *= problem.costs
     return total(losses)
 
@@ -272,9 +278,9 @@ def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters
     scaled *= weights
     summed, passed = combination(X, signs * scaled)
     bend = 0.0
-    if problem.loss is Loss.SQUARED_HINGE:
+    if problem.loss.is_smooth:
         scaled += LEAST  # at least what was to be represented, where it vanished
-        bend = 0.5 * float(total(scaled * (scaled / problem.costs))[0]) + LEAST * (n + gain)
+        bend = problem.loss.bend * float(total(scaled * (scaled / problem.costs))[0]) + LEAST * (n + gain)
         if bend < SMALLEST_BEND:
             return no_dual_value(d, math.inf)
     w = summed.astype(np.float64, copy=False)
@@ -283,7 +289,7 @@ def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters
     reach = unit * math.sqrt(parts)
     square = reach * reach + bend
     t = gain / square if square > 0.0 else 1.0
-    t = min(1.0, t) if problem.loss is Loss.HINGE else t
+    t = min(1.0, t) if problem.loss.is_bounded else t
     value = t * (gain - 0.5 * t * square)
     # Now with errors: the weights, and the sum of each class, are within `share` of the real ones.
     share = 1.01 * rounding(passed + 3 * additions + 8, number)

@@ -3,10 +3,11 @@
     P(w, b) = 1/2 |w|^2 + sum_i C_i loss(1 - y_i (w.x_i + b))
     D = max_t  t sum_i a'_i - t^2 / 2 (|w(a')|^2 + sum_i q_i a'_i^2)
 
-with a' as in `duality`: the class of the larger sum scaled down, t <= 1 for the hinge. All numbers are doubles, so
-integers times powers of two; the two classes are summed apart, in integers, and scaled by fractions in the end.
+with a' as in `duality`: the class of the larger sum scaled down, t <= 1 where the box is finite. All numbers are
+doubles, so integers times powers of two; the two classes are summed apart, in integers, and scaled by fractions in the
+end.
 
-The one exception: q_i = 1 / (2 C_i) is no such number. Where a quotient a_i^2 / C_i does not come out even, it is
+The one exception: q_i = bend / C_i is no such number. Where a quotient a_i^2 / C_i does not come out even, it is
 rounded up behind its 300th bit; D is then smaller by that little, and still proven.
 """
 
@@ -30,16 +31,17 @@ from maxmargin.certificates.exact_linear_algebra import (
     weighted_sum,
 )
 from maxmargin.data.matrix import Vector, is_sparse
-from maxmargin.problems.statement import Loss
+from maxmargin.problems.losses import Loss
 
 QUOTIENT_BITS = 300
 
 
-def primal_value(X: Rows, signs: Vector, costs: Vector, w: Vector, b: float, loss: str) -> Fraction:
+def primal_value(X: Rows, signs: Vector, costs: Vector, w: Vector, b: float, loss: Loss) -> Fraction:
     """P(w, b).
 
+    >>> from maxmargin.problems.losses import HINGE
     >>> X, signs, costs = np.array([[0.0], [3.0]]), np.array([-1.0, 1.0]), np.array([10.0, 10.0])
-    >>> primal_value(X, signs, costs, np.array([0.5]), -0.75, "hinge")
+    >>> primal_value(X, signs, costs, np.array([0.5]), -0.75, HINGE)
     Fraction(41, 8)
     """
     plane, unit = integers_of(np.append(w, b))
@@ -53,19 +55,52 @@ def primal_value(X: Rows, signs: Vector, costs: Vector, w: Vector, b: float, los
         reached = (products << (exponent - least)) + (int(plane[-1]) << (unit - least))
         slack = (1 << -least) - np.where(signs[rows] > 0, reached, -reached)
         slack = np.where(slack > 0, slack, 0)
-        paid = int(sum(prices[rows] * (slack if loss == Loss.HINGE else slack * slack)))
-        value += paid * power_of_two(price_unit + (least if loss == Loss.HINGE else 2 * least))
+        value += losses(loss, prices[rows], slack, least) * power_of_two(price_unit)
     return value
 
 
-def dual_value(X: Rows, signs: Vector, costs: Vector, a: Vector, fit_intercept: bool, loss: str) -> Fraction:
+def losses(loss: Loss, prices: Integers, slack: Integers, unit: int) -> Fraction:
+    """sum of prices times losses; the slack in units of 2^unit.
+
+    Before the knee t^2 / (2 bend), beyond it box t - box knee / 2: the same at the knee.
+    """
+    value, straight = Fraction(0), np.full(len(slack), not loss.is_smooth)
+    if loss.is_smooth and loss.is_bounded:
+        straight = slack > math.floor(knee_of(loss) * power_of_two(-unit))
+    if loss.is_smooth:
+        before = ~straight
+        squares = int(sum(prices[before] * slack[before] * slack[before]))
+        value += squares * power_of_two(2 * unit) / (2 * Fraction(loss.bend))
+    if loss.is_bounded:
+        own = prices[straight]
+        amount = int(sum(own * slack[straight])) * power_of_two(unit)
+        value += Fraction(loss.box) * (amount - int(sum(own)) * knee_of(loss) / 2)
+    return value
+
+
+def knee_of(loss: Loss) -> Fraction:
+    return Fraction(loss.box) * Fraction(loss.bend)
+
+
+def is_within(a: Vector, costs: Vector, loss: Loss) -> bool:
+    """Whether 0 <= a_i <= box C_i, all of them finite."""
+    if not np.all((a >= 0.0) & np.isfinite(a)):
+        return False
+    if not loss.is_bounded:
+        return True
+    doubtful = np.flatnonzero(a > loss.bounds(costs))
+    return all(Fraction(float(a[i])) <= Fraction(loss.box) * Fraction(float(costs[i])) for i in doubtful)
+
+
+def dual_value(X: Rows, signs: Vector, costs: Vector, a: Vector, fit_intercept: bool, loss: Loss) -> Fraction:
     """D of the feasible point that a makes; a = 0, which proves 0, if a is outside its box.
 
+    >>> from maxmargin.problems.losses import HINGE
     >>> X, signs, costs = np.array([[0.0], [3.0]]), np.array([-1.0, 1.0]), np.array([10.0, 10.0])
-    >>> dual_value(X, signs, costs, np.array([0.25, 1.0]), True, "hinge")
+    >>> dual_value(X, signs, costs, np.array([0.25, 1.0]), True, HINGE)
     Fraction(2, 9)
     """
-    if not np.all((a >= 0.0) & np.isfinite(a)) or (loss == Loss.HINGE and np.any(a > costs)):
+    if not is_within(a, costs, loss):
         return Fraction(0)
     integers, unit = integers_of(a)
     sides = [np.flatnonzero((a > 0.0) & side) for side in (signs > 0, signs < 0)]
@@ -83,16 +118,17 @@ def dual_value(X: Rows, signs: Vector, costs: Vector, a: Vector, fit_intercept: 
     denominator = math.lcm(scales[0].denominator, scales[1].denominator)
     w = plus * int(scales[0] * denominator) - minus * int(scales[1] * denominator)
     square = Fraction(int(sum(w * w)), denominator**2) * power_of_two(2 * (shared + unit))
-    if loss == Loss.SQUARED_HINGE:
+    if loss.is_smooth:
         for side, scale in zip(sides, scales, strict=True):
-            square += scale * scale * sum_of_quotients(integers[side], costs[side]) * power_of_two(2 * unit) / 2
+            bent = sum_of_quotients(integers[side], costs[side]) * power_of_two(2 * unit)
+            square += scale * scale * bent * Fraction(loss.bend)
     t = gain / square if square else Fraction(1)
-    if loss == Loss.HINGE:
+    if loss.is_bounded:
         t = min(t, Fraction(1))
     return t * gain - t * t * square / 2
 
 
-def primal_at_most(X: Rows, signs: Vector, costs: Vector, w: Vector, b: float, loss: str, bound: float) -> bool:
+def primal_at_most(X: Rows, signs: Vector, costs: Vector, w: Vector, b: float, loss: Loss, bound: float) -> bool:
     """Whether P(w, b) <= bound."""
     if not math.isfinite(bound):
         return bound == math.inf
@@ -100,7 +136,7 @@ def primal_at_most(X: Rows, signs: Vector, costs: Vector, w: Vector, b: float, l
 
 
 def dual_at_least(
-    X: Rows, signs: Vector, costs: Vector, a: Vector, fit_intercept: bool, loss: str, bound: float
+    X: Rows, signs: Vector, costs: Vector, a: Vector, fit_intercept: bool, loss: Loss, bound: float
 ) -> bool:
     """Whether the feasible point that a makes, or a = 0, proves D >= bound."""
     if bound <= 0.0:

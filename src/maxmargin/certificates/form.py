@@ -83,6 +83,7 @@ FITS: dict[str, tuple[Callable[[Any], bool], str]] = {  # by annotation
     "int": (is_whole, "a whole number"),
     "float": (is_number, "a number"),
     "str": (is_word, "a word"),
+    "float | None": (lambda value: value is None or is_number(value), "a number or None"),
     "int | None": (lambda value: value is None or is_whole(value), "a whole number or None"),
     "FurtherLook": (lambda value: isinstance(value, FurtherLook), "a word about a further look"),
     "Any": (is_label, "a label"),

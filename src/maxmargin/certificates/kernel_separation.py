@@ -42,8 +42,9 @@ from maxmargin.certificates.theorems import NOVIKOV
 from maxmargin.certificates.verification import Verification, margin_between, problem_of
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of
+from maxmargin.problems.losses import HINGE
 from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.statement import KernelMargin, Loss
+from maxmargin.problems.statement import KernelMargin
 
 
 class KernelPlane(NamedTuple):
@@ -247,7 +248,7 @@ def refusals_of(
     plane = measure(kernel, points, signs, a, c.fit_intercept)
     lower_holds, upper_holds = c.margin_lower <= plane.lower(1.0), c.margin_upper >= plane.upper(1.0)
     if exact or (not (lower_holds and upper_holds) and exact_kernel.has_exact_values(kernel)):
-        problem = KernelMargin(floats, signs, np.full(len(kept), math.inf), Loss.HINGE, True, kernel, points)
+        problem = KernelMargin(floats, signs, np.full(len(kept), math.inf), HINGE, True, kernel, points)
         lower_holds, upper_holds = exactly(c, problem, a)
     if not lower_holds:
         row = int(kept[int(np.argmin(plane.functional))])

@@ -39,7 +39,8 @@ from maxmargin.certificates.theorem_verification import pegasos_refused
 from maxmargin.certificates.verification import Verification, margin_between, objective_between, problem_of
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, refuse_a_skew_table
-from maxmargin.problems.statement import KernelMargin, Loss
+from maxmargin.problems.losses import HINGE
+from maxmargin.problems.statement import KernelMargin
 
 WITHOUT_NUMBERS = {  # the numbers that a kernel does not have, and the values that stand there
     KernelName.LINEAR: {"gamma": 1.0, "coef0": 0.0, "degree": 1},
@@ -111,7 +112,7 @@ def refusals_of(
         return
     floats = X.astype(np.float64, copy=False)
     kernel = kernel_on(c, floats, kept, function)
-    problem = KernelMargin(floats, signs, costs, Loss.HINGE, True, kernel, kernel.points(floats, kept))
+    problem = KernelMargin(floats, signs, costs, HINGE, True, kernel, kernel.points(floats, kept))
     measured = measure(problem, a, b=c.b)
     if c.verdict is KernelVerdict.NOT_SEPARABLE:
         yield from witness_refused(c, problem, a, measured)

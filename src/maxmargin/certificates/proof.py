@@ -72,6 +72,7 @@ class Proof(ABC):
     numbers: ClassVar[tuple[str, ...]]  # the fields that are one float each
     question: ClassVar[str]  # the property to ask instead of `if certificate`
     may_ask_for_no_gap: ClassVar[bool] = False
+    later_fields: ClassVar[dict[str, Any]] = {"theorems": ()}  # what older documents lack, and what it is then
 
     primal: float
     dual: float
@@ -128,7 +129,7 @@ class Proof(ABC):
     def from_dict(cls, fields: dict[str, Any]) -> Self:
         """What `to_dict` wrote; a ValueError says what is missing or unknown."""
         names = {field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
-        fields = fields if "theorems" in fields or "theorems" not in names else fields | {"theorems": []}
+        fields = {name: value for name, value in cls.later_fields.items() if name in names} | fields
         if set(fields) != names:
             raise ValueError(
                 f"not a certificate: missing {sorted(names - set(fields))}, unknown {sorted(set(fields) - names)}"

@@ -39,10 +39,11 @@ def report(certificate: Certificate) -> str:
 def soft_report(certificate: SoftMarginCertificate) -> str:
     """The same of a soft margin."""
     c = certificate
+    width = "" if c.huber_width is None else f" of width {number(c.huber_width)}"
     lines = [
         c.verdict.value,
         problem(c),
-        f"  {c.loss.replace('_', ' ')}, C = {number(c.C)}{class_weights(c)}",
+        f"  {c.loss.replace('_', ' ')}{width}, C = {number(c.C)}{class_weights(c)}",
         *objectives(c),
         *heaviest_rows(c),
     ]

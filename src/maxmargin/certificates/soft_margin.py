@@ -19,12 +19,12 @@ from maxmargin.certificates.measure import length
 from maxmargin.certificates.proof import KKT, Proof, TheoremBound, Violation
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.data.matrix import Vector
-from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.problems.statement import SoftMargin
 
 if TYPE_CHECKING:
     from maxmargin.certificates.verification import Verification
 
-INSIDE = 1e-3  # of C_i: weights nearer to 0 or to C_i do not tell b
+INSIDE = 1e-3  # of u_i: weights nearer to 0 or to u_i do not tell b
 
 
 class SoftVerdict(StrEnum):
@@ -46,7 +46,8 @@ class SoftMarginCertificate(Proof):
     """What is proven about the soft margin between one class and another (or the rest).
 
     verdict                  what is proven, as a sentence
-    loss, C, fit_intercept   which problem
+    loss, C, fit_intercept   which problem; `loss` is the name of one in `problems.losses`
+    huber_width              where the Huber hinge becomes a straight line; None for all other losses
     class_weight             pairs (label, weight): C_i = C * weight of the label * sample weight; empty: all 1
     positive, negative       the labels on the two sides; negative None means all other labels
     n_rows, n_columns        the size of the problem
@@ -62,6 +63,7 @@ class SoftMarginCertificate(Proof):
 
     verdicts: ClassVar[type[StrEnum]] = SoftVerdict
     numbers: ClassVar[tuple[str, ...]] = ("C", "b", "primal", "dual", "tol")
+    later_fields: ClassVar[dict[str, Any]] = {"theorems": (), "huber_width": None}
     question: ClassVar[str] = "is_optimal"
 
     verdict: SoftVerdict
@@ -82,6 +84,7 @@ class SoftMarginCertificate(Proof):
     tol: float
     kkt: KKT | None = None
     theorems: tuple[TheoremBound, ...] = ()
+    huber_width: float | None = None
 
     @property
     def relative_gap(self) -> float:
@@ -133,12 +136,10 @@ def soft_conditions(
     scale = max(length(w, "l2"), length(dual.w, "l2"))
     share = row_shares(problem, feasible, primal.slack, signs * (values + b)) / (primal.value or 1.0)
     worst = int(np.argmax(share))
-    if problem.loss is Loss.HINGE:
-        telling = (feasible > inside * costs) & (feasible < (1.0 - inside) * costs)
-        own = signs - values
-    else:
-        telling = feasible > inside * float(feasible.max(initial=0.0))
-        own = signs * (1.0 - 0.5 * feasible / costs) - values
+    upper = problem.upper
+    scale_of_a = upper if problem.loss.is_bounded else float(feasible.max(initial=0.0))
+    telling = (feasible > inside * scale_of_a) & (feasible < (1.0 - inside) * upper)
+    own = signs * (1.0 - problem.loss.bend * feasible / costs) - values
     spread = float(np.ptp(own[telling])) if problem.fit_intercept and np.any(telling) else 0.0
     imbalance = abs(float(np.sum(signs * a))) / total if problem.fit_intercept and total > 0.0 else 0.0
     return KKT(
@@ -159,10 +160,16 @@ def feasible_weights(dual: DualValue, signs: Vector, a: Vector) -> Vector:
 def row_shares(problem: SoftMargin, a: Vector, slack: Vector, functional: Vector) -> Vector:
     """What each row adds to P - D, apart from 1/2 |w - w(a)|^2: never negative, and zero in complementary slackness.
 
-    hinge            (C_i - a_i) xi_i + a_i max(0, y_i (w.x_i + b) - 1)
-    squared hinge    C_i (xi_i - a_i / (2 C_i))^2 + a_i max(0, y_i (w.x_i + b) - 1)
+    before the knee    C_i (xi_i - q_i a_i)^2 / (2 bend)                  + a_i max(0, y_i (w.x_i + b) - 1)
+    beyond it          (u_i - a_i) (xi_i - q_i (u_i + a_i) / 2)
     """
-    beyond = a * np.maximum(0.0, functional - 1.0)
-    if problem.loss is Loss.HINGE:
-        return np.asarray((problem.costs - a) * slack + beyond)
-    return np.asarray(problem.costs * (slack - 0.5 * a / problem.costs) ** 2 + beyond)
+    loss, costs, beyond = problem.loss, problem.costs, a * np.maximum(0.0, functional - 1.0)
+    share = np.zeros(len(a))
+    if loss.is_smooth:
+        share = costs * (slack - loss.bend * a / costs) ** 2 / (2.0 * loss.bend)
+    if loss.is_bounded:
+        upper = problem.upper
+        bent = 0.5 * loss.bend * (upper + a) / costs if loss.is_smooth else 0.0
+        straight = (upper - a) * (slack - bent)
+        share = np.where(slack >= loss.knee, straight, share)
+    return np.asarray(share + beyond)

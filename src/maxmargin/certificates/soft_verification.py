@@ -36,7 +36,8 @@ from maxmargin.certificates.theorem_verification import pegasos_refused
 from maxmargin.certificates.verification import Verification, objective_between, problem_of
 from maxmargin.data.labels import check_weights
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.problems.losses import HUBER_HINGE, LOSSES, Loss, loss_named
+from maxmargin.problems.statement import SoftMargin
 
 
 def verify(certificate: SoftMarginCertificate, X: Any, y: Any, *, exact: bool, sample_weight: Any) -> Verification:
@@ -82,16 +83,18 @@ def refusals_of(
         yield f"the plane should pass through the origin but has b = {c.b}"
     a = np.zeros(len(kept))
     a[np.searchsorted(kept, c.rows)] = c.weights
-    problem = SoftMargin(X, signs, costs, Loss(c.loss), c.fit_intercept)
+    loss = loss_named(c.loss, c.huber_width)
+    problem = SoftMargin(X, signs, costs, loss, c.fit_intercept)
     outside = ~((a >= 0.0) & (a <= problem.upper) & np.isfinite(a))
     if np.any(outside):
         row = int(np.argmax(outside))
-        most = "infinity" if c.loss == Loss.SQUARED_HINGE else f"its cost {costs[row]:.9g}"
+        times = "" if loss.box == 1.0 else f"{loss.box:g} times "
+        most = f"{times}its cost {costs[row]:.9g}" if loss.is_bounded else "infinity"
         yield f"the weight {a[row]:.9g} of row {kept[row]} is not between 0 and {most}: not a point of the dual"
         return
     values = values_of(X, c.w)
     primal, dual = primal_value(problem, c.w, c.b, values=values, matters=c.tol), dual_value(problem, a, matters=c.tol)
-    exact = ExactSides(X, signs, costs, c, a)
+    exact = ExactSides(X, signs, costs, c, loss, a)
     if exact_arithmetic:
         if not exact.primal_holds():
             yield f"in exact arithmetic the plane's objective is {as_number(primal)} and exceeds {c.primal!r}"
@@ -111,8 +114,15 @@ def refusals_of(
 def malformations(c: SoftMarginCertificate, costs: Vector, kept: Rows) -> Iterator[str]:
     """What is not even a claim about this problem."""
     yield from malformed(c, kept)
-    if c.loss not in Loss._value2member_map_:
+    if c.loss not in LOSSES:
         yield f"the loss {c.loss!r} is not known"
+    elif (c.loss == HUBER_HINGE.name) != (c.huber_width is not None):
+        yield f"huber_width is {c.huber_width}: the Huber hinge needs one, and no other loss has it"
+    else:
+        try:
+            loss_named(c.loss, c.huber_width)
+        except ValueError as error:
+            yield str(error)
     if c.w.shape != (c.n_columns,) or not np.all(np.isfinite(c.w)) or not math.isfinite(c.b):
         yield "the plane is not finite or has the wrong length"
     if not 0.0 < c.C < math.inf:
@@ -131,15 +141,17 @@ class ExactSides:
     signs: Vector
     costs: Vector
     c: SoftMarginCertificate
+    loss: Loss
     a: Vector
 
     def primal_holds(self) -> bool:
         c = self.c
-        return exact_soft_margin.primal_at_most(self.X, self.signs, self.costs, c.w, c.b, c.loss, c.primal)
+        return exact_soft_margin.primal_at_most(self.X, self.signs, self.costs, c.w, c.b, self.loss, c.primal)
 
     def dual_holds(self) -> bool:
         c = self.c
-        return exact_soft_margin.dual_at_least(self.X, self.signs, self.costs, self.a, c.fit_intercept, c.loss, c.dual)
+        known = self.X, self.signs, self.costs, self.a
+        return exact_soft_margin.dual_at_least(*known, c.fit_intercept, self.loss, c.dual)
 
 
 def primal_agrees(claimed: float, found: PrimalValue, exact: ExactSides) -> bool:

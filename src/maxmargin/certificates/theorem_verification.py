@@ -23,7 +23,8 @@ from maxmargin.certificates import theorems
 from maxmargin.certificates.measure import plane_margin, rounding
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.matrix import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
-from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.problems.losses import HINGE
+from maxmargin.problems.statement import SoftMargin
 
 SLACK = 1e-9  # relative: of two evaluations of a bound, beyond what is known of g
 
@@ -113,7 +114,7 @@ def pegasos_refused(c: Any, problem: SoftMargin) -> Iterator[str]:
         if (theorems.WITH_A_BIAS in broken) == problem.fit_intercept:
             name = f"{theorems.NO_PEGASOS}{' and '.join(broken)}{theorems.LOSS_MET}"
             known[name] = [Interval(math.inf, math.inf)]
-    if c.theorems and not problem.fit_intercept and problem.loss is Loss.HINGE:
+    if c.theorems and not problem.fit_intercept and problem.loss == HINGE:
         n = problem.n_rows
         reach = 2.0 * theorems.costliest_row(problem.X, problem.costs, c.C) * n * c.C
         with np.errstate(over="ignore"):

@@ -51,11 +51,14 @@ def fit_or_go_on(classifier: Any, X: Any, y: Any, weights: dict[str, Any], kept:
 
 def what_is_not_kept(classifier: Any) -> str | None:
     """A sentence for algorithms that write nothing down while they work."""
+    from maxmargin.problems.losses import LOSSES
+
     values = classifier.get_params()
     is_hard = values.get("C") == math.inf
     if is_hard and "kernel" in values:
         return "the hard margin of a kernel is not kept in a checkpoint: --resume begins it anew"
-    if is_hard or type(classifier).__name__ == "HardMarginSVM" or values.get("loss") == "squared_hinge":
+    by_newton = values.get("solver") == "newton" or ("loss" in values and not LOSSES[values["loss"]].is_bounded)
+    if is_hard or type(classifier).__name__ == "HardMarginSVM" or by_newton:
         return (
             "this algorithm may be kept between planes only: then --resume begins the plane anew that was being sought"
         )

@@ -23,13 +23,13 @@ from maxmargin.cli.options import (
     Exact,
     Features,
     FileFormat,
+    HuberWidth,
     Id,
     Ignore,
     Impute,
     KernelName,
     Label,
     Loss,
-    LossName,
     MaxTime,
     MultiClass,
     NoBias,
@@ -85,7 +85,8 @@ def fit(
     ] = None,
     algorithm: Annotated[Algorithm, typer.Option(help="How the planes are found.")] = Algorithm.SVM,
     C: Price = 1.0,
-    loss: Loss = LossName.HINGE,
+    loss: Loss = "hinge",
+    huber_width: HuberWidth = None,
     kernel: Annotated[
         KernelName,
         typer.Option("--kernel", "-t", parser=kernel_named, metavar="NAME", help="linear (0), poly (1) or rbf (2)."),
@@ -141,7 +142,8 @@ def fit(
     datafile.refuse_a_measure(table, labels)
     given: dict[str, Any] = {
         "C": C,
-        "loss": loss.value,
+        "loss": loss,
+        "huber_width": huber_width,
         "kernel": kernel.value,
         "gamma": gamma if gamma in ("scale", "auto") else number("--gamma", gamma),
         "degree": degree,
@@ -270,7 +272,7 @@ def make_classifier(
     kind = kinds[algorithm]
     known = kind().get_params()
     usual = {"C": 1.0, "loss": "hinge", "kernel": "linear", "fit_intercept": True}
-    for name in ("C", "loss", "kernel", "class_weight", "fit_intercept", "tol", "multi_class"):
+    for name in ("C", "loss", "huber_width", "kernel", "class_weight", "fit_intercept", "tol", "multi_class"):
         if name not in known and given[name] != usual.get(name):
             option = {"fit_intercept": "no-bias"}.get(name, name).replace("_", "-")
             raise UserError(f"--{option} has no meaning for {kind.__name__} (--algorithm {algorithm.value})")

@@ -25,13 +25,6 @@ class Scaling(StrEnum):
     NONE = "none"
 
 
-class LossName(StrEnum):
-    """What a row costs that is not beyond its own edge of the street."""
-
-    HINGE = "hinge"
-    SQUARED_HINGE = "squared_hinge"
-
-
 class KernelName(StrEnum):
     """The kernels that can be named on a command line."""
 
@@ -54,6 +47,15 @@ def kernel_named(text: str) -> KernelName:
         known = ", ".join(f"{number} or {kernel}" for number, kernel in LIBSVM_KERNELS.items())
         raise typer.BadParameter(f"{text!r} is no kernel; it can be {known}")
     return KernelName(name)
+
+
+def known_loss(text: str) -> str:
+    """The name of a loss that is registered."""
+    from maxmargin.problems.losses import LOSSES
+
+    if text not in LOSSES:
+        raise typer.BadParameter(f"{text!r} is no loss; it can be {', '.join(LOSSES)}")
+    return text
 
 
 Data = Annotated[
@@ -124,7 +126,18 @@ Scale = Annotated[
     typer.Option(help="How columns are scaled first; auto: standard, or maxabs for a sparse file."),
 ]
 Price = Annotated[float, typer.Option("--C", "-c", metavar="NUMBER", help="The price of slack; inf: the hard margin.")]
-Loss = Annotated[LossName, typer.Option(help="What slack costs.")]
+Loss = Annotated[
+    str,
+    typer.Option(
+        parser=known_loss,
+        metavar="NAME",
+        help="What slack costs: hinge, squared_hinge, huber_hinge or modified_huber.",
+    ),
+]
+HuberWidth = Annotated[
+    float | None,
+    typer.Option("--huber-width", metavar="NUMBER", help="Of huber_hinge: the slack from which on it is straight."),
+]
 NoBias = Annotated[bool, typer.Option("--no-bias", help="Only planes through the origin.")]
 Tolerance = Annotated[
     float | None, typer.Option("--tol", "-e", metavar="NUMBER", help="The relative gap that is to be proven.")

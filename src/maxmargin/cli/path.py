@@ -18,12 +18,12 @@ from maxmargin.cli.options import (
     Data,
     Features,
     FileFormat,
+    HuberWidth,
     Id,
     Ignore,
     Impute,
     Label,
     Loss,
-    LossName,
     MaxTime,
     NoBias,
     NoHeader,
@@ -61,7 +61,8 @@ def path(
     Cs: Annotated[
         str, typer.Option("--Cs", metavar="NUMBERS", help="How many values of C, or the values: 0.1,1,10.")
     ] = "10",
-    loss: Loss = LossName.HINGE,
+    loss: Loss = "hinge",
+    huber_width: HuberWidth = None,
     positive: Positive = None,
     scale: Scale = Scaling.AUTO,
     no_bias: NoBias = False,
@@ -96,8 +97,8 @@ def path(
         reserve = n_points * seconds_of_printing(len(y)) if as_json else 0.0
         with gap_shown("Following the path", tol):
             points = margin_path(
-                X, y, Cs=asked, loss=loss.value, fit_intercept=not no_bias, tol=1e-4 if tol is None else tol,
-                sample_weight=table.weights, max_time=limit.left(reserve=reserve),
+                X, y, Cs=asked, loss=loss, huber_width=huber_width, fit_intercept=not no_bias,
+                tol=1e-4 if tol is None else tol, sample_weight=table.weights, max_time=limit.left(reserve=reserve),
             )  # fmt: skip
     if as_json:
         say_json({**describe(table), **for_machines(points)})

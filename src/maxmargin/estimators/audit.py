@@ -37,9 +37,10 @@ from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.estimators.kernel import MEGABYTE, KernelSVM, KernelWork
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.problems.kernels import Points
+from maxmargin.problems.losses import HINGE, width_of
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
 from maxmargin.problems.multiclass import plain as plain_label
-from maxmargin.problems.statement import KernelMargin, Loss, SoftMargin, best_bias, slack, total_loss
+from maxmargin.problems.statement import KernelMargin, SoftMargin, best_bias, slack, total_loss
 from maxmargin.run.control import Clock
 from maxmargin.solve.soft_margin import half_gap
 
@@ -56,9 +57,10 @@ def audit(
 ) -> Audit:
     """How far a fitted model is from the optimum of its own problem, proven on the rows that it was fitted on.
 
-    estimator : a fitted LinearSVC, SVC, SGDClassifier (hinge, squared_hinge, perceptron) or Perceptron of scikit-learn,
-        an estimator of maxmargin, or a pipeline or search that ends with one of them. A Perceptron, and our estimators
-        of the hard margin, are measured by their margin against the best one, the others by their objective
+    estimator : a fitted LinearSVC, SVC, SGDClassifier (hinge, squared_hinge, modified_huber, perceptron) or
+        Perceptron of scikit-learn, an estimator of maxmargin, or a pipeline or search that ends with one of them.
+        A Perceptron, and our estimators of the hard margin, are measured by their margin against the best one, the
+        others by their objective
     X, y, sample_weight : as they were given to its `fit`
     tol : the relative gap to which the optimum is sought. The proof holds whatever the gap; a small one makes it sharp
     max_time : seconds for that. The bounds are true then, too, but wide
@@ -147,7 +149,8 @@ def linear_part(
 ) -> ObjectivePart:  # fmt: skip
     """A plane against the optimum of LinearSVM."""
     assert fitted.loss is not None
-    svm = LinearSVM(C=fitted.C, loss=fitted.loss.value, fit_intercept=fitted.fit_intercept, tol=tol)
+    kind: dict[str, Any] = {"loss": fitted.loss.name, "huber_width": width_of(fitted.loss)}
+    svm = LinearSVM(C=fitted.C, **kind, fit_intercept=fitted.fit_intercept, tol=tol)
     certificate = svm._answer(two, clock, class_weight).certificate
     assert isinstance(certificate, SoftMarginCertificate)
     problem = SoftMargin(two.X, two.signs, prices(fitted.C, two), fitted.loss, fitted.fit_intercept)
@@ -184,7 +187,7 @@ def kernel_part(
     assert fitted.kernel is not None
     assert fitted.support is not None
     points, costs = work.points_of(two, clock), prices(fitted.C, two)
-    problem = KernelMargin(two.X, two.signs, costs, Loss.HINGE, True, fitted.kernel, points)
+    problem = KernelMargin(two.X, two.signs, costs, HINGE, True, fitted.kernel, points)
     coefficients, own_bias = plane
     w = None
     with clock.judging(), contextlib.suppress(OutOfTime):  # then nothing is known of this plane but what bounds all
@@ -244,7 +247,7 @@ def margin_part(fitted: FittedModel, two: TwoClasses, plane: tuple[Vector, float
     certificate = hard._answer(two, clock).certificate
     assert isinstance(certificate, Certificate)
     (w, b), values = plane, values_of(two.X, plane[0])
-    unit_costs = SoftMargin(two.X, two.signs, np.ones(len(two.signs)), Loss.HINGE, fitted.fit_intercept)
+    unit_costs = SoftMargin(two.X, two.signs, np.ones(len(two.signs)), HINGE, fitted.fit_intercept)
     middle = half_gap(unit_costs, values)[1]
     own, best = (plane_margin(two.X, two.signs, w, bias, fitted.norm) for bias in (b, middle))
     share = own.lower / certificate.margin_upper if own.lower > 0.0 and certificate.margin_upper > 0.0 else 0.0

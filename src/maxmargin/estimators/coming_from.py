@@ -6,9 +6,9 @@ from typing import Any
 
 from maxmargin.estimators.kernel import KernelSVM
 from maxmargin.estimators.linear import LinearSVM
+from maxmargin.problems.losses import LOSSES
 from maxmargin.problems.scalings import C_from
 
-LOSSES = ("hinge", "squared_hinge")
 SMALL_CACHE = 200  # megabytes, SVC's default
 
 
@@ -97,7 +97,7 @@ def from_svc(given: dict[str, Any], n_rows: int | None) -> dict[str, Any]:
 
 def from_sgd(given: dict[str, Any], n_rows: int | None) -> dict[str, Any]:
     if given["loss"] not in LOSSES:
-        raise ValueError(f'loss="{given["loss"]}" is not supported: loss="hinge" and loss="squared_hinge" are')
+        raise ValueError(f'loss="{given["loss"]}" is not supported: {", ".join(LOSSES)} are')
     require_l2(given)
     if n_rows is None:
         raise ValueError(

@@ -28,10 +28,9 @@ from maxmargin.estimators.base import MarginClassifier, Table
 from maxmargin.estimators.costs import class_weights
 from maxmargin.estimators.scikit_learn_versions import class_weights_like_theirs
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, Points, rows_of
+from maxmargin.problems.losses import HINGE, LOSSES, Loss, loss_named
 from maxmargin.problems.multiclass import Strategy
-from maxmargin.problems.statement import Loss
 
-LOSSES = tuple(loss.value for loss in Loss)
 AUDITED = (
     "LinearSVC, SVC, SGDClassifier, Perceptron, the estimators of maxmargin, and pipelines that end with one of them"
 )
@@ -121,7 +120,7 @@ def read_linear_svc(estimator: Any, table: Table) -> FittedModel:
         classes=estimator.classes_,
         strategy=Strategy.ONE_VERSUS_REST,
         **planes_of(estimator),
-        loss=Loss(estimator.loss),
+        loss=LOSSES[estimator.loss],
         C=float(estimator.C),
         class_weight=weights_like_theirs(estimator, table, table.weights),
         fit_intercept=False,
@@ -140,7 +139,7 @@ def read_svc(estimator: Any, table: Table) -> FittedModel:
     shared: dict[str, Any] = {
         "classes": estimator.classes_,
         "strategy": Strategy.ONE_VERSUS_ONE,
-        "loss": Loss.HINGE,
+        "loss": HINGE,
         "C": float(estimator.C),
         "class_weight": np.asarray(estimator.class_weight_, dtype=np.float64),
         "fit_intercept": True,
@@ -193,7 +192,7 @@ def read_sgd(estimator: Any, table: Table) -> FittedModel:
     if estimator.loss == "perceptron":
         return read_perceptron(estimator, table)
     if estimator.loss not in LOSSES:
-        raise ValueError(f'SGDClassifier(loss="{estimator.loss}") cannot be audited: {" and ".join(LOSSES)} can')
+        raise ValueError(f'SGDClassifier(loss="{estimator.loss}") cannot be audited: {", ".join(LOSSES)} can')
     require_l2(estimator)
     n = table.X.shape[0]
     return FittedModel(
@@ -201,7 +200,7 @@ def read_sgd(estimator: Any, table: Table) -> FittedModel:
         classes=estimator.classes_,
         strategy=Strategy.ONE_VERSUS_REST,
         **planes_of(estimator),
-        loss=Loss(estimator.loss),
+        loss=LOSSES[estimator.loss],
         C=1.0 / (float(estimator.alpha) * n),
         class_weight=weights_like_theirs(estimator, table, None),
         fit_intercept=bool(estimator.fit_intercept),
@@ -240,11 +239,12 @@ def read_our_own(estimator: Any, table: Table) -> FittedModel:
         planes = np.asarray(estimator.dual_coef_, dtype=np.float64)
         given |= {"planes": planes, "kernel": kernel, "support": support_of(estimator, kernel, table, None)}
     weights = class_weights(getattr(estimator, "class_weight", None), table)
+    loss = loss_named(getattr(estimator, "loss", HINGE.name), getattr(estimator, "huber_width", None))
     return FittedModel(
         name=name if math.inf == C else f"{name}(C={C:g})",
         classes=estimator.classes_,
         strategy=Strategy(estimator._strategy),
-        loss=None if math.inf == C else Loss(getattr(estimator, "loss", "hinge")),
+        loss=None if math.inf == C else loss,
         C=C,
         class_weight=np.array([weight for _, weight in weights]) if weights else np.ones(len(estimator.classes_)),
         fit_intercept=bool(getattr(estimator, "fit_intercept", True)),

@@ -20,9 +20,10 @@ from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.no_plane import no_plane
 from maxmargin.problems.kernel_range import refuse_values_beyond_float64
 from maxmargin.problems.kernels import Kernel, Points, compared, rows_of
+from maxmargin.problems.losses import HINGE
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
 from maxmargin.problems.protocol import Run, later
-from maxmargin.problems.statement import KernelMargin, Loss
+from maxmargin.problems.statement import KernelMargin
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 
@@ -221,7 +222,7 @@ class KernelSVM(KernelPlanes):
 
         is_hard = math.inf == self.C
         costs = np.full(len(two.rows), math.inf) if is_hard else prices(float(self.C), two)
-        problem = KernelMargin(two.X, two.signs, costs, Loss.HINGE, True, work.kernel, work.points_of(two, clock))
+        problem = KernelMargin(two.X, two.signs, costs, HINGE, True, work.kernel, work.points_of(two, clock))
         judge = KernelJudge(problem, self.tol, work.threads)
         sweeps = functools.partial(work.rounds, problem, two, tol=self.tol)
         if is_hard:

@@ -13,14 +13,15 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.estimators.base import MarginClassifier, Table, check_tol, choice, positive, single, whole_number
+from maxmargin.estimators.base import MarginClassifier, Table, check_tol, positive, single, whole_number
 from maxmargin.estimators.convergence import Ending, collected, tell
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
 from maxmargin.estimators.scikit_learn_versions import CallbackSupportMixin, with_callbacks
+from maxmargin.problems.losses import loss_named
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
 from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import Loss, SignedRows
+from maxmargin.problems.statement import SignedRows
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.soft_margin import Judge, prove, soft_certificate, soft_margin_of
@@ -43,7 +44,7 @@ class Start(NamedTuple):
 class LinearSVM(CallbackSupportMixin, MarginClassifier):
     """The linear support vector machine, to a duality gap that is proven.
 
-        min 1/2 |w|^2 + C sum_i loss(1 - y_i (w.x_i + b)),      loss(t) = max(0, t) or max(0, t)^2
+        min 1/2 |w|^2 + C sum_i loss(1 - y_i (w.x_i + b))
 
     The bias b is not regularised. `tol` is the relative duality gap (P - D) / P: when `fit` ends, independent code has
     measured a plane of objective P and proven that no plane has an objective below D.
@@ -52,8 +53,12 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
     ----------
     C : float, default=1.0
         The price of the loss. `float("inf")` is the hard margin of `HardMarginSVM`, by its exact algorithm.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        What a row pays that is not beyond its edge of the street: its slack, or the square of it.
+    loss : {"hinge", "squared_hinge", "huber_hinge", "modified_huber"}, default="hinge"
+        What a row pays that is not beyond its edge of the street: its slack t; t^2; the hinge rounded off at its edge,
+        t^2 / (2 h) up to t = h = `huber_width` and t - h / 2 from there on; or t^2 up to t = 2 and 4 t - 4 from there
+        on, as in SGDClassifier. So are losses that `maxmargin.problems.losses.register` was given.
+    huber_width : float, default=None
+        The h of "huber_hinge", and of no other loss. None: 0.5.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     tol : float, default=1e-4
@@ -84,7 +89,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
     margin_, street_ : 1 / |w|, from the plane to an edge of the street, and 2 / |w|
     support_ : the rows with a dual variable above zero, of any plane
     dual_coef_ : a_i y_i of those rows, one line for each plane
-    bounded_ : where in dual_coef_ the dual variable is at its bound C_i
+    bounded_ : where in dual_coef_ the dual variable is at its bound: C_i, with "modified_huber" 4 C_i
     n_support_ : how many rows support each plane (not each class, as in SVC)
     class_weight_ : the weight of each class
     solver_ : the algorithm that gave the answer
@@ -107,6 +112,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         C: float = 1.0,
         *,
         loss: str = "hinge",
+        huber_width: float | None = None,
         fit_intercept: bool = True,
         tol: float = 1e-4,
         solver: str = "auto",
@@ -119,6 +125,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
     ) -> None:
         self.C = C
         self.loss = loss
+        self.huber_width = huber_width
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.solver = solver
@@ -128,6 +135,10 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         self.max_time = max_time
         self.warm_start = warm_start
         self.verbose = verbose
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """From a file; older ones had no width."""
+        super().__setstate__({"huber_width": None} | state)
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, a0: Any = None) -> Self:
@@ -166,17 +177,9 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         self._solve(table, answer)
 
     def _check_parameters(self) -> None:
-        from maxmargin.solvers.registry import SOFT_MARGIN, names_of
+        from maxmargin.solvers.registry import SOFT_MARGIN, check_suits
 
-        loss = choice("loss", self.loss, Loss)
-        if self.solver not in names_of(SOFT_MARGIN):
-            raise ValueError(
-                f"solver={self.solver!r} is not known; it can be {', '.join(map(repr, names_of(SOFT_MARGIN)))}"
-            )
-        if loss is Loss.HINGE and self.solver == "newton":
-            raise ValueError('solver="newton" is for loss="squared_hinge": the hinge has no second derivative')
-        if loss is Loss.SQUARED_HINGE and self.solver in ("interior_point", "sieve"):
-            raise ValueError(f'solver="{self.solver}" is for loss="hinge"; for the squared hinge there is "newton"')
+        check_suits(SOFT_MARGIN, self.solver, loss_named(self.loss, self.huber_width))
         if not positive(self.C) and math.inf != self.C:
             raise ValueError(f"C must be a positive number (or infinity for the hard margin), not {self.C!r}")
         check_tol(self.tol)
@@ -237,7 +240,8 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         from maxmargin.solvers import plan
 
         costs = prices(float(self.C), two)
-        problem, scale = soft_margin_of(two, costs, Loss(self.loss), self.fit_intercept)
+        loss = loss_named(self.loss, self.huber_width)
+        problem, scale = soft_margin_of(two, costs, loss, self.fit_intercept)
         if observer is not None:
             observer.scale, clock.observer = scale, observer
         judge = Judge(problem, self.tol, two.largest if scale == 1.0 else None)
@@ -270,8 +274,8 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
             own = np.searchsorted(two.rows, certificate.rows)
             signs = two.signs[own]
             duals.append(signs * answer.a)
-            costs = certificate.C * (1.0 if two.weights is None else two.weights[own])
-            at_bound.append((certificate.weights >= costs) & (self.loss == Loss.HINGE))
+            costs = certificate.C * (np.ones(len(own)) if two.weights is None else two.weights[own])
+            at_bound.append(certificate.weights >= loss_named(self.loss, self.huber_width).bounds(costs))
             kept.append((certificate.rows, certificate.weights))
         self._store_support(answers, duals)
         self.bounded_ = np.zeros(self.dual_coef_.shape, dtype=bool)

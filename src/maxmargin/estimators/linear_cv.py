@@ -38,7 +38,7 @@ class LinearSVMCV(LinearSVM):
         As in scikit-learn: None is five stratified folds.
     scoring : str or callable, default=None
         As in scikit-learn: None is the accuracy.
-    loss, fit_intercept, tol, solver, multi_class, max_iter : as in `LinearSVM`
+    loss, huber_width, fit_intercept, tol, solver, multi_class, max_iter : as in `LinearSVM`
     class_weight : dict or "balanced", default=None
         "balanced" is computed once, from all rows.
     max_time : float, default=None
@@ -69,6 +69,7 @@ class LinearSVMCV(LinearSVM):
         cv: int | Any | None = None,
         scoring: Any = None,
         loss: str = "hinge",
+        huber_width: float | None = None,
         fit_intercept: bool = True,
         tol: float = 1e-4,
         solver: str = "auto",
@@ -82,6 +83,7 @@ class LinearSVMCV(LinearSVM):
         self.cv = cv
         self.scoring = scoring
         self.loss = loss
+        self.huber_width = huber_width
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.solver = solver

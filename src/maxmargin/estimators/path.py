@@ -5,11 +5,11 @@ The path goes upwards in C, and each point starts from the dual variables of the
     low     While all rows are inside the street, a_i = C_i and w = C s with s = sum_i y_i x_i: only the length of w
             changes. That ends when a row reaches its edge: at C = 1 / max_i y_i s.x_i, or, with a bias and classes of
             equal weight, at C = 2 / (max_+ s.x_i - min_- s.x_i). (Classes of unequal weight: the heavier one is
-            scaled down in s, and this is a good place to begin rather than an event.) With the squared hinge
-            a_i = 2 C_i there, and C is half of that.
+            scaled down in s, and this is a good place to begin rather than an event.) With another loss
+            a_i = slope C_i there, its slope at the plane, and C is divided by it: 2 for the squared hinge.
     high    If a plane separates the rows, let a* be the dual variables of the hard margin. Where a*_i <= C_i for all i
             they are feasible for the hinge, and so they are optimal: from C_max = max_i a*_i / (weight of row i) on,
-            the soft margin is the hard margin. The squared hinge only comes near to it.
+            the soft margin is the hard margin. A loss that bends only comes near to it.
 
 Reference: [hastie2004]. Differs: points with warm starts and proofs, not every breakpoint of the piecewise linear path.
 """
@@ -34,13 +34,13 @@ from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weigh
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_weights, hull_weights
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.no_plane import NoPlaneError
+from maxmargin.problems.losses import Loss, loss_named
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
 from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import Loss
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.soft_margin import Judge, soft_certificate, soft_margin_of
 
-BEYOND = 100.0  # times max a*: the squared hinge is near to the hard margin, with slack of at most 0.005
+BEYOND = 100.0  # times max a*: a loss that bends is near to the hard margin, the squared hinge with slack below 0.005
 DEAR = 1000.0  # divided by the rows' mean square from their centre: the highest C where no hard margin is known
 NARROWEST = 10.0  # the least ratio of the two ends
 
@@ -65,8 +65,8 @@ class MarginPath:
 
     classes        the labels on the negative and on the positive side
     points         one `PathPoint` for each C
-    C_max          where the path ends: from here on the soft margin is the hard margin (infinity for the squared
-                   hinge, and where it is beyond float64). None if no plane separates the rows, or if that was not asked
+    C_max          where the path ends: from here on the soft margin is the hard margin (infinity for a loss that
+                   bends, and where it is beyond float64). None if no plane separates the rows, or if that was not asked
     separation     the certificate of the hard margin or, where no plane separates the rows, the witness of that; None
                    if it was not asked
 
@@ -169,6 +169,7 @@ def path(
     *,
     Cs: Any = 10,
     loss: str = "hinge",
+    huber_width: float | None = None,
     fit_intercept: bool = True,
     tol: float = 1e-4,
     solver: str = "auto",
@@ -200,6 +201,7 @@ def path(
     """
     svm = LinearSVM(
         loss=loss,
+        huber_width=huber_width,
         fit_intercept=fit_intercept,
         tol=tol,
         solver=solver,
@@ -233,11 +235,11 @@ def points_of(
     hard_margin: bool | None,
 ) -> MarginPath:
     """The path, as far as the clock allows."""
-    loss, fit_intercept = svm.loss, svm.fit_intercept
+    loss, fit_intercept = loss_named(svm.loss, svm.huber_width), svm.fit_intercept
     end = hard_end(two, fit_intercept, clock, hard_margin)
-    grid = given if given is not None else even_grid(two, Loss(loss), fit_intercept, count, end)
+    grid = given if given is not None else even_grid(two, loss, fit_intercept, count, end)
     separable = end is not None and end.certificate.verdict is Verdict.OPTIMAL
-    C_max = end.C_max if end is not None and Loss(loss) is Loss.HINGE else math.inf
+    C_max = end.C_max / loss.box if end is not None and not loss.is_smooth else math.inf
     points: list[PathPoint] = []
     start = None
     for C in grid:
@@ -326,7 +328,8 @@ def hard_certificate(
     A street that is narrower by a tenth of `tol` keeps the rows on its edges from being paid for.
     """
     costs = np.full(len(two.rows), svm.C) if two.weights is None else prices(svm.C, two)
-    problem, scale = soft_margin_of(two, costs, Loss(svm.loss), svm.fit_intercept)
+    loss = loss_named(svm.loss, svm.huber_width)
+    problem, scale = soft_margin_of(two, costs, loss, svm.fit_intercept)
     judge = Judge(problem, svm.tol, two.largest if scale == 1.0 else None)
     w = end.w * (1.0 + 0.1 * svm.tol) / scale
     judge.evaluate(Iterate(w, end.b, end.a / scale / scale, True))
@@ -351,7 +354,7 @@ def even_grid(two: TwoClasses, loss: Loss, fit_intercept: bool, count: int, end:
     """That many values of C between the two ends of the path."""
     X, scale = in_safe_range(two.X, two.largest)
     if end is not None and 0.0 < end.C_max < math.inf:
-        high = end.C_max * (1.0 if loss is Loss.HINGE else BEYOND)
+        high = end.C_max * (BEYOND if loss.is_smooth else 1.0 / loss.box)
     else:
         spread = mean_square(X, fit_intercept)
         high = (DEAR / spread if spread > 0.0 else 1.0) * scale * scale
@@ -372,7 +375,7 @@ def lowest(X: Any, two: TwoClasses, loss: Loss, fit_intercept: bool) -> float:
     reach = 0.5 * (towards[plus].max() + towards[minus].max()) if fit_intercept else towards.max()
     if not reach > 0.0:
         return math.inf
-    return float(1.0 / reach if loss is Loss.HINGE else 0.5 / reach)
+    return float(1.0 / (float(loss.share(1.0)) * reach))
 
 
 def mean_square(X: Any, from_centre: bool) -> float:

@@ -26,9 +26,10 @@ from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.losses import HINGE
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain, two_class_problems
 from maxmargin.problems.protocol import Run
-from maxmargin.problems.statement import KernelMargin, Loss, SoftMargin
+from maxmargin.problems.statement import KernelMargin, SoftMargin
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_points import points_in_time, values_in_time
@@ -236,9 +237,9 @@ class StochasticSVM(KernelPlanes):
     def _problem(self, two: TwoClasses, kernel: Kernel | None, clock: Clock | None = None) -> SoftMargin:
         costs, bias = prices(float(self.C), two), bool(self.fit_intercept)
         if kernel is None or clock is None:
-            return SoftMargin(two.X, two.signs, costs, Loss.HINGE, bias)
+            return SoftMargin(two.X, two.signs, costs, HINGE, bias)
         points = points_in_time(kernel, two, clock)
-        return KernelMargin(two.X, two.signs, costs, Loss.HINGE, bias, kernel, points)
+        return KernelMargin(two.X, two.signs, costs, HINGE, bias, kernel, points)
 
     def _run(self, problem: SoftMargin, n_rows: int, earlier: Descent | None, clock: Clock | None = None) -> Descent:
         """A new run, or the earlier one as far as it fits these rows; where the clock ends that, it does not begin."""

@@ -21,7 +21,8 @@ from maxmargin.persistence.container import Arrays
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.fields import Fields, Shelf, number_in, shown, split
 from maxmargin.problems.kernels import KernelName
-from maxmargin.problems.statement import Loss, Norm
+from maxmargin.problems.losses import LOSSES
+from maxmargin.problems.statement import Norm
 
 KINDS: dict[str, type[Part]] = {
     "separation": Certificate,
@@ -40,7 +41,8 @@ def write_certificate(certificate: Any, arrays: Arrays) -> dict[str, Any]:
     arrays["certificate.weights"] = np.concatenate([part.weights for part in parts])
     if has_plane(KINDS[kind]):
         arrays["certificate.w"] = np.stack([part.w for part in parts])
-    fields = [{name: value for name, value in part.to_dict().items() if name not in IN_ARRAYS} for part in parts]
+    plain = [{name: value for name, value in part.to_dict().items() if name not in IN_ARRAYS} for part in parts]
+    fields = [{k: v for k, v in part.items() if (k, v) != ("huber_width", None)} for part in plain]  # as older files
     return {"kind": kind, "sizes": [len(part.rows) for part in parts], "parts": spell_out(fields)}
 
 
@@ -134,6 +136,14 @@ def read_rows_off_plane(fields: Fields) -> int | None:
     return fields.whole("rows_off_plane")
 
 
+def read_huber_width(fields: Fields) -> float | None:
+    """Older files had no loss that has one."""
+    if fields.left.get("huber_width") is None:
+        fields.left.pop("huber_width", None)
+        return None
+    return fields.number("huber_width")
+
+
 def read_further_look(fields: Fields) -> FurtherLook:
     if "further_look" not in fields.left:
         return FurtherLook.NOT_ASKED
@@ -142,7 +152,8 @@ def read_further_look(fields: Fields) -> FurtherLook:
 
 READERS: dict[str, Callable[[Fields], Any]] = {
     "norm": lambda fields: fields.one_of("norm", [norm.value for norm in Norm]),
-    "loss": lambda fields: fields.one_of("loss", [loss.value for loss in Loss]),
+    "loss": lambda fields: fields.one_of("loss", LOSSES),
+    "huber_width": read_huber_width,
     "kernel": lambda fields: fields.one_of("kernel", [name.value for name in KernelName]),
     "degree": lambda fields: fields.whole("degree"),
     "fit_intercept": lambda fields: fields.flag("fit_intercept"),

@@ -15,6 +15,7 @@ import numpy as np
 from maxmargin.certificates.proof import spell_out
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.fields import Fields, is_text, is_whole, shown
+from maxmargin.problems.losses import LOSSES
 from maxmargin.problems.trace import Trace
 
 
@@ -79,7 +80,8 @@ KERNEL = {
     "degree": COUNT,
 }
 LINEAR = COMMON | {
-    "loss": one_of("hinge", "squared_hinge"),
+    "loss": Rule("the name of a loss that is known here", lambda value: isinstance(value, str) and value in LOSSES),
+    "huber_width": POSITIVE.or_none(),
     "fit_intercept": FLAG,
     "tol": GAP,
     "solver": one_of("auto", "interior_point", "sieve", "coordinate_descent", "newton", "cvxpy"),
@@ -141,12 +143,16 @@ PARAMETERS: Mapping[str, Mapping[str, Rule]] = {
     },
 }
 
+LATER = {"huber_width": None}  # what older files lack: it is written only where it says something
+
 
 def write_parameters(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters as a document holds them, if it can."""
     written = {}
     for name, rule in PARAMETERS[kind].items():
         value = without_numpy(values[name])
+        if name in LATER and value == LATER[name]:
+            continue
         if not rule.fits(value):
             code = "; a function is code, and a model file holds none" if callable(value) else ""
             raise Refusal(f"the parameter {name}={shown(value)} cannot be kept: a file can hold {rule.says}{code}")
@@ -160,9 +166,12 @@ def write_parameters(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_parameters(kind: str, fields: Fields) -> dict[str, Any]:
     """The way back: all parameters of the estimator, and no others."""
-    values = {}
+    values: dict[str, Any] = {}
     with fields:
         for name, rule in PARAMETERS[kind].items():
+            if name in LATER and name not in fields.left:
+                values[name] = LATER[name]
+                continue
             value = restored(fields.take(name), name)
             if not rule.fits(value):
                 raise Refusal(f"the parameter {name} must be {rule.says}, not {shown(value)}")

@@ -68,8 +68,7 @@ def bounds_reached(fit: Fit, weights: Any) -> Any:
     """Whether each dual variable is at its bound C."""
     if hasattr(fit.model, "bounded_"):
         return fit.model.bounded_[0]
-    price = fit.state.parameters.get("C", math.inf)
-    return weights >= price if fit.state.parameters.get("loss", "hinge") == "hinge" else weights < 0.0
+    return weights >= fit.state.parameters.get("C", math.inf)
 
 
 def values_of_rounds(fit: Fit) -> list[dict[str, Any]]:

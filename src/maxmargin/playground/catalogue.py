@@ -8,6 +8,7 @@ from typing import Any
 
 import maxmargin
 from maxmargin.playground.parameters import Parameter, Refused
+from maxmargin.problems.losses import HINGE, HUBER_HINGE, LOSSES
 
 RATE = Parameter(
     "rate", "Rate", "How far an update moves: from zero it scales w, and changes no decision.", "log", 1.0, 0.01, 100.0
@@ -45,6 +46,11 @@ PRICE = Parameter(
     1e4,
 )
 HARD_PRICE = dataclasses.replace(PRICE, also=(("inf", "infinite: the hard margin"),))
+
+
+def losses() -> tuple[tuple[str, str], ...]:
+    """All that are registered."""
+    return tuple((loss.name, loss.title) for loss in LOSSES.values())
 
 
 def kernels(first: str) -> tuple[Parameter, ...]:
@@ -233,10 +239,20 @@ ALGORITHMS = {
                 Parameter(
                     "loss",
                     "Loss",
-                    "What slack costs: its amount, or its square.",
+                    "What slack costs: its amount, its square, or a square that becomes a straight line at its knee.",
                     "choice",
-                    "hinge",
-                    choices=(("hinge", "hinge"), ("squared_hinge", "squared hinge")),
+                    HINGE.name,
+                    choices=losses,
+                ),
+                Parameter(
+                    "huber_width",
+                    "Width",
+                    "Of the Huber hinge: how much slack is paid by its square before the line is straight.",
+                    "log",
+                    HUBER_HINGE.bend,
+                    0.01,
+                    10.0,
+                    shown_if=("loss", (HUBER_HINGE.name,)),
                 ),
                 BIAS,
                 gap(1e-6),

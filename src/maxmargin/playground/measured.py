@@ -14,6 +14,7 @@ import numpy as np
 from maxmargin.certificates.measure import length
 from maxmargin.data.matrix import Vector
 from maxmargin.playground.messages import State
+from maxmargin.problems.losses import HINGE, loss_named
 
 
 def measured_plane(state: State, w: Vector, b: float) -> dict[str, Any]:
@@ -39,8 +40,8 @@ def measured(state: State, values: Vector, size: float, noun: str) -> dict[str, 
         figures.append([f"Margin{space}", number(own[nearest] / size)])
     price = state.parameters.get("C", math.inf)
     if price < math.inf:
-        late = np.maximum(0.0, 1.0 - own)
-        paid = late if state.parameters.get("loss", "hinge") == "hinge" else late * late
+        chosen = state.parameters
+        paid = loss_named(chosen.get("loss", HINGE.name), chosen.get("huber_width")).value(1.0 - own)
         figures.append(["Objective", number(0.5 * size * size + price * float(paid.sum()))])
     return {"verdict": verdict, "figures": figures, "mistakes": mistakes}
 

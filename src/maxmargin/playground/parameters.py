@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,10 @@ class Refused(ValueError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """See `messages` for the kinds. `also` are pairs (value, label) beside the numbers; "inf" stands for infinity."""
+    """See `messages` for the kinds. `also` are pairs (value, label) beside the numbers; "inf" stands for infinity.
+
+    `choices` may be a function that gives the pairs, where others may add to them.
+    """
 
     name: str
     label: str
@@ -26,9 +30,14 @@ class Parameter:
     default: Any
     low: float = 0.0
     high: float = 0.0
-    choices: tuple[tuple[Any, str], ...] = ()
+    choices: tuple[tuple[Any, str], ...] | Callable[[], tuple[tuple[Any, str], ...]] = ()
     also: tuple[tuple[Any, str], ...] = ()
     shown_if: tuple[str, tuple[Any, ...]] | None = None
+
+    @property
+    def options(self) -> tuple[tuple[Any, str], ...]:
+        """The pairs (value, label) of a choice."""
+        return self.choices() if callable(self.choices) else self.choices
 
     def to_json(self) -> dict[str, Any]:
         fields: dict[str, Any] = {
@@ -41,7 +50,7 @@ class Parameter:
             "shown_if": None if self.shown_if is None else {self.shown_if[0]: list(self.shown_if[1])},
         }
         if self.kind == "choice":
-            fields["choices"] = [{"value": value, "label": label} for value, label in self.choices]
+            fields["choices"] = [{"value": value, "label": label} for value, label in self.options]
         elif self.kind != "switch":
             fields.update(low=self.low, high=self.high)
         return fields
@@ -59,7 +68,7 @@ class Parameter:
                 raise Refused(f"{self.name} must be true or false", self.name)
             return value
         if self.kind == "choice":
-            known = [choice for choice, _ in self.choices]
+            known = [choice for choice, _ in self.options]
             if not isinstance(value, str) or value not in known:
                 raise Refused(f"{self.name} must be one of {', '.join(known)}", self.name)
             return value

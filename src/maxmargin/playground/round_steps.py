@@ -23,7 +23,7 @@ RULES = {
     "coordinate_descent": "Sweeps over the rows: each dual variable goes to its best value while the others wait.",
     "interior_point": "One Newton step along the central path, for the plane and the dual variables at once.",
     "sieve": "One Newton step along the central path, on the rows that may still matter.",
-    "newton": "One Newton step on the plane: the squared hinge is smooth, and the rows that pay bend it.",
+    "newton": "One Newton step on the plane: the loss is smooth, and rows that pay bend it.",
     "pairs": "Pairs of dual variables that violate the conditions most go to their best values (SMO).",
 }
 

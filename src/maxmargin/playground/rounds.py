@@ -21,8 +21,9 @@ from maxmargin.data.threads import Threads
 from maxmargin.playground.fits import Fit
 from maxmargin.playground.thinning import evenly
 from maxmargin.problems.kernels import Kernel, KernelChoice
+from maxmargin.problems.losses import HINGE, loss_named
 from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import KernelMargin, Loss, SoftMargin
+from maxmargin.problems.statement import KernelMargin, SoftMargin
 from maxmargin.solve.soft_margin import Judge
 from maxmargin.solve.stochastic import JudgeOfTheLast
 
@@ -60,7 +61,8 @@ def judged(fit: Fit, numbered: list[tuple[int, Iterate]]) -> Iterator[Round]:
 def judged_softly(fit: Fit, numbered: list[tuple[int, Iterate]]) -> Iterator[Round]:
     certificate, X = fit.certificate, fit.state.points
     costs = np.full(len(X), certificate.C)
-    problem = SoftMargin(X, signs_of(fit), costs, Loss(certificate.loss), certificate.fit_intercept)
+    loss = loss_named(certificate.loss, certificate.huber_width)
+    problem = SoftMargin(X, signs_of(fit), costs, loss, certificate.fit_intercept)
     kind = JudgeOfTheLast if fit.state.algorithm.name == "stochastic_svm" else Judge
     judge = kind(problem, certificate.tol, None)
     for number, iterate in numbered:
@@ -87,7 +89,7 @@ def judged_in_kernel(fit: Fit, numbered: list[tuple[int, Iterate]]) -> Iterator[
 
     X, kernel = fit.state.points, kernel_of(fit)
     costs = np.full(len(X), fit.state.parameters["C"])
-    problem = KernelMargin(X, signs_of(fit), costs, Loss.HINGE, True, kernel, kernel.points(X))
+    problem = KernelMargin(X, signs_of(fit), costs, HINGE, True, kernel, kernel.points(X))
     with Threads() as threads:
         judge = KernelJudge(problem, fit.certificate.tol, threads)
         for number, iterate in numbered:

@@ -16,7 +16,8 @@ from maxmargin.playground.steps import MOST_BENT_STEPS, MOST_STEPS, BentLines, R
 from maxmargin.playground.thinning import evenly
 from maxmargin.plots.shapes import Box
 from maxmargin.problems.descent import Descent
-from maxmargin.problems.statement import KernelMargin, Loss, SoftMargin
+from maxmargin.problems.losses import HINGE
+from maxmargin.problems.statement import KernelMargin, SoftMargin
 
 
 class Visit(NamedTuple):
@@ -51,9 +52,9 @@ def problem_of(fit: Fit) -> SoftMargin:
     X, signs, price = fit.state.points, signs_of(fit), fit.state.parameters["C"]
     costs = np.full(len(X), price)
     if fit.state.parameters["kernel"] == "linear":
-        return SoftMargin(X, signs, costs, Loss.HINGE, fit.state.parameters["fit_intercept"])
+        return SoftMargin(X, signs, costs, HINGE, fit.state.parameters["fit_intercept"])
     kernel = kernel_of(fit)
-    return KernelMargin(X, signs, costs, Loss.HINGE, True, kernel, kernel.points(X))
+    return KernelMargin(X, signs, costs, HINGE, True, kernel, kernel.points(X))
 
 
 def visits(fit: Fit, total: int, is_stopped: Callable[[], bool]) -> Iterator[Visit]:

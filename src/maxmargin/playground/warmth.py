@@ -65,7 +65,7 @@ def all_choices() -> Iterator[tuple[Algorithm, dict[str, Any]]]:
 def values_that_choose(parameter: Parameter) -> list[Any]:
     """All words; a number, and infinity where it may be; of the others the default."""
     infinite = ["inf"] if any(value == "inf" for value, _ in parameter.also) else []
-    return [value for value, _ in parameter.choices] or [parameter.default, *infinite]
+    return [value for value, _ in parameter.options] or [parameter.default, *infinite]
 
 
 def warm_up_all(stop: threading.Event) -> None:

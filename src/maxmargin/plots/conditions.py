@@ -20,9 +20,9 @@ NAMES = ("stationarity", "primal", "dual", "slackness", "bias")
 class KKTDisplay:
     """Each row by its margin and its dual variable, and the line on which complementary slackness wants them.
 
-    Beyond the edge of the street (margin above 1) a row has no weight; inside, its weight is the full price C_i (twice
-    the price of its slack, for the squared hinge); on the edge, anything between. How far a row is from the line is
-    what it adds to the gap.
+    Beyond the edge of the street (margin above 1) a row has no weight; inside, its weight is the full price C_i, and
+    on the edge anything between; where the loss bends, it grows with the slack up to the knee. How far a row
+    is from the line is what it adds to the gap.
 
     Attributes
     ----------

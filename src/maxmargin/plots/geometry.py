@@ -27,7 +27,8 @@ from maxmargin.plots.contours import MESH, Grid
 from maxmargin.plots.planes import Plane, certified_plane, is_soft, plane_of, rows_and_names, signs_of
 from maxmargin.plots.projection import along_the_kernel_plane, along_the_plane
 from maxmargin.plots.shapes import Box, Points, between, box_around, hull, hull_points, line_in_box, nearest_on_lines
-from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.problems.losses import HINGE, loss_named
+from maxmargin.problems.statement import SoftMargin
 
 __all__ = [
     "Conditions",
@@ -179,7 +180,7 @@ class Conditions(NamedTuple):
     """The conditions of Karush, Kuhn and Tucker, row by row.
 
     margins   y (w.x + b), with the edge of the street at 1
-    shares    a_i / C_i; of a hard margin and of the squared hinge, a_i in units of the largest and of C_i
+    shares    a_i / C_i; of a hard margin, a_i in units of the largest
     gap       what each row adds to the gap, relative to the objective; zero at the optimum
     rule      corners of the line on which all rows lie at the optimum, margins against shares
     """
@@ -199,13 +200,13 @@ def conditions_of(plane: Plane) -> Conditions:
     if not is_soft(plane.certificate):
         gap = plane.a * np.maximum(0.0, np.nan_to_num(margins) - 1.0) / (float(plane.a.sum()) or 1.0)
         return Conditions(margins, shares, gap, np.array([[1.0, 1.05], [1.0, 0.0], [most, 0.0]]))
-    loss = Loss(getattr(plane.certificate, "loss", "hinge"))
+    loss = loss_named(getattr(plane.certificate, "loss", HINGE.name), getattr(plane.certificate, "huber_width", None))
     ours = plane.signs != 0.0
     problem = SoftMargin(plane.X[ours], plane.signs[ours], plane.costs[ours], loss, True)
     gap = np.zeros(len(margins))
     slack = np.maximum(0.0, 1.0 - margins[ours])
     gap[ours] = row_shares(problem, plane.a[ours], slack, margins[ours]) / (plane.certificate.primal or 1.0)
-    corners = [[least, 1.0], [1.0, 1.0], [1.0, 0.0], [most, 0.0]]
-    if loss is Loss.SQUARED_HINGE:
-        corners = [[least, 2.0 * (1.0 - least)], [1.0, 0.0], [most, 0.0]]
+    corners = [[least, float(loss.share(1.0 - least))], [1.0, 0.0], [most, 0.0]]
+    if loss.knee < 1.0 - least:
+        corners.insert(1, [1.0 - loss.knee, loss.box])
     return Conditions(margins, shares, gap, np.array(corners))

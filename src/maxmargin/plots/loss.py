@@ -1,4 +1,4 @@
-"""What a row costs by its margin: the hinge and its square above the 0-1 loss, with the rows of a table below."""
+"""What a row costs by its margin: the hinge, its square and its own loss above the 0-1 loss, and the rows below."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.data.matrix import Vector
 from maxmargin.plots.planes import Plane, certified_plane, plane_of
 from maxmargin.plots.style import DASHES, Palette, furnish, legend_of, one_axes, palette_of
-from maxmargin.problems.statement import Loss
+from maxmargin.problems.losses import HINGE, SQUARED_HINGE, loss_named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,14 +18,9 @@ HIGHEST = 4.0  # of the curves: what is above is not shown
 STEPS = 400
 
 
-def curve_of(loss: Loss, margins: Vector) -> Vector:
-    """max(0, 1 - m), or its square."""
-    hinge = np.maximum(0.0, 1.0 - margins)
-    return hinge if loss is Loss.HINGE else hinge * hinge
-
-
 class LossDisplay:
-    """The hinge, the squared hinge and the 0-1 loss over the margin y (w.x + b), and the margins of the rows as a rug.
+    """The hinge, the squared hinge, the loss of the fit if it is another, and the 0-1 loss over the margin y (w.x + b);
+    and the margins of the rows as a rug.
 
     Left of 0 a row is a mistake, between 0 and 1 it is inside the street, and right of 1 it costs nothing. Both hinges
     are above the 0-1 loss: their sum bounds the number of mistakes.
@@ -73,13 +67,16 @@ class LossDisplay:
         return self
 
     def _draw_curves(self, palette: Palette, left: float, right: float) -> None:
-        own = getattr(self.plane.certificate, "loss", "hinge")
+        certificate = self.plane.certificate
+        own = loss_named(getattr(certificate, "loss", HINGE.name), getattr(certificate, "huber_width", None))
         self.ax_.axvspan(-1.0, 1.0, color=palette.street, linewidth=0, zorder=0)
         x = np.union1d(np.linspace(left, right, STEPS), [0.0, 1.0])
-        for loss, dashes in ((Loss.HINGE, "solid"), (Loss.SQUARED_HINGE, (0, (5, 2)))):
+        drawn = {HINGE: "solid", SQUARED_HINGE: (0, (5, 2))}
+        for loss, dashes in ({own: (0, (6, 1, 1, 1))} | drawn).items():
             width = 2.4 if loss == own else 1.2
-            name = loss.value.replace("_", " ")
-            self.ax_.plot(x, curve_of(loss, x), color=palette.ink, linewidth=width, linestyle=dashes, label=name)
+            self.ax_.plot(
+                x, loss.value(1.0 - x), color=palette.ink, linewidth=width, linestyle=dashes, label=loss.title
+            )
         steps = np.array([[left, 1.0], [0.0, 1.0], [0.0, 0.0], [right, 0.0]])
         self.ax_.plot(*steps.T, color=palette.faint, linewidth=1.6, linestyle=DASHES, label="0-1", zorder=1)
 

@@ -10,11 +10,10 @@ y_i x_i that is nearest to the origin), measured in the dual norm: |.|_2 for l2,
 
 The soft margin: a wide street, at a price for each row that is inside it or beyond it.
 
-    primal    P(w, b) = 1/2 |w|^2 + sum_i C_i loss(1 - y_i (w.x_i + b)),      loss(t) = max(0, t) or max(0, t)^2
+    primal    P(w, b) = 1/2 |w|^2 + sum_i C_i loss(1 - y_i (w.x_i + b))
     dual      D(a) = sum_i a_i - 1/2 |w(a)|^2 - sum_i q_i a_i^2 / 2,          0 <= a_i <= u_i,   sum_i a_i y_i = 0
     link      w(a) = sum_i a_i y_i x_i
-    hinge              u_i = C_i,    q_i = 0
-    squared hinge      u_i = inf,    q_i = 1 / (2 C_i)
+    loss      two numbers, box and bend (`losses`):     u_i = box C_i,        q_i = bend / C_i
 
 Without a bias the equality falls away. The slack of a row is xi_i = max(0, 1 - y_i (w.x_i + b)).
 
@@ -31,6 +30,7 @@ import numpy as np
 
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.problems.kernels import Kernel, Points
+from maxmargin.problems.losses import Loss
 
 MOST_TRIALS = 100
 
@@ -66,13 +66,6 @@ class Separation(SignedRows):
     fit_intercept: bool
 
 
-class Loss(StrEnum):
-    """What a row costs that is not beyond its own edge of the street."""
-
-    HINGE = "hinge"
-    SQUARED_HINGE = "squared_hinge"
-
-
 @dataclass(frozen=True, eq=False)
 class SoftMargin(SignedRows):
     """The costs are C_i > 0."""
@@ -84,12 +77,12 @@ class SoftMargin(SignedRows):
     @property
     def upper(self) -> Vector:
         """u_i, the largest value that a_i may take."""
-        return self.costs if self.loss is Loss.HINGE else np.full(self.n_rows, np.inf)
+        return self.loss.bounds(self.costs)
 
     @property
     def diagonal(self) -> Vector:
         """q_i, the curvature that the loss adds to the dual."""
-        return np.zeros(self.n_rows) if self.loss is Loss.HINGE else 0.5 / self.costs
+        return self.loss.bend / self.costs
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +104,7 @@ def slack(problem: SoftMargin, values: Vector, b: float) -> Vector:
 
 def total_loss(problem: SoftMargin, xi: Vector) -> float:
     """sum_i C_i loss(xi_i)."""
-    return float(np.sum(problem.costs * (xi if problem.loss is Loss.HINGE else xi * xi)))
+    return float(np.sum(problem.costs * problem.loss.value(xi)))
 
 
 def best_bias(problem: SoftMargin, values: Vector) -> float:
@@ -119,15 +112,15 @@ def best_bias(problem: SoftMargin, values: Vector) -> float:
 
     Row i pays from b = t_i = y_i - w.x_i on, to its left if y_i = +1 and to its right if y_i = -1.
 
-    hinge            the slope in b starts at -sum_+ C_i and rises by C_i at each t_i: b is the weighted quantile
-                     of t at sum_+ C_i, the middle one where a whole interval is best
-    squared hinge    the slope is piecewise linear and rises: its zero, by Newton's rule
+    no bend     the slope in b starts at -sum_+ C_i and rises by C_i at each t_i: b is the weighted quantile
+                of t at sum_+ C_i, the middle one where a whole interval is best
+    a bend      the slope is piecewise linear and rises: its zero, by Newton's rule
     """
     if not problem.fit_intercept:
         return 0.0
     t = problem.signs - values
-    if problem.loss is Loss.SQUARED_HINGE:
-        return zero_of_slope(t, problem.signs, problem.costs)
+    if problem.loss.is_smooth:
+        return zero_of_slope(t, problem.signs, problem.costs, problem.loss)
     costs, plus = problem.costs, problem.signs > 0
     if costs.min() == costs.max():
         k = int(np.count_nonzero(plus))
@@ -142,19 +135,28 @@ def best_bias(problem: SoftMargin, values: Vector) -> float:
     return float(t[order[k]])
 
 
-def zero_of_slope(t: Vector, signs: Vector, costs: Vector) -> float:
-    """The b with sum_+ C_i max(0, t_i - b) = sum_- C_i max(0, b - t_i).
+def zero_of_slope(t: Vector, signs: Vector, costs: Vector, loss: Loss) -> float:
+    """The b with sum_+ a_i(b) = sum_- a_i(b), where a_i(b) = C_i loss'(y_i (t_i - b)).
 
-    Newton's rule: b is the mean t, weighted by C, of the rows that pay at the last b. The slope is piecewise linear,
-    so that this ends as soon as the same rows pay; a bracket keeps it from going in circles.
+    Newton's rule: rows before the knee pull b towards their t_i by C_i / bend, rows beyond it with all of their box.
+    The slope is piecewise linear, so that this ends as soon as the same rows pull; a bracket keeps it from going in
+    circles. Where no row is before the knee, the slope is flat, and the bracket is halved.
     """
-    plus = signs > 0
+    plus, box = signs > 0, loss.box * loss.bend  # pulls in units of C_i / bend
     low, high = float(t.min()), float(t.max())
     b = float(np.einsum("i,i->", costs, t) / costs.sum())
     for _ in range(MOST_TRIALS):
         weights = np.where((t > b) == plus, costs, 0.0)
+        straight = 0.0
+        if loss.is_bounded:
+            beyond = np.abs(t - b) >= box
+            straight = box * float(np.sum(np.where(beyond, weights * signs, 0.0)))
+            weights[beyond] = 0.0
         total = float(weights.sum())
-        mean = float(np.einsum("i,i->", weights, t)) / total if total > 0.0 else b
+        if total > 0.0:
+            mean = (float(np.einsum("i,i->", weights, t)) + straight) / total
+        else:
+            mean = b if straight == 0.0 else high if straight > 0.0 else low
         if mean == b:
             break
         low, high = (b, high) if mean > b else (low, b)

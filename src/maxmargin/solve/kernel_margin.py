@@ -22,9 +22,10 @@ from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernels import rows_of
+from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Evaluation, Iterate, Run
 from maxmargin.problems.state import State, varying
-from maxmargin.problems.statement import KernelMargin, Loss, Norm, Separation, SignedRows, SoftMargin
+from maxmargin.problems.statement import KernelMargin, Norm, Separation, SignedRows, SoftMargin
 from maxmargin.run.control import Clock, Status, now
 from maxmargin.solve.separation import drive
 from maxmargin.solve.soft_margin import ALMOST, Judge, prove
@@ -240,7 +241,7 @@ def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clo
         return nothing(problem), clock.reason
     with np.errstate(over="ignore"):
         costs = np.clip(problem.costs * found.scale, 2.0**-1000, 2.0**1000)
-    linear = SoftMargin(found.columns, problem.signs, costs, Loss.HINGE, True)
+    linear = SoftMargin(found.columns, problem.signs, costs, HINGE, True)
     inner = Judge(linear, FINER * judge.tol, None)
     iterate, status = prove(plan.soft_margin(linear, tol=FINER * judge.tol), inner, clock, None)
     iterate = dataclasses.replace(iterate, a=feasible_weights(inner.dual, problem.signs, inner.a) / found.scale)

@@ -26,8 +26,9 @@ from maxmargin.certificates.soft_margin import feasible_weights
 from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Matrix, is_sparse
 from maxmargin.problems.kernels import KernelName
+from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Evaluation, Iterate, Run, SolverRun
-from maxmargin.problems.statement import KernelMargin, Loss, SignedRows, SoftMargin
+from maxmargin.problems.statement import KernelMargin, SignedRows, SoftMargin
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.kernel_margin import KernelJudge, nothing
 from maxmargin.solve.soft_margin import Judge, prove
@@ -110,7 +111,7 @@ class ColumnsJudge(Judge):
     def __init__(self, of: KernelJudge, columns: Matrix, scale: float, tol: float) -> None:
         with np.errstate(over="ignore"):
             costs = np.clip(of.problem.costs * scale, 2.0**-1000, 2.0**1000)
-        super().__init__(SoftMargin(columns, of.problem.signs, costs, Loss.HINGE, True), tol, None)
+        super().__init__(SoftMargin(columns, of.problem.signs, costs, HINGE, True), tol, None)
         self.of, self.scale = of, scale
 
     def seconds_for(self, iterate: Iterate) -> float:

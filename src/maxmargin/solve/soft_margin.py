@@ -25,10 +25,11 @@ from maxmargin.certificates.soft_margin import (
 )
 from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector, in_safe_range
+from maxmargin.problems.losses import Loss, width_of
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.protocol import Evaluation, Iterate, Run
 from maxmargin.problems.state import State, varying
-from maxmargin.problems.statement import Loss, SignedRows, SoftMargin, best_bias
+from maxmargin.problems.statement import SignedRows, SoftMargin, best_bias
 from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
 from maxmargin.run.snapshots import RunState
 from maxmargin.solve.separation import in_rows_of_the_user
@@ -138,9 +139,9 @@ class Judge(State):
     def begin(self, a: Vector, w: Vector | None = None) -> Vector:
         """The better of two starts, a and a stretched to fill its box if that is finite; and a look at w and w(a)."""
         self.weigh(a)
-        if self.problem.loss is Loss.HINGE:
+        if self.problem.loss.is_bounded:
             with np.errstate(over="ignore"):
-                fullest = float(np.max(a / self.problem.costs))
+                fullest = float(np.max(a / self.problem.upper))
             if fullest > 0.0:
                 self.weigh(a / fullest)
         for plane in (w, self.dual.w):
@@ -175,10 +176,10 @@ class Judge(State):
         """
         problem, upper = self.problem, self.problem.upper
         for share in ALMOST:
-            scale = upper if problem.loss is Loss.HINGE else np.full(len(upper), float(self.a.max(initial=0.0)))
+            scale = upper if problem.loss.is_bounded else np.full(len(upper), float(self.a.max(initial=0.0)))
             functional = problem.signs * (self.plane.values + self.plane.b)
             low = (self.a > 0.0) & (self.a <= share * scale) & (functional > 1.0)
-            high = (self.a < upper) & (self.a >= (1.0 - share) * upper) & (functional < 1.0)
+            high = (self.a < upper) & (self.a >= (1.0 - share) * upper) & (functional < 1.0 - problem.loss.knee)
             if not np.count_nonzero(low | high) > WORTH_TIDYING * len(upper):
                 return
             moved = np.where(low, 0.0, np.where(high, upper, self.a))
@@ -291,7 +292,8 @@ def soft_certificate(
     known = math.isfinite(plane.primal.value)
     certificate = SoftMarginCertificate(
         verdict=SoftVerdict.OPTIMAL if optimal else SoftVerdict.BOUNDED,
-        loss=problem.loss.value,
+        loss=problem.loss.name,
+        huber_width=width_of(problem.loss),
         C=C,
         fit_intercept=bool(problem.fit_intercept),
         class_weight=class_weight,

@@ -47,7 +47,7 @@ from dataclasses import dataclass
 from maxmargin.data.matrix import Vector, is_sparse
 from maxmargin.problems.protocol import AT_REST, Evaluation, Options, Run, SolverRun
 from maxmargin.problems.state import Kept, State, resumed, varying
-from maxmargin.problems.statement import Loss, Norm, Separation, SoftMargin
+from maxmargin.problems.statement import Norm, Separation, SoftMargin
 from maxmargin.solvers.registry import AUTO, SEPARATION, SOFT_MARGIN, started
 
 SMALL = 5000  # numbers: milliseconds by any way, and the path of centres ends far below most tolerances
@@ -136,7 +136,7 @@ def passes_needed(seen: list[tuple[float, float]], tol: float) -> float:
 
 def plan(problem: SoftMargin, tol: float) -> Iterator[tuple[str, float]]:
     """The algorithms to try, in order, each with its patience: the passes over the rows that the next would need."""
-    if problem.loss is Loss.SQUARED_HINGE:
+    if not problem.loss.is_bounded:
         from maxmargin.solvers.newton.systems import has_few_columns, has_few_rows
 
         newton_first = has_few_columns(problem) or has_few_rows(problem)

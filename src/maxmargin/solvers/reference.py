@@ -10,8 +10,9 @@
 
 No plane exists exactly when the primal has no iterate; its prices are then a proof: p = 0 and sum_i a_i y_i = 0.
 
-    soft primal   min 1/2 |w|_2^2 + sum_i C_i xi_i^k   subject to  y_i (w.x_i + b) >= 1 - xi_i,   xi >= 0
-    link          a_i is the price of row i's constraint; k = 1 (hinge) or 2 (squared hinge)
+    soft primal   min 1/2 |w|_2^2 + sum_i C_i (box r_i + m_i^2 / (2 bend))
+                  subject to  y_i (w.x_i + b) >= 1 - m_i - r_i,   m, r >= 0
+    link          a_i is the price of row i's constraint; m_i is the part of its slack before the knee, r_i the rest
 
 Cost: an interior point method on everything at once. Reference: [diamond2016], [goulart2024].
 """
@@ -29,7 +30,7 @@ import numpy as np
 
 from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
 from maxmargin.problems.protocol import Anew, Iterate, Options, SolverRun
-from maxmargin.problems.statement import Loss, Norm, Separation, SoftMargin
+from maxmargin.problems.statement import Norm, Separation, SoftMargin
 
 PRECISION = 1e-10
 TOLERANCES = ("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_infeas_abs", "tol_infeas_rel")
@@ -108,7 +109,7 @@ def soft_reference(problem: SoftMargin, *, tol: float) -> SolverRun:
     """One iterate, which proposes, as precise as Clarabel can make it, whatever tol is.
 
     >>> X, signs = np.array([[0.0], [2.0]]), np.array([-1.0, 1.0])
-    >>> [iterate] = soft_reference(SoftMargin(X, signs, np.ones(2), Loss.HINGE, True), tol=1e-6)
+    >>> [iterate] = soft_reference(SoftMargin(X, signs, np.ones(2), HINGE, True), tol=1e-6)
     >>> iterate.w.round(6), round(iterate.b, 6), iterate.a.round(6)
     (array([1.]), -1.0, array([0.5, 0.5]))
     """
@@ -120,9 +121,14 @@ def soft_reference(problem: SoftMargin, *, tol: float) -> SolverRun:
     # In the scaled unit w is 1/scale times as large. The whole objective is brought to a few units as well: w = 0 is
     # a plane, so that none is better than sum_i C_i.
     unit = float(problem.costs.sum())
-    xi = cp.Variable(problem.n_rows, nonneg=True)
-    inside = cp.multiply(problem.signs, (problem.X * scale) @ w + b) >= 1 - xi
-    losses = xi if problem.loss is Loss.HINGE else cp.square(xi)
+    loss, parts, losses = problem.loss, [], 0.0
+    if loss.is_bounded:
+        parts.append(cp.Variable(problem.n_rows, nonneg=True))
+        losses = losses + loss.box * parts[-1]
+    if loss.is_smooth:
+        parts.append(cp.Variable(problem.n_rows, nonneg=True))
+        losses = losses + 0.5 / loss.bend * cp.square(parts[-1])
+    inside = cp.multiply(problem.signs, (problem.X * scale) @ w + b) >= 1 - sum(parts)
     size = 0.5 * (scale * scale / unit) * cp.sum_squares(w)
     program = cp.Problem(cp.Minimize(size + (problem.costs / unit) @ losses), [inside])
     solve(program)

@@ -13,31 +13,34 @@ import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from maxmargin.problems.losses import Loss
 from maxmargin.problems.protocol import Options, Run, SolverRun
 from maxmargin.problems.state import State
-from maxmargin.problems.statement import Loss, Norm, Separation, SoftMargin
+from maxmargin.problems.statement import Norm, SoftMargin
 
 AUTO = "auto"
 MOST_COLUMNS = 20_000  # of the interior point's matrices, of which there are a few: 3 GB each
 
 Start = Callable[[Any, Options], State]
 Steps = Callable[[Any, Any], SolverRun]
-Accepts = Callable[[Any], str | None]
+Condition = Callable[[Any], str | None]
 
 
-def everything(problem: Any) -> str | None:
+def everything(_: Any) -> str | None:
     return None
 
 
 class Solver(NamedTuple):
-    """One algorithm. `accepts` says in a sentence why a problem is not for it; None: it is."""
+    """One algorithm. Why it is not for a problem is said in a sentence (None: it is), by `suits` from the loss, or from
+    the norm, alone, and by `accepts` from the whole problem."""
 
     name: str
     sentence: str
     kind: str
     start: Start | str
     steps: Steps | str
-    accepts: Accepts = everything
+    suits: Condition = everything
+    accepts: Condition = everything
     reference: str = ""
 
 
@@ -56,10 +59,17 @@ def names_of(kind: str) -> tuple[str, ...]:
     return (AUTO, *SOLVERS[kind])
 
 
+def check_suits(kind: str, name: str, asked: Loss | Norm) -> None:
+    """A ValueError says why the named solver is not for this loss, or for this norm."""
+    if name not in names_of(kind):
+        raise ValueError(f"solver={name!r} is not known; it can be {', '.join(map(repr, names_of(kind)))}")
+    if name != AUTO and (reason := SOLVERS[kind][name].suits(asked)) is not None:
+        raise ValueError(f'solver="{name}" {reason}')
+
+
 def started(kind: str, name: str, problem: Any, options: Options) -> Run:
     """The named solver on this problem; a ValueError says why it is not for it."""
-    if name not in SOLVERS[kind]:
-        raise ValueError(f"solver={name!r} is not known; the solvers are {', '.join(names_of(kind))}")
+    check_suits(kind, name, problem.loss if kind == SOFT_MARGIN else problem.norm)
     solver = SOLVERS[kind][name]
     if (reason := solver.accepts(problem)) is not None:
         raise ValueError(f'solver="{name}" {reason}')
@@ -75,74 +85,68 @@ def loaded(function: Any) -> Callable[..., Any]:
     return getattr(importlib.import_module(f"maxmargin.solvers.{module}"), name)  # type: ignore[no-any-return]
 
 
-def hinge_and_few_columns(problem: SoftMargin) -> str | None:
-    if problem.loss is not Loss.HINGE:
-        return 'is for loss="hinge"; for the squared hinge there is solver="newton"'
-    if problem.n_columns > MOST_COLUMNS:
-        return (
-            f"makes matrices of columns times columns: X has {problem.n_columns:,} of them, and {MOST_COLUMNS:,} are "
-            'too many already; solver="coordinate_descent" or "auto" needs no such matrix'
-        )
-    return None
+def bounded(loss: Loss) -> str | None:
+    if loss.is_bounded:
+        return None
+    return (
+        f'is for losses with a box, as loss="hinge": the dual variables of the {loss.title} have no upper end; '
+        'for it there is solver="newton"'
+    )
 
 
-def squared_hinge(problem: SoftMargin) -> str | None:
-    is_smooth = problem.loss is Loss.SQUARED_HINGE
-    return None if is_smooth else 'is for loss="squared_hinge": the hinge has no second derivative'
+def smooth(loss: Loss) -> str | None:
+    if loss.is_smooth:
+        return None
+    return f'is for losses that bend, as loss="squared_hinge": the {loss.title} has no second derivative'
 
 
-def margin_in(norm: Norm) -> Callable[[Separation], str | None]:
-    def accepts(problem: Separation) -> str | None:
-        asked = problem.norm.value
-        return None if problem.norm is norm else f'finds the {norm.value} margin; norm="{asked}" was asked'
+def few_columns(problem: SoftMargin) -> str | None:
+    if problem.n_columns <= MOST_COLUMNS:
+        return None
+    return (
+        f"makes matrices of columns times columns: X has {problem.n_columns:,} of them, and {MOST_COLUMNS:,} are "
+        'too many already; solver="coordinate_descent" or "auto" needs no such matrix'
+    )
 
-    return accepts
+
+def margin_in(norm: Norm) -> Callable[[Norm], str | None]:
+    def suits(asked: Norm) -> str | None:
+        return None if asked is norm else f'finds the {norm.value} margin; norm="{asked.value}" was asked'
+
+    return suits
 
 
-def ours(
-    kind: str,
-    name: str,
-    sentence: str,
-    module: str,
-    accepts: Callable[[Any], str | None] = everything,
-    reference: str = "",
-) -> None:
-    register(Solver(name, sentence, kind, f"{module}:start", f"{module}:steps", accepts, reference))
+def ours(kind: str, name: str, module: str, sentence: str, reference: str = "", **conditions: Any) -> None:
+    register(Solver(name, sentence, kind, f"{module}:start", f"{module}:steps", reference=reference, **conditions))
 
 
 ours(
-    SOFT_MARGIN, "interior_point", "Newton steps along the path of centres, in the columns.",
-    "interior_point.method", hinge_and_few_columns, "mehrotra1992",
+    SOFT_MARGIN, "interior_point", "interior_point.method",
+    "Newton steps along the path of centres, in the columns.", "mehrotra1992", suits=bounded, accepts=few_columns,
 )  # fmt: skip
 ours(
-    SOFT_MARGIN, "sieve", "The interior point on samples, then on the rows near their street.",
-    "interior_point.sampling", hinge_and_few_columns, "ferris2002",
+    SOFT_MARGIN, "sieve", "interior_point.sampling",
+    "The interior point on samples, then on the rows near their street.", "ferris2002",
+    suits=bounded, accepts=few_columns,
 )  # fmt: skip
 ours(
-    SOFT_MARGIN, "coordinate_descent", "One dual variable at a time, then conjugate gradients on those that are free.",
-    "coordinate_descent.descent", reference="hsieh2008",
+    SOFT_MARGIN, "coordinate_descent", "coordinate_descent.descent",
+    "One dual variable at a time, then conjugate gradients on those that are free.", "hsieh2008",
 )  # fmt: skip
-ours(SOFT_MARGIN, "newton", "Newton on the rows that pay.", "newton.semismooth", squared_hinge, "mangasarian2002")
-ours(SOFT_MARGIN, "cvxpy", "The problem as it is written, by CVXPY and Clarabel.", "reference")
+ours(SOFT_MARGIN, "newton", "newton.semismooth", "Newton on the rows that pay.", "mangasarian2002", suits=smooth)
+ours(SOFT_MARGIN, "cvxpy", "reference", "The problem as it is written, by CVXPY and Clarabel.")
 ours(
-    SEPARATION,
-    "hulls",
-    "Nearest points of the two hulls, on a working set.",
-    "hulls.nearest",
-    margin_in(Norm.L2),
-    "wolfe1976",
-)
-ours(
-    SEPARATION, "coordinate_descent", "One dual variable at a time; where its gap stays open, do the hulls meet?",
-    "coordinate_descent.hard_margin", margin_in(Norm.L2), "hsieh2008",
+    SEPARATION, "hulls", "hulls.nearest", "Nearest points of the two hulls, on a working set.", "wolfe1976",
+    suits=margin_in(Norm.L2),
 )  # fmt: skip
 ours(
-    SEPARATION,
-    "linear_program",
-    "The l1 margin as a linear program, by HiGHS.",
-    "hulls.linear_program",
-    margin_in(Norm.L1),
-)
+    SEPARATION, "coordinate_descent", "coordinate_descent.hard_margin",
+    "One dual variable at a time; where its gap stays open, do the hulls meet?", "hsieh2008", suits=margin_in(Norm.L2),
+)  # fmt: skip
+ours(
+    SEPARATION, "linear_program", "hulls.linear_program", "The l1 margin as a linear program, by HiGHS.",
+    suits=margin_in(Norm.L1),
+)  # fmt: skip
 register(
     Solver(
         "cvxpy",

@@ -16,13 +16,13 @@ import numpy as np
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.exchange.text_model import TextModel, check_is_ours, digits, whole_labels, write_lines
+from maxmargin.problems.losses import HINGE, SQUARED_HINGE, loss_named
 from maxmargin.problems.multiclass import Strategy
 
 FIELDS = ("solver_type", "nr_class", "label", "nr_feature", "bias")
-HINGE, SQUARED_HINGE = "L2R_L1LOSS_SVC_DUAL", "L2R_L2LOSS_SVC_DUAL"
+SOLVER_OF_LOSS = {HINGE: "L2R_L1LOSS_SVC_DUAL", SQUARED_HINGE: "L2R_L2LOSS_SVC_DUAL"}
 SOLVERS = (
-    HINGE,
-    SQUARED_HINGE,
+    *SOLVER_OF_LOSS.values(),
     "L2R_L2LOSS_SVC",
     "L1R_L2LOSS_SVC",
     "L2R_LR",
@@ -41,6 +41,10 @@ def write_liblinear(estimator: Any, path: str | os.PathLike[str]) -> None:
         check_is_ours(estimator)
         if not hasattr(estimator, "coef_"):
             raise Refusal(f"a {type(estimator).__name__} with a kernel has no plane of numbers: write_libsvm is for it")
+        loss = loss_named(getattr(estimator, "loss", HINGE.name), getattr(estimator, "huber_width", None))
+        if loss not in SOLVER_OF_LOSS:
+            known = " and ".join(one.title for one in SOLVER_OF_LOSS)
+            raise Refusal(f"LIBLINEAR has no solver for the {loss.title}: it has the {known}")
         labels = whole_labels(estimator.classes_, "LIBLINEAR")
         if len(labels) > 2 and estimator._strategy is not Strategy.ONE_VERSUS_REST:
             raise Refusal(
@@ -50,10 +54,9 @@ def write_liblinear(estimator: Any, path: str | os.PathLike[str]) -> None:
         raise ModelFileError(os.fspath(path), f"this model cannot be written for LIBLINEAR: {problem}") from None
     shown = labels[::-1] if len(labels) == 2 else labels
     has_bias = bool(np.any(estimator.intercept_))
-    squared = getattr(estimator, "loss", "hinge") == "squared_hinge"
     planes = np.column_stack([estimator.coef_, estimator.intercept_]) if has_bias else estimator.coef_
     header = [
-        f"solver_type {SQUARED_HINGE if squared else HINGE}",
+        f"solver_type {SOLVER_OF_LOSS[loss]}",
         f"nr_class {len(labels)}",
         f"label {' '.join(map(str, shown))}",
         f"nr_feature {estimator.coef_.shape[1]}",
@@ -82,7 +85,8 @@ def read_liblinear(path: str | os.PathLike[str]) -> LinearSVM:
     rows = text.rows(n_columns + (1 if bias >= 0.0 else 0))
     table = np.array([text.numbers(words, n_planes, "a line of w") for words in rows]).T
     order = np.argsort(labels)
-    model = LinearSVM(loss="hinge" if solver == HINGE else "squared_hinge", fit_intercept=bias >= 0.0)
+    loss = next((loss for loss, name in SOLVER_OF_LOSS.items() if name == solver), SQUARED_HINGE)
+    model = LinearSVM(loss=loss.name, fit_intercept=bias >= 0.0)
     model.classes_ = np.array(labels, dtype=np.int64)[order]
     planes = table[order] if n_planes > 1 else table if labels[0] > labels[1] else -table  # positive: the larger label
     model.coef_ = np.ascontiguousarray(planes[:, :n_columns])

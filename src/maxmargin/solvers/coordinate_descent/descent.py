@@ -3,7 +3,7 @@
     primal    P(w, b) = 1/2 |w|^2 + sum_i C_i loss(1 - y_i (w.x_i + b))
     dual      D(a) = sum_i a_i - 1/2 |w(a)|^2 - sum_i q_i a_i^2 / 2,     0 <= a_i <= u_i,   sum_i a_i y_i = 0
     link      w(a) = sum_i a_i y_i x_i
-    hinge u_i = C_i, q_i = 0;     squared hinge u_i = inf, q_i = 1 / (2 C_i);     widest street u_i = inf, q_i = 0
+    loss      u_i = box C_i,   q_i = bend / C_i (`losses`);     widest street u_i = inf, q_i = 0
 
 One step moves one dual variable to its exact maximum, the others held. The equality forbids single moves, so it is
 traded for a proximal term on b: the primal gains (b - centre)^2 / (2 rho), the slope of row i becomes
@@ -15,11 +15,13 @@ and after each sweep the centre moves to centre + rho S: S goes to zero, and not
 A row with a_i = 0 whose slope lies above everything seen in the last sweep, or with a_i = u_i and a slope below it,
 is left out until the whole table is looked at again.
 
-With b = centre + rho S and S = 0 the gap is a sum over rows, and the slopes that a sweep computes anyway give it:
+With b = centre + rho S and S = 0 the gap is a sum over rows, and the slopes that a sweep computes anyway give it. With
+m_i the move that would be best for row i if it moved nothing else, w and b held:
 
-    P - D = sum_i max(0, -G_i) (u_i - a_i) + max(0, G_i) a_i       (hinge)
+    P - D = - sum_i m_i (G_i + q_i m_i / 2),      m_i = min(u_i - a_i, max(-a_i, -G_i / q_i))
 
-It is stale, because w moves during the sweep, and it misses the rows left out: so it only says when to ask the judge.
+(Where q_i = 0, as for the hinge, m_i goes to one end of the box or to the other.) It is stale, because w moves during
+the sweep, and it misses the rows left out: so it only says when to ask the judge.
 
 Where single steps crawl, because many free rows pull against each other, one *subspace step* solves for all of them
 (subspace); when it is made, and when the judge is asked, is decided from the gaps that the sweeps leave (schedule).
@@ -60,6 +62,7 @@ AHEAD = 2  # rows: the memory is asked for a row this long before it is visited,
 SHARE_OF_CURVATURE = 0.1  # rho, as a share of the mean |x_i|^2
 REACH_OF_B = 10.0  # rho sum_i C_i is at least this: however small the costs, b gets where it must within a few sweeps
 MOST_PASSES = 20_000  # rows visited, in units of the table
+ALMOST_FLAT = 1e-200  # in place of a curvature of zero: a division by it goes to the end of the box
 
 
 class Dual(NamedTuple):
@@ -128,12 +131,8 @@ def sweep(dual: Any, point: Any, order: Any, start: int, stop: int, kept: int, l
         order[kept] = i
         kept += 1
         lowest, highest = min(lowest, projected), max(highest, projected)
-        if q > 0.0:
-            gap += slope * slope / (2.0 * q) if slope < q * old else old * slope - 0.5 * q * old * old
-        elif slope > 0.0:
-            gap += old * slope
-        elif top < np.inf:
-            gap -= (top - old) * slope
+        best = min(top - old, max(-old, -slope / (q + ALMOST_FLAT)))
+        gap -= best * (slope + 0.5 * q * best)
         new = min(top, max(0.0, old - slope / curvature[i]))
         change = new - old
         if change != 0.0:

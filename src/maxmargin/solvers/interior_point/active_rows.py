@@ -4,8 +4,8 @@
     at zero       p_i = tau left_i            left_i: the smaller of p and q when the row was dropped
     at cost       p_i = 1 - tau left_i        tau: what is left of it since, as mu falls
 
-So far from the margin, a row is linear: the fixed part of the dropped rows is one vector `fixed` = sum C_i (x_i, 1)
-over those at cost, and the fading part one vector `carried`, for each class.
+So far from the bend of its loss, a row is linear: the fixed part of the dropped rows is one vector `fixed`, the sum of
+u_i (x_i, 1) over those at cost, and the fading part one vector `carried`, for each class.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ class ActiveRows(State):
     steps: int = varying()
     drop_rule: DropRule = varying()
 
-    def __init__(self, merged: MergedRows, costs: Vector, bias: bool, threads: Threads) -> None:
-        """`costs` are those of the caller's rows."""
-        self.merged, self.costs, self.bias, self.threads = merged, costs, bias, threads
+    def __init__(self, merged: MergedRows, costs: Vector, knee: float, bias: bool, threads: Threads) -> None:
+        """`costs` are the u_i of the caller's rows."""
+        self.merged, self.costs, self.knee, self.bias, self.threads = merged, costs, knee, bias, threads
         n, d = len(merged.cost), int(merged.X.shape[1])
         self.n, self.d = n, d
         self.rows = rows_of(merged.X)
@@ -110,37 +110,29 @@ class ActiveRows(State):
             self.centre = merged.X[merged.place[:: -(-n // SAMPLE)]].mean(axis=0, dtype=np.float64)
 
     def start_cold(self) -> None:
-        """All rows active at w = 0, b = 0, where xi - s = 1."""
-        self.enter(np.arange(self.n), np.repeat(np.array([[0.0], [0.5], [0.5], [1.0], [2.0]]), self.n, axis=1))
+        """All rows active at w = 0, b = 0, where xi - s + knee p = 1; moved, p, q, s and xi."""
+        xi = max(1.0, 2.0 - 0.5 * self.knee)
+        state = np.array([[0.0], [0.5], [0.5], [xi - 1.0 + 0.5 * self.knee], [xi]])
+        self.enter(np.arange(self.n), np.repeat(state, self.n, axis=1))
 
     def start_near(self, w: Vector, b: float, mu: float, width: float) -> None:
-        """At a plane that is known to be near: rows with |1 - y (w.x + b)| < width active, on the path at mu."""
+        """At a plane that is known to be near: rows within `width` of the bend active, on the path at mu."""
         self.w[:], self.b = w, b
         edges = block_edges(self.n, int(self.n * self.numbers))
         totals = np.zeros((len(edges) - 1, 2, 2, self.d + 1))
 
         def run(block: int, start: int, stop: int) -> None:
             central_path.sort_out(
-                self.rows,
-                self.merged.place,
-                self.merged.cost,
-                w,
-                b,
-                mu,
-                width,
-                start,
-                stop,
-                self.side,
-                self.left,
-                totals[block],
-            )
+                self.rows, self.merged.place, self.merged.cost, w, b, mu, width, self.knee, start, stop,
+                self.side, self.left, totals[block],
+            )  # fmt: skip
 
         self.threads.run(run, edges)
         self.fixed, self.carried = (self.centred(total) for total in totals.sum(axis=0))
         units = np.flatnonzero(self.side == ACTIVE)
         f = 1.0 - np.sign(self.merged.cost[units]) * (self.values(units, w) + b)
         self.enter(units, np.zeros((5, len(units))))
-        central_path.put_on_path(self.now, f, mu)
+        central_path.put_on_path(self.now, f, mu, self.knee)
         self.drop_rule.distance = min(self.drop_rule.distance, width / 3.0)
 
     def enter(self, units: NDArray[np.int64], state: NDArray[np.float64]) -> None:
@@ -173,28 +165,20 @@ class ActiveRows(State):
 
     def step_and_weigh(self, step: float) -> PathPoint:
         """Take the step; the Newton system of the place where it leads."""
-        d, sums = self.d, np.zeros((len(self.edges) - 1, 2))
+        d, sums = self.d, np.zeros((len(self.edges) - 1, 4))
 
         def run(block: int, start: int, stop: int) -> None:
             if start == self.edges[block]:
                 self.matrices[block] = 0.0
             central_path.step_and_weigh(
-                self.rows_now,
-                self.now,
-                self.move,
-                step,
-                start,
-                stop,
-                self.centre,
-                self.buffers[block],
-                self.matrices[block],
-                sums[block],
-            )
+                self.rows_now, self.now, self.move, self.knee, step, start, stop, self.centre,
+                self.buffers[block], self.matrices[block], sums[block],
+            )  # fmt: skip
 
         chunks = max(1, int(PRODUCTS / (CHUNK * (self.numbers + EXTRAS) ** 2)))
         self.threads.run(run, self.edges, CHUNK * chunks)
         M = self.matrices[0] if len(self.matrices) == 1 else self.matrices.sum(axis=0)
-        products, hinge = sums.sum(axis=0)
+        products, losses, *squares = sums.sum(axis=0)
         k = d + 1
         plus, minus = M[d + 2, :k] + self.fixed[0], self.fixed[1] - M[d + 3, :k]
         plus += self.tau * self.carried[0]
@@ -202,8 +186,9 @@ class ActiveRows(State):
         signed = plus - minus
         fixed = self.fixed[0] - self.fixed[1]
         b = self.b + float(self.w @ self.centre)
-        primal = 0.5 * self.w @ self.w - fixed[:d] @ self.w - fixed[d] * b + self.fixed[:, d].sum() + hinge
-        dual, shrink = self.dual_value(plus, minus)
+        at_cost = (1.0 - 0.5 * self.knee) * self.fixed[:, d].sum()  # u (f - knee / 2), but for the plane's part of f
+        primal = 0.5 * self.w @ self.w - fixed[:d] @ self.w - fixed[d] * b + at_cost + losses
+        dual, shrink = self.dual_value(plus, minus, squares)
         matrix = M[:k, :k].copy()
         upper = np.triu_indices(k, 1)
         matrix[upper] = matrix.T[upper]
@@ -220,15 +205,19 @@ class ActiveRows(State):
         self.steps += 1
         return PathPoint(mu, primal, dual, gap, shrink, matrix, residual, predictor)
 
-    def dual_value(self, plus: Vector, minus: Vector) -> tuple[float, float]:
-        """D of a, the heavier class scaled down and then both to the best of D(t a), t <= 1; and that t."""
+    def dual_value(self, plus: Vector, minus: Vector, squares: list[float]) -> tuple[float, float]:
+        """D of a, the heavier class scaled down and then both to the best of D(t a), t <= 1; and that t.
+
+        `squares` = sum u p^2 of either class, over the rows in active; of the others, those at cost have p = 1.
+        """
         d = self.d
         up = down = 1.0
         if self.bias:
             light = min(plus[d], minus[d])
             up, down = light / max(plus[d], TINY), light / max(minus[d], TINY)
         u, total = up * plus[:d] - down * minus[:d], up * plus[d] + down * minus[d]
-        square = float(u @ u)
+        bent = up * up * (squares[0] + self.fixed[0, d]) + down * down * (squares[1] + self.fixed[1, d])
+        square = float(u @ u) + self.knee * bent
         shrink = min(1.0, total / square) if square > 0.0 else 1.0
         return shrink * total - 0.5 * shrink * shrink * square, shrink
 
@@ -253,7 +242,7 @@ class ActiveRows(State):
 
         def run(block: int, start: int, stop: int) -> None:
             central_path.predict(
-                self.rows_now, self.now, self.move, dw, db, limit, start, stop, right[block], sums[block]
+                self.rows_now, self.now, self.move, self.knee, dw, db, limit, start, stop, right[block], sums[block]
             )
 
         self.threads.run(run, self.edges)
@@ -267,7 +256,7 @@ class ActiveRows(State):
         dw, db = plane[:-1], self.bias_of(plane)
 
         def run(block: int, start: int, stop: int) -> None:
-            central_path.direct(self.rows_now, self.now, move, dw, db, target, start, stop, sums[block])
+            central_path.direct(self.rows_now, self.now, move, self.knee, dw, db, target, start, stop, sums[block])
 
         self.threads.run(run, self.edges)
         return 1.0 / max(float(sums.max()), 1e-300)
@@ -277,7 +266,7 @@ class ActiveRows(State):
 
         def run(block: int, start: int, stop: int) -> None:
             central_path.recentre(
-                self.rows_now, self.now, self.move, self.trial, step, low, high, start, stop, right[block]
+                self.rows_now, self.now, self.move, self.trial, self.knee, step, low, high, start, stop, right[block]
             )
 
         self.threads.run(run, self.edges)
@@ -358,7 +347,9 @@ class ActiveRows(State):
 
         def run(block: int, start: int, stop: int) -> None:
             place, cost, near = self.merged.place, self.merged.cost, 0.3 * self.drop_rule.distance
-            central_path.look_again(self.rows, place, cost, self.w, self.b, near, start, stop, self.side, verdict)
+            central_path.look_again(
+                self.rows, place, cost, self.w, self.b, near, self.knee, start, stop, self.side, verdict
+            )
 
         self.threads.run(run, block_edges(self.n, int(self.n * self.numbers)))
         wrong = np.count_nonzero(verdict == WRONG)
@@ -388,11 +379,15 @@ class ActiveRows(State):
         left = self.left[units]
         self.fixed -= self.sums_over(units[at_cost], cost[at_cost])
         self.carried -= self.sums_over(units, cost * np.where(at_cost, -left, left))
-        own = np.where((f > 0.0) == at_cost, mu / (mu + np.abs(f)), 0.5)  # near the path, if on the right side
+        beyond = f - self.knee * at_cost
+        own = np.where(
+            (beyond > 0.0) == at_cost, mu / (mu + np.abs(beyond)), 0.5
+        )  # near the path, if on the right side
         small = np.maximum(np.clip(self.tau * left, 1e-9, 0.5), np.minimum(own, SMALL_SHARE))
-        partner = np.maximum(mu / small, mu + np.where(at_cost, f, -f))  # s beside a small p, xi beside a small q
-        p, s = np.where(at_cost, 1.0 - small, small), np.where(at_cost, partner - f, partner)
-        q, xi = np.where(at_cost, small, 1.0 - small), np.where(at_cost, partner, partner + f)
+        p, q = np.where(at_cost, 1.0 - small, small), np.where(at_cost, small, 1.0 - small)
+        rest = f - self.knee * p  # xi - s
+        partner = np.maximum(mu / small, mu + np.where(at_cost, rest, -rest))  # s beside a small p, xi beside a small q
+        s, xi = np.where(at_cost, partner - rest, partner), np.where(at_cost, partner, partner + rest)
         self.side[units], self.left[units] = ACTIVE, 0.0
         state = np.hstack([self.state, np.stack([np.full(len(units), np.inf), p, q, s, xi])])
         units = np.concatenate([self.units, units])

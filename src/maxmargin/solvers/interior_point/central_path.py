@@ -1,16 +1,17 @@
 """Passes over the rows of a soft margin on its central path, each fused so that a row is read once.
 
-    p_i = a_i / C_i     the share of its cost that a row uses,          q_i = 1 - p_i
-    s_i, xi_i > 0       surplus and slack,                              xi_i - s_i = 1 - y_i (w.x_i + b) =: f_i
+    u_i = box C_i       the largest a_i: what a row can cost,           knee = box bend (`losses`)
+    p_i = a_i / u_i     the share of it that a row uses,                q_i = 1 - p_i
+    s_i, xi_i > 0       surplus and slack,                              xi_i - s_i + knee p_i = 1 - y_i (w.x_i + b)
     path                p_i s_i = mu,  q_i xi_i = mu
 
 A Newton step towards p s + ds p + dp s = p s + e,  q xi + ... = q xi + h  is, row by row, with r_i = e_i/p_i - h_i/q_i,
 
-    dp_i = t_i (r_i - y_i (x_i.dw + db)),     t_i = 1 / (s_i/p_i + xi_i/q_i)
+    dp_i = t_i (r_i - y_i (x_i.dw + db)),     t_i = 1 / (s_i/p_i + xi_i/q_i + knee)
     ds_i = (e_i - s_i dp_i) / p_i,            dxi_i = (h_i + xi_i dp_i) / q_i
 
-and q is kept beside p, because 1 - p has no digits left where p is almost 1. As xi - s = f holds at the start, every
-step keeps it: the margins need no array of their own.
+and q is kept beside p, because 1 - p has no digits left where p is almost 1. The equation of xi, s and p with the
+margin holds at the start, and every step keeps it: the margins need no array of their own. The hinge has no knee.
 
 A pass runs over rows start..stop of those in active and adds to sums of its own, so that blocks of rows may run on
 several threads and be added up in a fixed order.
@@ -30,11 +31,13 @@ from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_p
 
 ACTIVE, AT_ZERO, AT_COST = 0, 1, 2
 FAR, NEAR, WRONG = 0, 1, 2  # a dropped row and its edge: on its own side of it, almost at it, beyond it
-EXTRAS = 4  # beside each row: 1, y_i f_i, and y_i p_i / t_i of either class
+EXTRAS = 4  # beside each row: 1, y_i (xi_i - s_i), and y_i p_i / t_i of either class
+HALVINGS = 40
+ALMOST_FLAT = 1e-200  # in place of a knee at zero, where one divides by it
 
 
 class PathRows(NamedTuple):
-    """Which rows of the table, y_i C_i, where each is, and how far its margin moved of late."""
+    """Which rows of the table, y_i u_i, where each is, and how far its margin moved of late."""
 
     place: NDArray[np.int64]
     cost: Vector
@@ -67,27 +70,53 @@ class PathPoint(NamedTuple):
 
 
 @njit
-def put_on_path(active: Any, f: Any, mu: float) -> None:
-    """The point of the path that belongs to the margins: p s = q xi = mu, p + q = 1, xi - s = f."""
+def put_on_path(active: Any, f: Any, mu: float, knee: float) -> None:
+    """The point of the path that belongs to the margins: p s = q xi = mu, p + q = 1, xi - s + knee p = f.
+
+    Without a knee that is a quadratic equation. With one, p is between 0 and 1 and rises with f: found by halving.
+    """
     for k in range(f.shape[0]):
-        root = np.sqrt(4.0 * mu * mu + f[k] * f[k])
-        far = 0.5 * (2.0 * mu + root + abs(f[k]))
-        near = 0.5 * (2.0 * mu + 4.0 * mu * mu / (root + abs(f[k])))
-        active.s[k], active.xi[k] = (near, far) if f[k] > 0.0 else (far, near)
+        low, high = 0.0, 1.0
+        for _ in range(HALVINGS if knee > 0.0 else 0):
+            p = 0.5 * (low + high)
+            if mu / (1.0 - p) - mu / p + knee * p < f[k]:
+                low = p
+            else:
+                high = p
+        rest = f[k] - knee * (0.5 * (low + high))  # xi - s
+        root = np.sqrt(4.0 * mu * mu + rest * rest)
+        far = 0.5 * (2.0 * mu + root + abs(rest))
+        near = 0.5 * (2.0 * mu + 4.0 * mu * mu / (root + abs(rest)))
+        active.s[k], active.xi[k] = (near, far) if rest > 0.0 else (far, near)
         active.p[k], active.q[k] = mu / active.s[k], mu / active.xi[k]
+        off = f[k] - knee * active.p[k] - (active.xi[k] - active.s[k])  # what the halving left
+        if knee > 0.0 and off > 0.0:
+            active.xi[k] += off
+        elif knee > 0.0:
+            active.s[k] -= off
 
 
 @njit
 def step_and_weigh(
-    rows: Any, active: Any, move: Any, step: float, start: int, stop: int, centre: Any, buffer: Any, M: Any, sums: Any
+    rows: Any,
+    active: Any,
+    move: Any,
+    knee: float,
+    step: float,
+    start: int,
+    stop: int,
+    centre: Any,
+    buffer: Any,
+    M: Any,
+    sums: Any,
 ) -> None:
-    """Take the step, then M += sum_i C_i t_i z_i z_i' with z_i = (x_i - m, 1, y_i f_i, y_i p_i / t_i of either class).
+    """Take the step, then M += sum_i u_i t_i z_i z_i', z_i = (x_i - m, 1, y_i (xi_i - s_i), y_i p_i / t_i by class).
 
-    So M holds the matrix of the next Newton step, the right-hand side of its predictor (e = -p s, h = -q xi: r = f),
-    and sum_i a_i y_i x_i of either class. sums += (sum C (p s + q xi), sum C max(0, f)).
+    So M holds the matrix of the next Newton step, the right-hand side of its predictor (e = -p s, h = -q xi, so that
+    r = xi - s), and sum_i a_i y_i x_i of either class. sums += (sum u (p s + q xi), sum C loss, sum u p^2 by class).
     """
     t, extra = np.empty(CHUNK), np.empty((CHUNK, EXTRAS))
-    products, hinge = 0.0, 0.0
+    products, losses, plus, minus = 0.0, 0.0, 0.0, 0.0
     for first in range(start, stop, CHUNK):
         count = min(CHUNK, stop - first)
         for here in range(count):
@@ -95,25 +124,39 @@ def step_and_weigh(
             p, q = active.p[k] + step * move.p[k], active.q[k] - step * move.p[k]
             s, xi = active.s[k] + step * move.s[k], active.xi[k] + step * move.xi[k]
             active.p[k], active.q[k], active.s[k], active.xi[k] = p, q, s, xi
-            f = xi - s
+            f = xi - s + knee * p
             if step > 0.0:
-                active.moved[k] = max(0.5 * active.moved[k], abs(move.xi[k] - move.s[k]))
+                active.moved[k] = max(0.5 * active.moved[k], abs(move.xi[k] - move.s[k] + knee * move.p[k]))
             cost = abs(active.cost[k])
             y = 1.0 if active.cost[k] > 0.0 else -1.0
             products += cost * (p * s + q * xi)
-            hinge += cost * max(0.0, f)
-            t[here] = cost * p * q / (xi * p + s * q)
-            share = s + xi * p / q
-            extra[here, 0], extra[here, 1] = 1.0, y * f
+            best = min(1.0, max(0.0, f / (knee + ALMOST_FLAT)))
+            losses += cost * (best * (f - 0.5 * knee * best))
+            plus, minus = plus + (cost * p * p if y > 0.0 else 0.0), minus + (cost * p * p if y < 0.0 else 0.0)
+            t[here] = cost * p * q / (xi * p + s * q + knee * p * q)
+            share = s + xi * p / q + knee * p
+            extra[here, 0], extra[here, 1] = 1.0, y * (xi - s)
             extra[here, 2], extra[here, 3] = (share, 0.0) if y > 0.0 else (0.0, -share)
         add_outer_products(rows, active.place[first : first + count], centre, t, extra, buffer, M)
     sums[0] += products
-    sums[1] += hinge
+    sums[1] += losses
+    sums[2] += plus
+    sums[3] += minus
 
 
 @njit
 def predict(
-    rows: Any, active: Any, move: Any, dw: Any, db: float, limit: float, start: int, stop: int, right: Any, sums: Any
+    rows: Any,
+    active: Any,
+    move: Any,
+    knee: float,
+    dw: Any,
+    db: float,
+    limit: float,
+    start: int,
+    stop: int,
+    right: Any,
+    sums: Any,
 ) -> None:
     """The step to mu = 0, and what the second-order terms that it leaves ask of the corrector.
 
@@ -128,7 +171,7 @@ def predict(
         i, cost = active.place[k], active.cost[k]
         p, q, s, xi = active.p[k], active.q[k], active.s[k], active.xi[k]
         change = dot(rows, i, dw) + db
-        t = p * q / (xi * p + s * q)
+        t = p * q / (xi * p + s * q + knee * p * q)
         dp = t * (xi - s - (change if cost > 0.0 else -change))
         by_p, by_q = dp / p, dp / q
         ds, dxi = -s - s * by_p, -xi + xi * by_q
@@ -152,7 +195,7 @@ def predict(
 
 @njit
 def direct(
-    rows: Any, active: Any, move: Any, dw: Any, db: float, target: float, start: int, stop: int, sums: Any
+    rows: Any, active: Any, move: Any, knee: float, dw: Any, db: float, target: float, start: int, stop: int, sums: Any
 ) -> None:
     """From e - target and h - target in move.s and move.xi to dp, ds, dxi; sums[0] = 1 / the longest step."""
     largest = sums[0]
@@ -160,7 +203,7 @@ def direct(
         p, q, s, xi = active.p[k], active.q[k], active.s[k], active.xi[k]
         change = dot(rows, active.place[k], dw) + db
         e, h = move.s[k] + target, move.xi[k] + target
-        dp = (p * q / (xi * p + s * q)) * (e / p - h / q - (change if active.cost[k] > 0.0 else -change))
+        dp = (p * q / (xi * p + s * q + knee * p * q)) * (e / p - h / q - (change if active.cost[k] > 0.0 else -change))
         ds, dxi = (e - s * dp) / p, (h + xi * dp) / q
         move.p[k], move.s[k], move.xi[k] = dp, ds, dxi
         largest = max(max(max(-ds / s, -dxi / xi), max(-dp / p, dp / q)), largest)
@@ -173,6 +216,7 @@ def recentre(
     active: Any,
     move: Any,
     trial: Any,
+    knee: float,
     step: float,
     low: float,
     high: float,
@@ -193,7 +237,7 @@ def recentre(
         more_h = low - other if other < low else max(high - other, -high) if other > high else 0.0
         trial.s[k], trial.xi[k] = s * dp + p * ds + more_e, q * dxi - xi * dp + more_h
         if more_e != 0.0 or more_h != 0.0:
-            weight = active.cost[k] * (p * q / (xi * p + s * q)) * (more_e / p - more_h / q)
+            weight = active.cost[k] * (p * q / (xi * p + s * q + knee * p * q)) * (more_e / p - more_h / q)
             add(rows, active.place[k], weight, right[0])
             right[0, d] += weight
 
@@ -225,21 +269,23 @@ def sort_out(
     b: float,
     mu: float,
     width: float,
+    knee: float,
     start: int,
     stop: int,
     side: Any,
     left: Any,
     totals: Any,
 ) -> None:
-    """Which rows are within `width` of the margin; of the others, the sums that stand for them.
+    """Which rows are within `width` of where the loss bends; of the others, the sums that stand for them.
 
     left      the smaller of p and q on the path at mu
-    totals    sum C (x, 1) over the rows at cost, and sum C left (x, 1), with a minus for those at cost, per class
+    totals    sum u (x, 1) over the rows at cost, and sum u left (x, 1), with a minus for those at cost, per class
     """
     d = w.shape[0]
     for k in range(start, stop):
         c, sign, of_class = abs(cost[k]), 1.0 if cost[k] > 0.0 else -1.0, 0 if cost[k] > 0.0 else 1
         f = 1.0 - sign * (dot(rows, index[k], w) + b)
+        f -= min(knee, max(0.0, f))
         if abs(f) < width:
             side[k] = ACTIVE
             continue
@@ -255,7 +301,17 @@ def sort_out(
 
 @njit
 def look_again(
-    rows: Any, place: Any, cost: Any, w: Any, b: float, near: float, start: int, stop: int, side: Any, verdict: Any
+    rows: Any,
+    place: Any,
+    cost: Any,
+    w: Any,
+    b: float,
+    near: float,
+    knee: float,
+    start: int,
+    stop: int,
+    side: Any,
+    verdict: Any,
 ) -> None:
     """Where the dropped rows are now."""
     for k in range(start, stop):
@@ -263,14 +319,14 @@ def look_again(
         if side[k] != ACTIVE:
             value = dot(rows, place[k], w) + b
             f = 1.0 - (value if cost[k] > 0.0 else -value)
-            beyond = -f if side[k] == AT_COST else f
+            beyond = knee - f if side[k] == AT_COST else f
             if beyond > -near:
                 verdict[k] = WRONG if beyond > 0.0 else NEAR
 
 
 @njit
 def share_out(side: Any, left: Any, tau: float, owner: Any, costs: Any, scale: float, a: Any) -> None:
-    """a_i of the caller's rows: scale C_i times the share of the row that stands for it. No owner: each for itself."""
+    """a_i of the caller's rows: scale u_i times the share of the row that stands for it. No owner: each for itself."""
     for i in range(a.shape[0]):
         j = owner[i] if owner.shape[0] > 0 else i
         share = left[j] if side[j] == ACTIVE else tau * left[j]

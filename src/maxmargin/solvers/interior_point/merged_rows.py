@@ -1,6 +1,7 @@
 """Equal rows of one class are one row, and a column may move its most frequent value to zero.
 
-    merged    C_j = sum of C_i over the copies i of row j,     a_i = C_i a_j / C_j: the dual variable is shared by cost
+    merged    C_j = sum of C_i over the copies i of row j,     a_i = C_i a_j / C_j: the dual variable is shared by cost,
+              which is best for a loss that bends, too
     moved     w.x + b = w.(x - m) + (b + w.m):                 any m will do, where there is a free bias
 
     rotated   w.x = (Q'w).(Q'x),  |w| = |Q'w|:                 n rows of d > n numbers lie in n dimensions
@@ -46,7 +47,7 @@ class MergedRows:
     X        the table that is read
     place    distinct row j is row place[j] of it
     first    and this row of the caller's table, the first of its copies
-    cost     y_j C_j
+    cost     y_j u_j, the most that a_j can be, with its sign
     owner    the caller's row i is a copy of row owner[i]; None if all rows stand for themselves
     moved    m, or None
     basis    Q with orthonormal columns, or None: the rows are Q'x, and w is Q times theirs
@@ -212,8 +213,8 @@ def merge_dense(problem: SoftMargin) -> MergedRows:
 
 
 def merged_cost(problem: SoftMargin, first: NDArray[np.int64], owner: NDArray[np.int64] | None) -> Vector:
-    """y_j C_j of the distinct rows."""
-    cost = problem.signs * problem.costs
+    """y_j u_j of the distinct rows."""
+    cost = problem.signs * problem.upper
     return cost if owner is None else np.asarray(np.bincount(owner, cost, minlength=len(first)), dtype=np.float64)
 
 
@@ -222,7 +223,7 @@ def rotate(problem: SoftMargin) -> MergedRows:
     X = problem.X.toarray() if is_sparse(problem.X) else problem.X
     Q, R = np.linalg.qr(X.T.astype(np.float64))
     everyone = np.arange(len(X))
-    cost = problem.signs * problem.costs
+    cost = problem.signs * problem.upper
     return MergedRows(np.ascontiguousarray(R.T), everyone, everyone, cost, None, None, Q)
 
 

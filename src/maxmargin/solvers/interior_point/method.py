@@ -1,18 +1,20 @@
-"""A primal-dual interior point for the hinge: few columns, any number of rows, any C.
+"""A primal-dual interior point for losses with a box, as the hinge: few columns, any number of rows, any C.
 
-    primal    P(w, b) = 1/2 |w|^2 + sum_i C_i xi_i,      xi_i - s_i = 1 - y_i (w.x_i + b),    xi, s >= 0
-    dual      D(a) = sum_i a_i - 1/2 |sum_i a_i y_i x_i|^2,      a_i = C_i p_i,   0 <= p_i <= 1,   sum_i a_i y_i = 0
-    path      w = sum_i a_i y_i x_i,   sum_i a_i y_i = 0,   p_i s_i = mu,   (1 - p_i) xi_i = mu,   mu -> 0
+    primal    P(w, b) = 1/2 |w|^2 + sum_i C_i loss(f_i),     f_i = 1 - y_i (w.x_i + b)
+    dual      D(a) = sum_i a_i - 1/2 |sum_i a_i y_i x_i|^2 - knee / 2 sum_i u_i p_i^2,
+              a_i = u_i p_i,   u_i = box C_i,   0 <= p_i <= 1,   sum_i a_i y_i = 0
+    path      w = sum_i a_i y_i x_i,   sum_i a_i y_i = 0,   xi_i - s_i + knee p_i = f_i,
+              p_i s_i = mu,   (1 - p_i) xi_i = mu,   mu -> 0
 
 One Newton step to the path has a single unknown per column, because the rows are eliminated (t, r: central_path.py):
 
-    (I + X'CtX) dw + X'Ct1 db = sum_i a_i y_i x_i - w + X'(C t r y)
-        1'CtX dw + 1'Ct1 db   = sum_i a_i y_i + 1'(C t r y)
+    (I + X'utX) dw + X'ut1 db = sum_i a_i y_i x_i - w + X'(u t r y)
+        1'utX dw + 1'ut1 db   = sum_i a_i y_i + 1'(u t r y)
 
 A predictor aims at mu = 0, a corrector at the mu that the predictor shows to be within reach, with its second-order
 terms; up to three more corrections bring back the products p s, q xi that block the step. One factor serves them all.
 
-Rows that are far beyond their edge (p -> 0) or far behind it (p -> 1) are dropped as the path settles: a row with
+Rows that are far beyond their edge (p -> 0) or far behind the knee (p -> 1) are dropped as the path settles: a row with
 p = 1 is linear in (w, b), and all of them together are one vector. What is left of p or 1 - p is carried along as one
 vector more, which fades with mu, so that nothing jumps. Rows that turn out to be needed come back.
 
@@ -21,7 +23,7 @@ Where rounding ends the path too early, it is followed once more in coordinates 
 
 Cost: n d^2 / 2 + 4 n d multiplications a step, 10 to 50 steps for most data, and hardly any dependence on C.
 References: [mehrotra1992], [gondzio1996], [ferris2002] (one Newton system in the columns), [jung2008] (rows dropped).
-Differs: p = a / C makes the path the same for merged rows and for their copies; q = 1 - p is a variable; a single step
+Differs: p = a / u makes the path the same for merged rows and for their copies; q = 1 - p is a variable; a single step
 length for both sides; the carried vector of dropped rows; the end is decided by whoever judges the proposals.
 """
 
@@ -84,7 +86,7 @@ def follow_all_rows(problem: SoftMargin, merged: MergedRows, threads: Threads, s
     """From w = 0 to the end. If the path is lost after rows were dropped, once more from the start with all of them."""
     for may_drop in (True, False) if state.may_drop else (False,):
         state.may_drop = may_drop
-        active = ActiveRows(merged, problem.costs, problem.fit_intercept, threads)
+        active = ActiveRows(merged, problem.upper, problem.loss.knee, problem.fit_intercept, threads)
         active.drop_rule.may_drop = may_drop
         active.start_cold()
         yield from follow_path(problem, state, active, state.tol)

@@ -3,7 +3,8 @@
     samples    n_0 < n_1 < n rows, each class in proportion, its costs raised to those of the whole class
     width      how far the margins of the next, larger problem may lie from those of this one. The error of a plane
                from n_k rows falls as 1 / sqrt(n_k), and its size is seen when the next sample moves the plane
-    active     rows with |1 - y (w.x + b)| < width; every other row is linear there, and all of them are one vector
+    active     rows whose loss bends within `width` of 1 - y (w.x + b); every other row is linear there, and all of
+               them are one vector
 
 So the path of the whole problem starts near its end, with few rows. The rows that were left out are looked at by
 whoever judges the proposal, and those on the wrong side come back. Where the samples mislead, as they do when few
@@ -80,7 +81,7 @@ def steps(problem: SoftMargin, state: SampledState) -> SolverRun:
         while state.stage < last:
             size, previous = sizes[state.stage], sizes[state.stage - 1] if state.stage > 0 else 0
             sample = draw(merged, size)
-            active = ActiveRows(sample, np.abs(sample.cost), bias, threads)
+            active = ActiveRows(sample, np.abs(sample.cost), problem.loss.knee, bias, threads)
             if previous == 0:
                 active.start_cold()
             else:
@@ -91,7 +92,7 @@ def steps(problem: SoftMargin, state: SampledState) -> SolverRun:
                 state.deviation = float(np.sqrt(np.mean(moved * moved) * previous / size))
             state.w, state.b, state.stage = active.w, active.b, state.stage + 1
         if 0 < last == state.stage:
-            active = ActiveRows(merged, problem.costs, bias, threads)
+            active = ActiveRows(merged, problem.upper, problem.loss.knee, bias, threads)
             start_near(active, state.w, state.b, state.deviation)
             yield from follow_path(problem, state, active, state.tol, PATIENCE)
         state.stage = last + 1
@@ -115,8 +116,8 @@ def start_near(active: ActiveRows, w: Vector, b: float, deviation: float) -> Non
     """Make the rows within DEVIATIONS of the margin active; the nearer half, if no deviation is known yet."""
     width = DEVIATIONS * deviation
     if deviation == 0.0:
-        margins = np.sign(active.merged.cost) * (active.values(np.arange(active.n), w) + b)
-        width = float(np.quantile(np.abs(1.0 - margins), FIRST_SHARE)) or 1.0
+        missing = 1.0 - np.sign(active.merged.cost) * (active.values(np.arange(active.n), w) + b)
+        width = float(np.quantile(np.abs(missing - np.clip(missing, 0.0, active.knee)), FIRST_SHARE)) or 1.0
     active.start_near(w, b, width / DEVIATIONS, width)
 
 

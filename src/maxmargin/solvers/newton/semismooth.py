@@ -1,14 +1,15 @@
-"""Semismooth Newton for the squared hinge: the primal is a once differentiable patchwork of quadratics.
+"""Semismooth Newton for losses with a bend: the primal is a once differentiable patchwork of quadratics.
 
-    primal     P(w, b) = 1/2 |w|^2 + sum_i C_i max(0, r_i)^2,      r_i = 1 - y_i (w.x_i + b)
-    gradient   g = w - u,   u = X'(y a),   a_i = 2 C_i max(0, r_i);   the slope in b is -y'a
+    primal     P(w, b) = 1/2 |w|^2 + sum_i C_i loss(r_i),      r_i = 1 - y_i (w.x_i + b)
+    gradient   g = w - u,   u = X'(y a),   a_i = C_i clip(r_i / bend, 0, box);   the slope in b is -y'a
     gap        P - D(a) = 1/2 |w - u|^2 - b y'a
 
 The last line is an identity, and y'a = 0 where b is the best for its w: the gradient alone tells what is proven.
 
-One step solves Newton's equations on J = {r_i > 0}, as if J were final (`newton_systems.py`), goes as far along the
-answer as P falls, and moves b to its best. Both searches are exact: along a line, the slope of P is piecewise linear
-and rises, and its zero is found by Newton's rule with a bracket. Once J is final, one step ends it: finite termination.
+One step solves Newton's equations on J = {0 < r_i < knee}, where the loss is a parabola (`losses`), as if J were
+final (`systems.py`), goes as far along the answer as P falls, and moves b to its best. Both searches are exact: along a
+line, the slope of P is piecewise linear and rises, and its zero is found by Newton's rule with a bracket. Once J is
+final, one step ends it: finite termination.
 
 A large table is first solved on a sample of its rows, with their costs raised in proportion: the first steps, in which
 nearly all rows pay and most of them change sides, are made on a few thousand rows.
@@ -21,6 +22,7 @@ Differs: the unregularised b by its own exact search; the sample; a stop by the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from typing import Any
 
@@ -29,8 +31,9 @@ import numpy as np
 from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads, block_edges
+from maxmargin.problems.losses import Loss
 from maxmargin.problems.protocol import Anew, Evaluation, Iterate, Options, SolverRun
-from maxmargin.problems.statement import Loss, SoftMargin
+from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.conditioning import can_be_placed, from_a_better_place
 from maxmargin.solvers.newton.systems import system_for
 from maxmargin.solvers.passes import values_of
@@ -52,25 +55,30 @@ WORTH_A_SAMPLE = 8  # times as many rows as the sample has
 
 
 @njit(fastmath={"reassoc", "contract"})
-def slope_block(r: Any, e: Any, costs: Any, t: float, start: int, stop: int) -> Any:
-    """Of sum_i C_i max(0, r_i - t e_i)^2: its slope in t, its curvature, and the sum of the slopes' magnitudes."""
+def slope_block(r: Any, e: Any, costs: Any, steepness: float, knee: float, t: float, start: int, stop: int) -> Any:
+    """Of sum_i C_i loss(r_i - t e_i): its slope in t, its curvature, and the sum of the slopes' magnitudes.
+
+    steepness = 1 / bend: the slope of the loss is that times what is missing, up to the knee.
+    """
     slope, curvature, magnitude = 0.0, 0.0, 0.0
     for i in range(start, stop):
-        pays = 2.0 * costs[i] * e[i] if r[i] > t * e[i] else 0.0
-        slope -= pays * (r[i] - t * e[i])
-        magnitude += abs(pays) * (r[i] - t * e[i])
-        curvature += pays * e[i]
+        missing = r[i] - t * e[i]
+        pays = steepness * costs[i] * e[i] if r[i] > t * e[i] else 0.0
+        slope -= pays * min(missing, knee)
+        magnitude += abs(pays) * min(missing, knee)
+        curvature += (pays if missing < knee else 0.0) * e[i]
     return slope, curvature, magnitude
 
 
 @njit(fastmath={"reassoc", "contract"})
-def move_block(r: Any, e: Any, costs: Any, t: float, a: Any, start: int, stop: int) -> float:
-    """r becomes r - t e and a becomes 2 C max(0, r); returns sum_i C_i max(0, r_i)^2."""
-    loss = 0.0
+def move_block(r: Any, e: Any, costs: Any, bend: float, box: float, t: float, a: Any, start: int, stop: int) -> float:
+    """r becomes r - t e and a becomes C clip(r / bend, 0, box); returns sum_i C_i loss(r_i)."""
+    loss, steepness = 0.0, 1.0 / bend
     for i in range(start, stop):
         r[i] -= t * e[i]
-        a[i] = 2.0 * costs[i] * max(0.0, r[i])
-        loss += 0.5 * a[i] * r[i]
+        share = min(box, steepness * max(0.0, r[i]))
+        a[i] = costs[i] * share
+        loss += a[i] * (r[i] - 0.5 * bend * share)
     return loss
 
 
@@ -87,8 +95,10 @@ def semismooth_newton(problem: SoftMargin, *, tol: float, start: Vector | None =
 
     `start` are dual variables to start from, at their own plane w(a).
     """
-    if problem.loss is not Loss.SQUARED_HINGE:
-        raise ValueError("Semismooth Newton needs the squared hinge: the hinge has no slope at its edge.")
+    if not problem.loss.is_smooth:
+        raise ValueError(
+            f"Semismooth Newton needs a loss that bends: the {problem.loss.title} has no slope at its edge."
+        )
     with Threads() as threads:
         if start is not None and np.any(start):
             everyone = np.arange(problem.n_rows)
@@ -139,7 +149,7 @@ def descent(
 ) -> Generator[Iterate, Evaluation | None, Vector]:
     """Newton steps from a plane, until nobody asks for more or rounding is in the way; returns the last w."""
     signs = problem.signs
-    passes, line = RowPasses(problem.X, threads), Line(problem.costs, threads)
+    passes, line = RowPasses(problem.X, threads), Line(problem.costs, problem.loss, threads)
     system = system_for(problem, passes)
     w, b = start[0].copy(), start[1]
     r = shortfall(problem, values_of(problem.X, w) if np.any(w) else np.zeros(problem.n_rows), b)
@@ -158,10 +168,11 @@ def descent(
                 shift = 0.5 * (nearest[0] - nearest[1])
                 line.move(r, signs, shift, a)
                 b += shift
-        J = np.flatnonzero(a)
-        paid = a[J]
-        paid *= signs[J]
-        g = w - passes.combine(J, paid)
+        paying = np.flatnonzero(a)
+        paid = a[paying]
+        paid *= signs[paying]
+        g = w - passes.combine(paying, paid)
+        J = paying[r[paying] < problem.loss.knee] if problem.loss.is_bounded else paying
         primal = 0.5 * inner(w, w) + loss
         gap = 0.5 * inner(g, g) + abs(b * float(paid.sum()))
         relative = gap / primal if primal > 0.0 else 0.0
@@ -206,8 +217,8 @@ def shortfall(problem: SoftMargin, values: Vector, b: float) -> Vector:
 class Line:
     """Exact search on a line, along which every row falls at its own rate: r_i(t) = r_i - t e_i."""
 
-    def __init__(self, costs: Vector, threads: Threads) -> None:
-        self.costs, self.threads = costs, threads
+    def __init__(self, costs: Vector, loss: Loss, threads: Threads) -> None:
+        self.costs, self.loss, self.threads = costs, loss, threads
         self.edges = block_edges(len(costs), 3 * len(costs))
 
     def blocks(self, loop: Any, *arguments: Any) -> list[Any]:
@@ -222,23 +233,25 @@ class Line:
 
     def move(self, r: Vector, e: Vector, t: float, a: Vector) -> float:
         """Go to t; returns the loss there, and a."""
-        return float(sum(self.blocks(move_block, r, e, self.costs, t, a)))
+        return float(sum(self.blocks(move_block, r, e, self.costs, self.loss.bend, self.loss.box, t, a)))
 
     def lowest(self, r: Vector, e: Vector, slope: float, curvature: float, t: float, flat: float) -> float:
-        """Where  slope t + curvature t^2 / 2 + sum_i C_i max(0, r_i - t e_i)^2  is lowest; the search begins at t.
+        """Where  slope t + curvature t^2 / 2 + sum_i C_i loss(r_i - t e_i)  is lowest; the search begins at t.
 
         Its slope rises and is piecewise linear, so that Newton's rule ends after a few trials. It need not be flatter
-        than `flat`, and cannot be flatter than rounding allows.
+        than `flat`, and cannot be flatter than rounding allows. Where all rows that pay are beyond the knee, nothing
+        bends, and the step is twice as long as the last until something does.
         """
-        low, high = -np.inf, np.inf
+        low, high, reach = -np.inf, np.inf, 1.0
+        about = self.costs, 1.0 / self.loss.bend, self.loss.knee
         for _ in range(MOST_TRIALS):
-            slopes, curvatures, magnitude = np.sum(self.blocks(slope_block, r, e, self.costs, t), axis=0)
+            slopes, curvatures, magnitude = np.sum(self.blocks(slope_block, r, e, *about, t), axis=0)
             here = slope + curvature * t + float(slopes)
             bend = curvature + float(curvatures)
-            if abs(here) <= max(flat, ROUNDING * float(magnitude)) or bend <= 0.0:
+            if abs(here) <= max(flat, ROUNDING * float(magnitude)):
                 break
             low, high = (t, high) if here < 0.0 else (low, t)
-            following = t - here / bend
+            following, reach = (t - here / bend, reach) if bend > 0.0 else (t - math.copysign(reach, here), 2.0 * reach)
             if not low < following < high:
                 following = 0.5 * (low + high)
             if following == t or not np.isfinite(following):

@@ -1,6 +1,7 @@
-"""Newton's equations of the squared hinge, solved in one of three ways.
+"""Newton's equations of a loss that bends, solved in one of three ways.
 
-On the rows J that pay, with D = diag(2 C_i), g the gradient in w, and the slope in b equal to zero:
+On the rows J that pay and are before the knee, with D = diag(C_i / bend), g the gradient in w, and the slope in
+b equal to zero:
 
     dw + X_J'D (X_J dw + db) = -g         1'D (X_J dw + db) = 0      (without a bias: db = 0, and the first alone)
 
@@ -45,7 +46,7 @@ LEAST_REDUCTION = 0.05  # of the gradient's norm by one Newton step
 
 
 class System(Protocol):
-    """Newton's direction at a point whose paying rows are J; `enough` is a |gradient|^2 small enough to stop at."""
+    """Newton's direction at a point where the rows J bend; `enough` is a |gradient|^2 small enough to stop at."""
 
     def direction(self, J: Chosen, g: Vector, enough: float) -> Work: ...
 
@@ -76,7 +77,7 @@ class FewColumns:
     """Cholesky of the d x d matrix."""
 
     def __init__(self, problem: SoftMargin, passes: RowPasses) -> None:
-        self.passes, self.costs, self.bias = passes, problem.costs, problem.fit_intercept
+        self.passes, self.weights, self.bias = passes, problem.costs / problem.loss.bend, problem.fit_intercept
         self.total = np.zeros(2 * (padded(problem.n_columns + 1),))
         self.inside = np.zeros(problem.n_rows, dtype=bool)
         # A free bias absorbs a shift of the rows, and products of numbers far from zero would lose their digits.
@@ -91,7 +92,7 @@ class FewColumns:
         matrix.flat[: (d + 1) * d : d + 2] += 1.0
         if not self.bias:
             return Factor(matrix[:d, :d]).solve(-g), 0.0
-        h, s = matrix[:d, d], 2.0 * float(self.costs[J].sum())  # never zero, as a difference of sums may be
+        h, s = matrix[:d, d], float(self.weights[J].sum())  # never zero, as a difference of sums may be
         dw = Factor(matrix[:d, :d] - np.outer(h / s, h)).solve(-g)
         return dw, -inner(h, dw) / s - inner(self.centre, dw)
 
@@ -101,15 +102,15 @@ class FewColumns:
         now = np.zeros(len(self.inside), dtype=bool)
         now[J] = True
         entering, leaving = np.flatnonzero(now & ~self.inside), np.flatnonzero(self.inside & ~now)
-        heavy = float(self.costs[leaving].sum()) > HEAVY * float(self.costs[J].sum())
+        heavy = float(self.weights[leaving].sum()) > HEAVY * float(self.weights[J].sum())
         if heavy or len(entering) + len(leaving) > len(J):
             self.total[:] = 0.0
             entering, leaving = J, leaving[:0]
         self.inside = now
-        for part in self.passes.outer(entering, 2.0 * self.costs[entering], self.centre):
+        for part in self.passes.outer(entering, self.weights[entering], self.centre):
             self.total += part
             yield
-        for part in self.passes.outer(leaving, 2.0 * self.costs[leaving], self.centre):
+        for part in self.passes.outer(leaving, self.weights[leaving], self.centre):
             self.total -= part
             yield
 
@@ -118,7 +119,7 @@ class FewRows:
     """Cholesky of the |J| x |J| matrix."""
 
     def __init__(self, problem: SoftMargin, passes: RowPasses) -> None:
-        self.problem, self.passes, self.inverse_weights = problem, passes, 0.5 / problem.costs
+        self.problem, self.passes, self.inverse_weights = problem, passes, problem.diagonal
         self.products = products_of_rows(problem)
 
     def direction(self, J: Chosen, g: Vector, enough: float) -> Work:
@@ -142,7 +143,7 @@ class ManyOfBoth:
         self.problem, self.passes = problem, passes
 
     def direction(self, J: Chosen, g: Vector, enough: float) -> Work:
-        D = 2.0 * self.problem.costs[J]
+        D = self.problem.costs[J] / self.problem.loss.bend
         s = float(D.sum()) if self.problem.fit_intercept else np.inf
         h = self.passes.combine(J, D) if self.problem.fit_intercept else np.zeros(len(g))
         diagonal = np.maximum(1.0, 1.0 + self.passes.squares(J, D) - h * h / s)
