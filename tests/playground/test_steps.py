@@ -8,7 +8,8 @@ import pytest
 from play_states import BENT, LINEAR, STRAIGHTENED, fitted, name_of, state_of, view_of
 
 from maxmargin.playground.messages import read_state, text_of
-from maxmargin.playground.steps import MOST_BENT_STEPS, MOST_STEPS, steps
+from maxmargin.playground.one_step import MOST_BENT_STEPS, MOST_STEPS
+from maxmargin.playground.steps import steps
 
 
 def stepped(case, preset="separable"):

@@ -12,7 +12,7 @@ from maxmargin.data.matrix import Vector
 from maxmargin.playground.fits import Fit, fit_state
 from maxmargin.playground.measured import measured_plane, number
 from maxmargin.playground.messages import State
-from maxmargin.playground.steps import MOST_STEPS, Run, carried, planes, step, vector
+from maxmargin.playground.one_step import MOST_STEPS, Run, carried, planes, step, vector
 from maxmargin.plots.shapes import Box
 from maxmargin.problems.trace import Trace
 

@@ -12,8 +12,8 @@ from maxmargin.certificates.soft_margin import soft_gap
 from maxmargin.playground.fits import Fit, fit_state
 from maxmargin.playground.measured import measured_plane, number
 from maxmargin.playground.messages import State
+from maxmargin.playground.one_step import MOST_BENT_STEPS, MOST_STEPS, BentLines, Run, carried, planes, step
 from maxmargin.playground.rounds import Round, kernel_of, rounds_of, signs_of
-from maxmargin.playground.steps import MOST_BENT_STEPS, MOST_STEPS, BentLines, Run, carried, planes, step
 from maxmargin.plots.shapes import Box
 
 RULES = {

@@ -11,8 +11,8 @@ from maxmargin.data.matrix import Vector
 from maxmargin.playground.fits import Fit, Stopped, fit_state
 from maxmargin.playground.measured import measured_plane, number
 from maxmargin.playground.messages import State
+from maxmargin.playground.one_step import MOST_BENT_STEPS, MOST_STEPS, BentLines, Run, carried, planes, step, vector
 from maxmargin.playground.rounds import kernel_of, signs_of
-from maxmargin.playground.steps import MOST_BENT_STEPS, MOST_STEPS, BentLines, Run, carried, planes, step, vector
 from maxmargin.playground.thinning import evenly
 from maxmargin.plots.shapes import Box
 from maxmargin.problems.descent import Descent
