@@ -8,7 +8,7 @@ import pytest
 
 import maxmargin
 from maxmargin.data.synthetic import overlapping
-from maxmargin.estimators.base import numeric_parameters
+from maxmargin.estimators.parameters import Grid, Integer, Number
 
 ESTIMATORS = [
     maxmargin.HardMarginSVM,
@@ -25,14 +25,20 @@ BOOLEANS = [True, False, np.True_, np.False_]
 X, Y = overlapping(20)
 
 
+def numeric_parameters(kind):
+    """Those that are declared to be numbers; verbose is a switch, too."""
+    numbers = [name for name, one in kind.parameters.items() if isinstance(one, Number | Integer | Grid)]
+    return [name for name in numbers if name != "verbose"]
+
+
 def test_these_are_all_estimators():
     public = {getattr(maxmargin, name) for name in maxmargin.__all__}
     assert {one for one in public if isinstance(one, type) and hasattr(one, "get_params")} == set(ESTIMATORS)
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
-def test_the_annotations_tell_all_numbers(kind):
-    """Whatever is a number by default is known as one; what is None by default is so by its name."""
+def test_the_declarations_tell_all_numbers(kind):
+    """Whatever is a number by default is declared to be one; what is None by default is so by its name."""
     defaults = kind().get_params()
     numbers = {name for name, value in defaults.items() if isinstance(value, int | float) and value is not False}
     numbers -= {name for name, value in defaults.items() if isinstance(value, bool)} | {"verbose"}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from maxmargin.playground.messages import LARGEST, MOST_POINTS, plain, read_ask, read_message, return_address, text_of
-from maxmargin.playground.parameters import Refused
+from maxmargin.playground.refusals import Refused
 
 POINTS = [[0, 0, -1], [1.5, 2, 1]]
 STATE = {"points": POINTS, "algorithm": "hard_margin", "parameters": {}}

@@ -11,8 +11,8 @@ from starlette.websockets import WebSocketDisconnect
 
 from maxmargin.playground.fits import Stopped
 from maxmargin.playground.messages import Question
-from maxmargin.playground.parameters import Refused
 from maxmargin.playground.presets import points_named
+from maxmargin.playground.refusals import Refused
 from maxmargin.playground.server import MOST_SOCKETS, PAGE, POLICY, make_app
 
 TOKEN, PORT = "a-token-of-the-tests", 8765

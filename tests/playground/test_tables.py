@@ -3,7 +3,7 @@
 import pytest
 
 from maxmargin.playground.messages import MOST_POINTS, read_state
-from maxmargin.playground.parameters import Refused
+from maxmargin.playground.refusals import Refused
 from maxmargin.playground.tables import points_in
 
 

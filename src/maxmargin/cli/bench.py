@@ -40,6 +40,7 @@ from maxmargin.cli.options import (
 )
 from maxmargin.cli.preparation import preparation_of, prepare
 from maxmargin.cli.progress import gap_shown
+from maxmargin.estimators.declarations import PRICE
 
 TIMES = 3
 AUDIT_TOL, AUDIT_SECONDS = 1e-5, 60.0
@@ -77,7 +78,7 @@ def bench(
     n_features: Features = None,
     zero_based: ZeroBased = None,
     sql: Sql = None,
-    C: Price = 1.0,
+    C: Price = PRICE.default,
     scale: Scale = Scaling.AUTO,
     rows: Annotated[int, typer.Option(metavar="NUMBER", help="How many rows the made tables have.")] = 20_000,
     no_header: NoHeader = False,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from maxmargin.cli import datafile
 from maxmargin.cli.console import ExitCode, messages, say, say_json
@@ -24,6 +21,7 @@ from maxmargin.cli.options import (
     MaxTime,
     NoBias,
     NoHeader,
+    Norm,
     Positive,
     Scaling,
     Sql,
@@ -37,16 +35,10 @@ from maxmargin.cli.preparation import encoded
 from maxmargin.cli.proof import Proof, proof_for_machines, tell_proof
 from maxmargin.cli.question import ask
 from maxmargin.cli.stopwatch import Stopwatch
+from maxmargin.estimators.declarations import NORM
 
 if TYPE_CHECKING:
     from maxmargin import Certificate, MulticlassCertificate
-
-
-class NormName(StrEnum):
-    """The margins that can be asked for."""
-
-    L2 = "l2"
-    L1 = "l1"
 
 
 def check(
@@ -63,7 +55,7 @@ def check(
     sql: Sql = None,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
-    norm: Annotated[NormName, typer.Option(help="Which margin is measured.")] = NormName.L2,
+    norm: Norm = NORM.default,
     no_bias: NoBias = False,
     positive: Positive = None,
     max_time: MaxTime = None,
@@ -86,7 +78,7 @@ def check(
         data = encoded(data, Scaling.NONE, impute)
     watch = Stopwatch()
     with messages.status(f"Looking for a plane between {data.X.shape[0]:,} rows"):
-        certificate = ask(data, norm.value, not no_bias, positive, limit.left())
+        certificate = ask(data, norm, not no_bias, positive, limit.left())
     with messages.status("Checking the proof"):
         proofs = [Proof(part, part.verify(data.X, data.y, exact=True)) for part in parts_of(certificate)]
     if as_json:

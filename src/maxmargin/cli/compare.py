@@ -37,6 +37,7 @@ from maxmargin.cli.options import (
 from maxmargin.cli.preparation import preparation_of, prepare
 from maxmargin.cli.progress import gap_shown
 from maxmargin.cli.stopwatch import WORTH_TELLING, Stopwatch
+from maxmargin.estimators.declarations import PRICE
 
 ENOUGH = 30.0  # seconds for each algorithm, where no limit is given
 FOR_THE_FIT, FOR_A_KERNEL_FIT = 0.9, 0.5  # of them; the rest is for the proof, which of a kernel takes as long again
@@ -69,7 +70,7 @@ def compare(
     n_features: Features = None,
     zero_based: ZeroBased = None,
     sql: Sql = None,
-    C: Price = 1.0,
+    C: Price = PRICE.default,
     scale: Scale = Scaling.AUTO,
     max_time: MaxTime = ENOUGH,
     no_header: NoHeader = False,

@@ -19,15 +19,18 @@ from maxmargin.cli.options import (
     AsJson,
     Categorical,
     ClassWeight,
+    Coef0,
     Data,
+    Degree,
     Exact,
     Features,
     FileFormat,
+    Gamma,
     HuberWidth,
     Id,
     Ignore,
     Impute,
-    KernelName,
+    Kernel,
     Label,
     Loss,
     MaxTime,
@@ -45,13 +48,13 @@ from maxmargin.cli.options import (
     Weight,
     ZeroBased,
     check_time,
-    kernel_named,
 )
 from maxmargin.cli.outputs import refuse_to_write_over
 from maxmargin.cli.preparation import preparation_of, prepare, report_of, scaling_of, sentences_of
 from maxmargin.cli.progress import gap_shown
-from maxmargin.cli.settings import read_settings
 from maxmargin.cli.stopwatch import Stopwatch, told
+from maxmargin.estimators.declarations import BIAS, COEF0, DEGREE, GAMMA, LINEAR_KERNEL, LOSS, PRICE
+from maxmargin.estimators.parameters import Declaration
 
 
 class Algorithm(StrEnum):
@@ -84,23 +87,16 @@ def fit(
         typer.Option("--output", "-o", metavar="MODEL", help="Where to write the model."),
     ] = None,
     algorithm: Annotated[Algorithm, typer.Option(help="How the planes are found.")] = Algorithm.SVM,
-    C: Price = 1.0,
-    loss: Loss = "hinge",
+    C: Price = PRICE.default,
+    loss: Loss = LOSS.default,
     huber_width: HuberWidth = None,
-    kernel: Annotated[
-        KernelName,
-        typer.Option("--kernel", "-t", parser=kernel_named, metavar="NAME", help="linear (0), poly (1) or rbf (2)."),
-    ] = KernelName.LINEAR,
-    gamma: Annotated[
-        str, typer.Option("--gamma", "-g", metavar="NUMBER", help="Of poly and rbf: a number, scale or auto.")
-    ] = "scale",
-    degree: Annotated[int, typer.Option("--degree", "-d", metavar="NUMBER", help="Of poly.")] = 3,
-    coef0: Annotated[float, typer.Option("--coef0", "-r", metavar="NUMBER", help="Of poly.")] = 0.0,
+    kernel: Kernel = LINEAR_KERNEL.default,
+    gamma: Gamma = GAMMA.default,
+    degree: Degree = DEGREE.default,
+    coef0: Coef0 = COEF0.default,
     scale: Scale = Scaling.AUTO,
     class_weight: ClassWeight = None,
-    multi_class: Annotated[
-        MultiClass | None, typer.Option(help="A plane for each class against the rest, or for each pair.")
-    ] = None,
+    multi_class: MultiClass = None,
     no_bias: NoBias = False,
     tol: Tolerance = None,
     max_time: MaxTime = None,
@@ -144,17 +140,17 @@ def fit(
         "C": C,
         "loss": loss,
         "huber_width": huber_width,
-        "kernel": kernel.value,
-        "gamma": gamma if gamma in ("scale", "auto") else number("--gamma", gamma),
+        "kernel": kernel,
+        "gamma": number("--gamma", gamma, GAMMA),
         "degree": degree,
         "coef0": coef0,
         "class_weight": read_class_weight(class_weight, labels),
         "fit_intercept": not no_bias,
         "max_time": max_time,
         "tol": tol,
-        "multi_class": None if multi_class is None else multi_class.value,
+        "multi_class": multi_class,
     }
-    classifier = make_classifier(algorithm, kernel, given, settings)
+    classifier = make_classifier(algorithm, given, settings)
     preparation = preparation_of(table, scale, impute)
     code = run(classifier, preparation, table, exact, as_json, limit, output, kept)
     return int(code)
@@ -252,13 +248,11 @@ def status_of(classifier: Any) -> list[str]:
     return [one.name for one in (status if isinstance(status, list) else [status])]
 
 
-def make_classifier(
-    algorithm: Algorithm, kernel: KernelName, given: dict[str, Any], settings: Sequence[str] | None = None
-) -> Any:
+def make_classifier(algorithm: Algorithm, given: dict[str, Any], settings: Sequence[str] | None = None) -> Any:
     """The estimator with those of the options that it has; what it does not have must not have been asked for."""
     import maxmargin
 
-    has_kernel = kernel is not KernelName.LINEAR
+    has_kernel = given["kernel"] != LINEAR_KERNEL.default
     kinds: dict[Algorithm, Any] = {
         Algorithm.SVM: maxmargin.KernelSVM if has_kernel else maxmargin.LinearSVM,
         Algorithm.HARD_MARGIN: maxmargin.HardMarginSVM,
@@ -270,18 +264,36 @@ def make_classifier(
         Algorithm.KERNEL_PERCEPTRON: maxmargin.KernelPerceptron,
     }
     kind = kinds[algorithm]
-    known = kind().get_params()
-    usual = {"C": 1.0, "loss": "hinge", "kernel": "linear", "fit_intercept": True}
+    usual = {"C": PRICE, "loss": LOSS, "kernel": LINEAR_KERNEL, "fit_intercept": BIAS}
     for name in ("C", "loss", "huber_width", "kernel", "class_weight", "fit_intercept", "tol", "multi_class"):
-        if name not in known and given[name] != usual.get(name):
+        if name not in kind.parameters and given[name] != (usual[name].default if name in usual else None):
             option = {"fit_intercept": "no-bias"}.get(name, name).replace("_", "-")
             raise UserError(f"--{option} has no meaning for {kind.__name__} (--algorithm {algorithm.value})")
-    chosen = {name: value for name, value in given.items() if name in known and value is not None}
+    chosen = {name: value for name, value in given.items() if name in kind.parameters and value is not None}
     return kind(**chosen | read_settings(settings, kind))
 
 
-def number(option: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise UserError(f"{option} must be a number, scale or auto, not {text!r}") from None
+def number(option: str, text: str, declaration: Declaration) -> Any:
+    """A number, or one of the words that the declaration knows beside."""
+    value = declaration.read(text)
+    if isinstance(value, str) and value not in declaration.also:
+        raise UserError(f"{option} must be a number, {' or '.join(declaration.also)}, not {text!r}")
+    return value if isinstance(value, str) else float(value)
+
+
+def read_settings(pairs: Sequence[str] | None, kind: Any) -> dict[str, Any]:
+    """`--set NAME=VALUE`: any parameter of an estimator, each read as it is declared.
+
+    >>> from maxmargin import Perceptron
+    >>> read_settings(["order=shuffled", "rate=0.5", "average=true"], Perceptron)
+    {'order': 'shuffled', 'rate': 0.5, 'average': True}
+    """
+    known, found = sorted(kind.parameters), {}
+    for pair in pairs or ():
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise UserError(f"--set {pair}: write NAME=VALUE, for example --set {known[0]}=...")
+        if name not in known:
+            raise UserError(f"--set {pair}: {kind.__name__} has no parameter {name!r}; it has {', '.join(known)}")
+        found[name] = kind.parameters[name].read(text)
+    return found

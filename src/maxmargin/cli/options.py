@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import time
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from maxmargin.cli.console import UserError
 from maxmargin.cli.datafile import Format
+from maxmargin.estimators.declarations import (
+    BIAS,
+    CLASS_WEIGHT,
+    COEF0,
+    DEGREE,
+    GAMMA,
+    HUBER_WIDTH,
+    LINEAR_KERNEL,
+    LOSS,
+    MAX_TIME,
+    MULTI_CLASS,
+    NORM,
+    PRICE,
+    TOL,
+)
+from maxmargin.estimators.parameters import Choice
 
 LEAST = 1e-3  # seconds
 LIBSVM_KERNELS = {"0": "linear", "1": "poly", "2": "rbf"}  # the numbers of its option -t
@@ -25,37 +41,33 @@ class Scaling(StrEnum):
     NONE = "none"
 
 
-class KernelName(StrEnum):
-    """The kernels that can be named on a command line."""
+def choice_of(declaration: Choice, help: str = "", metavar: str = "") -> Any:
+    """An option whose words are those of a declaration, as they are when the command is used.
 
-    LINEAR = "linear"
-    POLY = "poly"
-    RBF = "rbf"
+    Its help shows them in place of a `metavar`; words whose home is slow to load need one.
+    """
+
+    def parsed(text: str) -> str:
+        known = declaration.names_to_choose()
+        if text not in known:
+            raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, known))}.")
+        return text
+
+    def completed(incomplete: str) -> list[str]:
+        return [name for name in declaration.names_to_choose() if name.startswith(incomplete)]
+
+    metavar = metavar or f"<{'|'.join(declaration.names_to_choose())}>"
+    return typer.Option(parser=parsed, autocompletion=completed, metavar=metavar, help=help or declaration.option)
 
 
-class MultiClass(StrEnum):
-    """How many classes become two."""
-
-    REST = "ovr"
-    PAIRS = "ovo"
-
-
-def kernel_named(text: str) -> KernelName:
+def kernel_named(text: str) -> str:
     """By name, or by LIBSVM's number."""
     name = LIBSVM_KERNELS.get(text, text)
-    if name not in list(KernelName):
-        known = ", ".join(f"{number} or {kernel}" for number, kernel in LIBSVM_KERNELS.items())
+    if name not in LINEAR_KERNEL.names_to_choose():
+        numbered = {name: f"{number} or {name}" for number, name in LIBSVM_KERNELS.items()}
+        known = ", ".join(numbered.get(name, name) for name in LINEAR_KERNEL.names_to_choose())
         raise typer.BadParameter(f"{text!r} is no kernel; it can be {known}")
-    return KernelName(name)
-
-
-def known_loss(text: str) -> str:
-    """The name of a loss that is registered."""
-    from maxmargin.problems.losses import LOSSES
-
-    if text not in LOSSES:
-        raise typer.BadParameter(f"{text!r} is no loss; it can be {', '.join(LOSSES)}")
-    return text
+    return name
 
 
 Data = Annotated[
@@ -116,39 +128,31 @@ Impute = Annotated[
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line is data.")]
 FileFormat = Annotated[Format, typer.Option(help="How the file is written.")]
 Positive = Annotated[str | None, typer.Option(metavar="LABEL", help="Ask about this label against all others only.")]
-MaxTime = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="Stop then, with the bounds that are proven so far.")
-]
+MaxTime = Annotated[float | None, typer.Option(metavar="SECONDS", help=MAX_TIME.option)]
 AsJson = Annotated[bool, typer.Option("--json", help="All of it, for machines.")]
 Exact = Annotated[bool, typer.Option("--exact", help="Check the proof in rational arithmetic, too.")]
 Scale = Annotated[
     Scaling,
     typer.Option(help="How columns are scaled first; auto: standard, or maxabs for a sparse file."),
 ]
-Price = Annotated[float, typer.Option("--C", "-c", metavar="NUMBER", help="The price of slack; inf: the hard margin.")]
-Loss = Annotated[
-    str,
-    typer.Option(
-        parser=known_loss,
-        metavar="NAME",
-        help="What slack costs: hinge, squared_hinge, huber_hinge or modified_huber.",
-    ),
-]
-HuberWidth = Annotated[
-    float | None,
-    typer.Option("--huber-width", metavar="NUMBER", help="Of huber_hinge: the slack from which on it is straight."),
-]
-NoBias = Annotated[bool, typer.Option("--no-bias", help="Only planes through the origin.")]
-Tolerance = Annotated[
-    float | None, typer.Option("--tol", "-e", metavar="NUMBER", help="The relative gap that is to be proven.")
-]
+Price = Annotated[float, typer.Option("--C", "-c", metavar="NUMBER", help=PRICE.option)]
+Loss = Annotated[str, choice_of(LOSS, metavar="NAME")]
+HuberWidth = Annotated[float | None, typer.Option("--huber-width", metavar="NUMBER", help=HUBER_WIDTH.option)]
+Norm = Annotated[str, choice_of(NORM, "Which margin is measured.")]
+MultiClass = Annotated[str | None, choice_of(MULTI_CLASS)]
+Kernel = Annotated[str, typer.Option("--kernel", "-t", parser=kernel_named, metavar="NAME", help=LINEAR_KERNEL.option)]
+Gamma = Annotated[str, typer.Option("--gamma", "-g", metavar="NUMBER", help=GAMMA.option)]
+Degree = Annotated[int, typer.Option("--degree", "-d", metavar="NUMBER", help=DEGREE.option)]
+Coef0 = Annotated[float, typer.Option("--coef0", "-r", metavar="NUMBER", help=COEF0.option)]
+NoBias = Annotated[bool, typer.Option("--no-bias", help=BIAS.option)]
+Tolerance = Annotated[float | None, typer.Option("--tol", "-e", metavar="NUMBER", help=TOL.option)]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the estimator; repeat it for more."),
 ]
 ClassWeight = Annotated[
     list[str] | None,
-    typer.Option("--class-weight", "-w", metavar="LABEL=WEIGHT", help="Repeat it for each class; or: balanced."),
+    typer.Option("--class-weight", "-w", metavar="LABEL=WEIGHT", help=CLASS_WEIGHT.option),
 ]
 
 

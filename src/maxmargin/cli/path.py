@@ -41,6 +41,7 @@ from maxmargin.cli.options import (
 from maxmargin.cli.preparation import preparation_of, prepare
 from maxmargin.cli.progress import gap_shown
 from maxmargin.cli.question import find
+from maxmargin.estimators.declarations import LOSS, TOL
 
 SAMPLED = 10_000  # rows whose printing is timed
 NUMBERS_OF_A_ROW = 2.0  # its index, which is short, and its weight, which is long; made and written
@@ -61,7 +62,7 @@ def path(
     Cs: Annotated[
         str, typer.Option("--Cs", metavar="NUMBERS", help="How many values of C, or the values: 0.1,1,10.")
     ] = "10",
-    loss: Loss = "hinge",
+    loss: Loss = LOSS.default,
     huber_width: HuberWidth = None,
     positive: Positive = None,
     scale: Scale = Scaling.AUTO,
@@ -98,7 +99,8 @@ def path(
         with gap_shown("Following the path", tol):
             points = margin_path(
                 X, y, Cs=asked, loss=loss, huber_width=huber_width, fit_intercept=not no_bias,
-                tol=1e-4 if tol is None else tol, sample_weight=table.weights, max_time=limit.left(reserve=reserve),
+                tol=TOL.default if tol is None else tol, sample_weight=table.weights,
+                max_time=limit.left(reserve=reserve),
             )  # fmt: skip
     if as_json:
         say_json({**describe(table), **for_machines(points)})

@@ -30,8 +30,9 @@ from maxmargin.data.interruption import OutOfTime, check_interrupt
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.threads import Threads, one_thread_for_blas
 from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart
-from maxmargin.estimators.base import Table, check_tol
+from maxmargin.estimators.base import Table
 from maxmargin.estimators.costs import ClassWeight, prices
+from maxmargin.estimators.declarations import TOL
 from maxmargin.estimators.fitted_models import FittedModel, read_model
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.estimators.kernel import MEGABYTE, KernelSVM, KernelWork
@@ -73,7 +74,7 @@ def audit(
     >>> answer.least_excess <= answer.excess
     True
     """
-    check_tol(tol)
+    TOL.check("tol", tol)
     model, X = last_step(estimator, X)
     table = LinearSVM(max_time=max_time)._read(X, y, sample_weight)
     fitted = read_model(model, table)

@@ -5,12 +5,8 @@ A subclass reads its table, says how one two-class problem is solved and certifi
 
 from __future__ import annotations
 
-import inspect
-import math
-import re
 from collections.abc import Callable
-from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +18,7 @@ from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.labels import Labels, check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
 from maxmargin.estimators.convergence import End, Ending, tell
+from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import plane_values
 from maxmargin.estimators.seen import seen_by
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems, votes
@@ -40,8 +37,14 @@ class Table(NamedTuple):
 
 
 class MarginClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier whose every fit ends with a certificate."""
+    """A classifier whose every fit ends with a certificate.
 
+    A subclass declares its parameters, each once, and has rules for those that can be at odds with each other: a
+    ValueError says so.
+    """
+
+    parameters: ClassVar[Declarations]
+    rules: ClassVar[tuple[Callable[[Any], None], ...]] = ()
     max_time: float | None
     multi_class: str
     verbose: bool | int
@@ -58,20 +61,11 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any, sample_weight: Any = None) -> Table:
         """The checked input; a wrong parameter or a wrong cell raises a ValueError that names it."""
-        self._refuse_booleans()
-        choice("multi_class", self.multi_class, Strategy)
-        if self.max_time is not None and not positive(self.max_time):
-            raise ValueError(f"max_time must be a positive number of seconds or None, not {self.max_time!r}")
+        check_parameters(self)
         begun = now()
         X, y, largest = check_table(self, X, y)
         weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
         return Table(X, encode_labels(y, weights), weights, largest, begun)
-
-    def _refuse_booleans(self) -> None:
-        """Python takes True for 1, so that `max_iter=True` would be one sweep: a sentence instead."""
-        for name in numeric_parameters(type(self)):
-            if is_boolean(value := getattr(self, name)):
-                raise ValueError(f"{name} must be a number, not {value!r}")
 
     def _solve(self, table: Table, answer: Callable[[TwoClasses, Clock], Answer]) -> Self:
         """Answer each two-class problem within one time limit."""
@@ -168,44 +162,3 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
 def single(values: list[Any]) -> Any:
     """The value of the only problem, or the values of all."""
     return values[0] if len(values) == 1 else values
-
-
-def positive(value: Any) -> bool:
-    return isinstance(value, Real) and not is_boolean(value) and 0.0 < float(value) < math.inf
-
-
-def is_boolean(value: Any) -> bool:
-    """Python's, or NumPy's."""
-    return isinstance(value, bool | np.bool_)
-
-
-def whole_number(name: str, value: Any, *, optional: bool = False) -> None:
-    """A sentence where the value is not a positive whole number (or None)."""
-    if optional and value is None:
-        return
-    if not isinstance(value, int | np.integer) or is_boolean(value) or value <= 0:
-        raise ValueError(f"{name} must be a positive whole number{' or None' if optional else ''}, not {value!r}")
-
-
-def check_tol(tol: Any) -> None:
-    """A relative gap: from 1 on it says nothing, because w = 0 or no plane at all has it."""
-    if not (positive(tol) and float(tol) < 1.0):
-        raise ValueError(f"tol must be a number above 0 and below 1, not {tol!r}: it is a relative gap")
-
-
-def choice(name: str, value: Any, options: Any) -> Any:
-    """A string at the door, an enum inside."""
-    try:
-        return options(value)
-    except ValueError:
-        known = ", ".join(repr(option.value) for option in options)
-        raise ValueError(f"{name}={value!r} is not known; it can be {known}") from None
-
-
-def numeric_parameters(kind: type) -> tuple[str, ...]:
-    """The parameters of an estimator that are numbers, by the annotations of its constructor, and not also switches."""
-    words = {
-        name: set(re.findall(r"\w+", str(parameter.annotation)))
-        for name, parameter in inspect.signature(kind).parameters.items()
-    }
-    return tuple(name for name, found in words.items() if found & {"int", "float"} and "bool" not in found)

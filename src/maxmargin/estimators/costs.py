@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from maxmargin.data.matrix import Vector
-from maxmargin.estimators.base import Table, is_boolean
+from maxmargin.estimators.base import Table
+from maxmargin.estimators.declarations import CLASS_WEIGHT
 from maxmargin.problems.multiclass import TwoClasses, plain
 
 ClassWeight = tuple[tuple[Any, float], ...]  # pairs (label, weight); none if every weight is 1
@@ -19,10 +20,7 @@ def class_weights(class_weight: Any, table: Table) -> ClassWeight:
     """The weights of the classes, from None, a dict or "balanced"."""
     if class_weight is None:
         return ()
-    if isinstance(class_weight, dict):
-        for label, weight in class_weight.items():
-            if is_boolean(weight):
-                raise ValueError(f"class_weight must hold numbers; class {plain(label)!r} has {weight!r}")
+    CLASS_WEIGHT.check("class_weight", class_weight)
     classes, codes = table.labels
     counting = codes >= 0
     if isinstance(class_weight, str) and class_weight == "balanced":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,10 @@ from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.measure import length
 from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.estimators.base import MarginClassifier, check_tol, choice
+from maxmargin.estimators.base import MarginClassifier
+from maxmargin.estimators.declarations import HARD_MARGIN_SVM
 from maxmargin.estimators.no_plane import no_plane
+from maxmargin.estimators.parameters import Declarations
 from maxmargin.problems.multiclass import Strategy, TwoClasses
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import Norm, Separation
@@ -81,6 +83,8 @@ class HardMarginSVM(MarginClassifier):
     True
     """
 
+    parameters: ClassVar[Declarations] = HARD_MARGIN_SVM
+
     def __init__(
         self,
         norm: str = "l2",
@@ -108,15 +112,6 @@ class HardMarginSVM(MarginClassifier):
         A row of weight k is k equal rows: none if k = 0, and otherwise the street is the same for every k. (A class
         weight would have no meaning here, so there is none.)
         """
-        from maxmargin.solvers.registry import SEPARATION, names_of
-
-        choice("norm", self.norm, Norm)
-        choice("on_inseparable", self.on_inseparable, OnInseparable)
-        if self.solver not in names_of(SEPARATION):
-            raise ValueError(
-                f"solver={self.solver!r} is not known; it can be {', '.join(map(repr, names_of(SEPARATION)))}"
-            )
-        check_tol(self.tol)
         return self._solve(self._read(X, y, sample_weight), self._answer)
 
     def _answer(self, two: TwoClasses, clock: Clock) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,12 @@ from maxmargin.certificates.kernel_margin import KernelCertificate, kernel_certi
 from maxmargin.data.interruption import OutOfTime, check_interrupt
 from maxmargin.data.matrix import Matrix
 from maxmargin.data.threads import Threads, one_thread_for_blas
-from maxmargin.estimators.base import Table, check_tol, positive, whole_number
+from maxmargin.estimators.base import Table
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
+from maxmargin.estimators.declarations import KERNEL_SVM
 from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.no_plane import no_plane
+from maxmargin.estimators.parameters import Declarations
 from maxmargin.problems.kernel_range import refuse_values_beyond_float64
 from maxmargin.problems.kernels import Kernel, Points, compared, rows_of
 from maxmargin.problems.losses import HINGE
@@ -98,6 +100,11 @@ class KernelWork:
         return len(two.rows) == int(self.X.shape[0])
 
 
+def check_approximation(svm: Any) -> None:
+    if svm.approximation is not None and math.inf == svm.C:
+        raise ValueError("an approximation has no hard margin: give a finite C, or approximation=None")
+
+
 class KernelSVM(KernelPlanes):
     """The widest street in the space of a kernel, with a price C for rows inside it or beyond it.
 
@@ -162,6 +169,9 @@ class KernelSVM(KernelPlanes):
     True
     """
 
+    parameters: ClassVar[Declarations] = KERNEL_SVM
+    rules = (check_approximation,)
+
     def __init__(
         self,
         C: float = 1.0,
@@ -195,7 +205,6 @@ class KernelSVM(KernelPlanes):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the plane. A row of weight k is k equal rows."""
-        self._check_parameters()
         table = self._read(X, y, sample_weight)
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
@@ -203,18 +212,6 @@ class KernelSVM(KernelPlanes):
         with Threads() as threads, one_thread_for_blas():
             work = KernelWork(kernel, table, threads, 0.5 * self.cache_size * MEGABYTE)
             return self._solve(table, lambda two, clock: self._answer(two, clock, work, class_weight))
-
-    def _check_parameters(self) -> None:
-        self._check_kernel()
-        whole_number("max_iter", self.max_iter, optional=True)
-        whole_number("approximation", self.approximation, optional=True)
-        if not positive(self.C) and math.inf != self.C:
-            raise ValueError(f"C must be a positive number (or infinity for the hard margin), not {self.C!r}")
-        check_tol(self.tol)
-        if not positive(self.cache_size):
-            raise ValueError(f"cache_size must be a positive number, not {self.cache_size!r}")
-        if self.approximation is not None and math.inf == self.C:
-            raise ValueError("an approximation has no hard margin: give a finite C, or approximation=None")
 
     def _answer(self, two: TwoClasses, clock: Clock, work: KernelWork, class_weight: ClassWeight) -> Answer:
         from maxmargin.solve.kernel_margin import KernelJudge, approximate, hard_margin

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import one_thread_for_blas
-from maxmargin.estimators.base import MarginClassifier, Table, is_boolean, positive, whole_number
+from maxmargin.estimators.base import MarginClassifier, Table
 from maxmargin.problems.kernel_range import refuse_decisions_beyond_float64
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, refuse_a_skew_table
 
@@ -24,17 +22,6 @@ class KernelPlanes(MarginClassifier):
     coef0: float
     degree: int
     _kernel: Kernel | None = None
-
-    def _check_kernel(self) -> None:
-        names = [name.value for name in KernelName if name is not KernelName.FUNCTION]
-        if not callable(self.kernel) and self.kernel not in names:
-            why = ": it is not positive semidefinite, so that there is no margin" if self.kernel == "sigmoid" else ""
-            raise ValueError(f"kernel={self.kernel!r} is not known{why}; it can be {names} or a function")
-        if not (self.gamma in ("scale", "auto") if isinstance(self.gamma, str) else positive(self.gamma)):
-            raise ValueError(f'gamma must be a positive number, "scale" or "auto", not {self.gamma!r}')
-        if is_boolean(self.coef0) or not (isinstance(self.coef0, Real) and 0.0 <= float(self.coef0) < math.inf):
-            raise ValueError(f"coef0 must be 0 or more, or the kernel has no space; it is {self.coef0!r}")
-        whole_number("degree", self.degree)
 
     def _kernel_on(self, table: Table) -> Kernel:
         """The kernel on this table."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from maxmargin.data.matrix import Matrix
-from maxmargin.estimators.base import whole_number
+from maxmargin.estimators.declarations import KERNEL_PERCEPTRON
 from maxmargin.estimators.kernel_base import KernelPlanes
+from maxmargin.estimators.parameters import Declarations
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.run.control import Clock
@@ -63,6 +64,8 @@ class KernelPerceptron(KernelPlanes):
     (True, True)
     """
 
+    parameters: ClassVar[Declarations] = KERNEL_PERCEPTRON
+
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -95,8 +98,6 @@ class KernelPerceptron(KernelPlanes):
 
         There are no sample weights: the theorem speaks of a set of rows, and the order of visits matters.
         """
-        self._check_kernel()
-        whole_number("max_iter", self.max_iter)
         table = self._read(X, y)
         kernel = self._kernel_on(table)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.shuffle else None

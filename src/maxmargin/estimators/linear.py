@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,12 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.estimators.base import MarginClassifier, Table, check_tol, positive, single, whole_number
+from maxmargin.estimators.base import MarginClassifier, Table, single
 from maxmargin.estimators.convergence import Ending, collected, tell
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
+from maxmargin.estimators.declarations import LINEAR_SVM
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
+from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.scikit_learn_versions import CallbackSupportMixin, with_callbacks
 from maxmargin.problems.losses import loss_named
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
@@ -39,6 +41,13 @@ class Start(NamedTuple):
 
     a: Vector | None
     w: Vector | None
+
+
+def check_solver(svm: Any) -> None:
+    """Newton wants a second derivative, the path of centres a bounded dual variable; a width is the Huber hinge's."""
+    from maxmargin.solvers.registry import SOFT_MARGIN, check_suits
+
+    check_suits(SOFT_MARGIN, svm.solver, loss_named(svm.loss, svm.huber_width))
 
 
 class LinearSVM(CallbackSupportMixin, MarginClassifier):
@@ -107,6 +116,9 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
     True
     """
 
+    parameters: ClassVar[Declarations] = LINEAR_SVM
+    rules = (check_solver,)
+
     def __init__(
         self,
         C: float = 1.0,
@@ -147,7 +159,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         `a0` are dual variables to start from: one per row, or one line of them for each two-class problem.
         A row of weight k is k equal rows.
         """
-        self._check_parameters()
+        check_parameters(self)
         context = None
         if hasattr(self, "_skl_callbacks"):
             context = self._init_callback_context(max_subtasks=None)
@@ -175,15 +187,6 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
             return self._answer(two, clock, class_weight, start.a, start.w, observer)
 
         self._solve(table, answer)
-
-    def _check_parameters(self) -> None:
-        from maxmargin.solvers.registry import SOFT_MARGIN, check_suits
-
-        check_suits(SOFT_MARGIN, self.solver, loss_named(self.loss, self.huber_width))
-        if not positive(self.C) and math.inf != self.C:
-            raise ValueError(f"C must be a positive number (or infinity for the hard margin), not {self.C!r}")
-        check_tol(self.tol)
-        whole_number("max_iter", self.max_iter, optional=True)
 
     def _fit_hard(self, X: Any, y: Any, sample_weight: Any) -> None:
         """C = inf: the exact algorithm of the hard margin, and all that it finds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from maxmargin.data.matrix import Matrix, Vector, check_table
 from maxmargin.estimators.base import Table
 from maxmargin.estimators.convergence import Ending, collected, tell
 from maxmargin.estimators.costs import class_weights
+from maxmargin.estimators.declarations import LINEAR_SVM_CV
 from maxmargin.estimators.linear import LinearSVM
+from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.path import check_Cs
 
 LOWEST, HIGHEST = -4, 4  # powers of ten, as in LogisticRegressionCV
@@ -62,6 +64,8 @@ class LinearSVMCV(LinearSVM):
     ((5, 4), True, True)
     """
 
+    parameters: ClassVar[Declarations] = LINEAR_SVM_CV
+
     def __init__(
         self,
         Cs: int | Sequence[float] | NDArray[np.float64] = 10,
@@ -99,11 +103,10 @@ class LinearSVMCV(LinearSVM):
         `sample_weight` weighs the rows in every fit and, as in `LogisticRegressionCV`, in every score. Callbacks
         hear of the last fit.
         """
-        self._refuse_booleans()
+        check_parameters(self)
         count, given = check_Cs(self.Cs)
         Cs = np.logspace(LOWEST, HIGHEST, count) if given is None else given
         machine = self._machine(float(Cs[0]))
-        machine._check_parameters()
         X, y, largest = check_table(self, X, y)
         weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
         class_weight = self.class_weight

@@ -28,9 +28,9 @@ from maxmargin.certificates.duality import combination, values_of
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector, check_table, in_safe_range, row_squares
-from maxmargin.estimators.base import is_boolean, positive
 from maxmargin.estimators.convergence import End, Ending, tell
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
+from maxmargin.estimators.declarations import LINEAR_SVM_CV
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_weights, hull_weights
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.no_plane import NoPlaneError
@@ -209,7 +209,6 @@ def path(
         max_time=max_time,
         verbose=verbose,
     )
-    svm._check_parameters()
     count, given = check_Cs(Cs)
     table = svm._read(X, y, sample_weight)
     if len(table.labels.classes) != 2:
@@ -338,15 +337,10 @@ def hard_certificate(
 
 def check_Cs(Cs: Any) -> tuple[int, Vector | None]:
     """How many, and which if they were given."""
-    if isinstance(Cs, int | np.integer | np.bool_):
-        if is_boolean(Cs) or Cs < 1:
-            raise ValueError(f"Cs must be a positive whole number, or values of C; not {Cs!r}")
+    LINEAR_SVM_CV["Cs"].check("Cs", Cs)
+    if isinstance(Cs, int | np.integer):
         return int(Cs), None
-    if any(map(is_boolean, Cs if isinstance(Cs, list | tuple) else np.ravel(Cs)[:1])):
-        raise ValueError(f"Cs must be numbers, not {Cs!r}")
     values = np.unique(np.asarray(Cs, dtype=np.float64).ravel())
-    if values.size == 0 or not all(positive(float(C)) for C in values):
-        raise ValueError(f"Cs must be positive and finite, and at least one; not {Cs!r}")
     return len(values), values
 
 

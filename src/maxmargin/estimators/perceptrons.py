@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -13,7 +13,9 @@ from maxmargin.certificates.duality import values_of
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import labels_of_a_batch
 from maxmargin.data.matrix import Vector, check_table
-from maxmargin.estimators.base import MarginClassifier, choice, positive, single, whole_number
+from maxmargin.estimators.base import MarginClassifier, single
+from maxmargin.estimators.declarations import MARGIN_PERCEPTRON, PERCEPTRON
+from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
 from maxmargin.problems.protocol import Iterate, Run, shown
@@ -52,7 +54,6 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
 
         There are no sample weights: the theorems speak of a set of rows, and the order of visits matters.
         """
-        self._check_parameters()
         self._traces: list[Trace] = []
         try:
             self._solve(self._read(X, y), self._answer)
@@ -62,13 +63,6 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
         if traces:
             self.trace_ = single(traces)
         return self
-
-    def _check_parameters(self) -> None:
-        choice("order", self.order, Order)
-        self._refuse_booleans()
-        whole_number("max_updates", self.max_updates, optional=True)
-        if not isinstance(self.record, bool | Trace):
-            raise ValueError(f"record must be True, False or a maxmargin.Trace, not {self.record!r}")
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -171,6 +165,8 @@ class Perceptron(MistakeDriven):
     array([1])
     """
 
+    parameters: ClassVar[Declarations] = PERCEPTRON
+
     def __init__(
         self,
         *,
@@ -195,11 +191,6 @@ class Perceptron(MistakeDriven):
         self.multi_class = multi_class
         self.max_time = max_time
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not positive(self.rate):
-            raise ValueError(f"rate must be a positive number, not {self.rate!r}")
 
     def _solver(
         self,
@@ -233,11 +224,11 @@ class Perceptron(MistakeDriven):
 
         `classes` lists all labels that will ever come; it is needed in the first call.
         """
-        self._check_parameters()
+        check_parameters(self)
         first = not hasattr(self, "coef_")
         X, y, _ = check_table(self, X, y, reset=first)
         labels = labels_of_a_batch(y, classes, None if first else self.classes_)
-        strategy = choice("multi_class", self.multi_class, Strategy)
+        strategy = Strategy(self.multi_class)
         problems = two_class_problems(X, labels, strategy)
         planes = np.zeros((len(problems), X.shape[1] + 1))
         if not first:
@@ -281,6 +272,8 @@ class MarginPerceptron(MistakeDriven):
     as in `Perceptron`
     """
 
+    parameters: ClassVar[Declarations] = MARGIN_PERCEPTRON
+
     def __init__(
         self,
         guess: float | None = None,
@@ -303,11 +296,6 @@ class MarginPerceptron(MistakeDriven):
         self.multi_class = multi_class
         self.max_time = max_time
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.guess is not None and not positive(self.guess):
-            raise ValueError(f"guess must be a positive number or None, not {self.guess!r}")
 
     def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Run:
         from maxmargin.solvers.mistakes.margin_perceptron import margin_perceptron

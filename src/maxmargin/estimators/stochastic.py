@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,11 @@ from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import Labels, check_weights, labels_of_a_batch
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import Threads, one_thread_for_blas
-from maxmargin.estimators.base import Table, check_tol, choice, positive, single, whole_number
+from maxmargin.estimators.base import Table, single
 from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
+from maxmargin.estimators.declarations import STOCHASTIC_SVM
 from maxmargin.estimators.kernel_base import KernelPlanes
+from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel, KernelName
@@ -47,6 +49,11 @@ def learns_from_streams(estimator: StochasticSVM) -> bool:
         'partial_fit is for kernel="linear": with another kernel every row that was ever learnt from must be kept. '
         "For a stream, put a map such as sklearn.kernel_approximation.RBFSampler before this estimator."
     )
+
+
+def check_bias(svm: Any) -> None:
+    if svm.kernel != KernelName.LINEAR and not svm.fit_intercept:
+        raise ValueError('fit_intercept=False is for kernel="linear": a plane in the space of a kernel has a bias')
 
 
 class StochasticSVM(KernelPlanes):
@@ -109,6 +116,9 @@ class StochasticSVM(KernelPlanes):
     (True, True)
     """
 
+    parameters: ClassVar[Declarations] = STOCHASTIC_SVM
+    rules = (check_bias,)
+
     def __init__(
         self,
         C: float = 1.0,
@@ -157,7 +167,6 @@ class StochasticSVM(KernelPlanes):
 
         A row of weight s is a row whose slack costs s times as much; it is visited as often as the others.
         """
-        self._check_parameters()
         table = self._read(X, y, sample_weight)
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
@@ -174,19 +183,6 @@ class StochasticSVM(KernelPlanes):
         """Whether the last runs were of the same planes."""
         same = hasattr(self, "classes_") and np.array_equal(self.classes_, table.labels.classes)
         return bool(self.warm_start and same and self._strategy == self.multi_class)
-
-    def _check_parameters(self) -> None:
-        self._refuse_booleans()
-        self._check_kernel()
-        if not positive(self.C):
-            raise ValueError(f"C must be a positive number, not {self.C!r}; LinearSVM finds the hard margin, C = inf")
-        if not (self.step == "pegasos" if isinstance(self.step, str) else callable(self.step) or positive(self.step)):
-            raise ValueError(f'step must be "pegasos", a positive number or a function of t, not {self.step!r}')
-        check_tol(self.tol)
-        whole_number("max_iter", self.max_iter)
-        whole_number("stream_rows", self.stream_rows, optional=True)
-        if self.kernel != KernelName.LINEAR and not self.fit_intercept:
-            raise ValueError('fit_intercept=False is for kernel="linear": a plane in the space of a kernel has a bias')
 
     def _answer(
         self,
@@ -325,10 +321,10 @@ class StochasticSVM(KernelPlanes):
         """
         from maxmargin.solvers.stochastic_subgradient import stochastic_subgradient
 
-        self._check_parameters()
+        check_parameters(self)
         if self.class_weight == "balanced":
             raise ValueError('class_weight="balanced" counts the rows of a table, and a stream has none: give a dict')
-        strategy = choice("multi_class", self.multi_class, Strategy)
+        strategy = Strategy(self.multi_class)
         first = not hasattr(self, "classes_")
         table = self._read_more(X, y, classes, sample_weight, first)
         table = table._replace(weights=weights_of_rows(table, class_weights(self.class_weight, table)))

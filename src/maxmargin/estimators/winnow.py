@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from maxmargin.certificates import theorems
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.matrix import Vector
-from maxmargin.estimators.base import positive
+from maxmargin.estimators.declarations import WINNOW
+from maxmargin.estimators.parameters import Declarations
 from maxmargin.estimators.perceptrons import MistakeDriven
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.protocol import Iterate, Run
@@ -39,6 +42,7 @@ class Winnow(MistakeDriven):
     """
 
     norm_ = Norm.L1
+    parameters: ClassVar[Declarations] = WINNOW
 
     def __init__(
         self,
@@ -64,11 +68,6 @@ class Winnow(MistakeDriven):
         self.multi_class = multi_class
         self.max_time = max_time
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.epsilon is not None and not (positive(self.epsilon) and self.epsilon <= 0.5):
-            raise ValueError(f"epsilon must be a number in (0, 1/2] or None, not {self.epsilon!r}")
 
     def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Run:
         from maxmargin.solvers.mistakes.winnow import winnow

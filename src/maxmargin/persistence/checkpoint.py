@@ -97,7 +97,11 @@ def identity_of(estimator: Any, X: Any, y: Any, sample_weight: Any) -> dict[str,
         raise Refusal("random_state=None draws another seed in each process: give a number")
     if values.get("record", False) is not False or values.get("warm_start", False):
         raise Refusal("a record of updates and a warm start are not kept: record=False, warm_start=False")
-    written = {name: value for name, value in write_parameters(kind, values).items() if name not in CHANGES_NO_BIT}
+    written = {
+        name: value
+        for name, value in write_parameters(estimator.parameters, values).items()
+        if name not in CHANGES_NO_BIT
+    }
     weights = None
     if sample_weight is not None:
         numbers = check_weights(sample_weight, np.shape(y)[0])

@@ -25,8 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.persistence.container import Arrays
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.fields import Fields, Shelf, is_whole, shown
-from maxmargin.persistence.parameters import is_number
+from maxmargin.persistence.fields import Fields, Shelf, is_number, is_whole, shown
 from maxmargin.persistence.steps import are_names, n_columns_of, read_step, width_of, write_step
 
 KIND = "columns"

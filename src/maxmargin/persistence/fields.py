@@ -123,6 +123,10 @@ def is_text(value: Any, longest: int = LONGEST_TEXT) -> bool:
     return isinstance(value, str) and len(value) <= longest
 
 
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def number_in(value: Any, place: str) -> float:
     """A number of a document, as a float."""
     if isinstance(value, dict) and set(value) == {"number"} and isinstance(value["number"], str):
@@ -146,3 +150,16 @@ def split(values: NDArray[Any], sizes: list[int], name: str) -> list[NDArray[Any
     if sum(sizes) != len(values):
         raise Refusal(f"the array {name!r} has {len(values)} entries, where {sum(sizes)} are needed")
     return np.split(values, np.cumsum(sizes)[:-1]) if sizes else []
+
+
+def without_numpy(value: Any) -> Any:
+    """Python's own numbers, lists and dicts in place of NumPy's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple | list):
+        return [without_numpy(entry) for entry in value]
+    if isinstance(value, dict):
+        return {without_numpy(label): without_numpy(weight) for label, weight in value.items()}
+    return value

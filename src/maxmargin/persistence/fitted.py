@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from maxmargin.certificates.proof import spell_out
 from maxmargin.data.matrix import is_sparse
 from maxmargin.estimators.base import single
+from maxmargin.estimators.declarations import KERNEL
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.linear_cv import LinearSVMCV
 from maxmargin.estimators.stochastic import StochasticSVM
@@ -27,7 +28,6 @@ from maxmargin.persistence.runs import read_runs, write_runs
 from maxmargin.problems.kernels import Kernel, KernelName
 
 HARD = "hard margin"  # the name under which LinearSVM(C=inf) says which solver it took
-KERNELS = ("linear", "poly", "rbf", "precomputed")
 
 SOFT_PARTS = ("planes", "support", "bounded", "class_weight", "solver", "table")
 HARD_PARTS = ("planes", "support", "support_vectors", "bounded", "class_weight", "solver")
@@ -165,7 +165,7 @@ def write_kernel(estimator: Any, fields: dict[str, Any], arrays: Arrays) -> None
 
 def read_kernel(estimator: Any, fields: Fields, shelf: Shelf, sizes: Sizes) -> None:
     with fields.fields("kernel") as kernel:
-        name = KernelName(kernel.one_of("name", KERNELS))
+        name = KernelName(kernel.one_of("name", KERNEL.names()))
         gamma, coef0 = kernel.number("gamma"), kernel.number("coef0")
         degree, is_shifted = kernel.whole("degree", 1), kernel.flag("is_shifted")
     if not (0.0 < gamma < math.inf and 0.0 <= coef0 < math.inf):

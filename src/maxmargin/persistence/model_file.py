@@ -170,7 +170,7 @@ def describe(model: Any, X: Any, y: Any) -> tuple[dict[str, Any], Arrays]:
         "version": VERSION,
         "written_by": __version__,
         "estimator": kind,
-        "parameters": write_parameters(kind, estimator.get_params(deep=False)),
+        "parameters": write_parameters(estimator.parameters, estimator.get_params(deep=False)),
         "labels": write_labels(estimator.classes_),
         "fitted": write_fitted(estimator, arrays),
         "certificate": None if certificate is None else write_certificate(certificate, arrays),
@@ -230,7 +230,8 @@ def read_model(document: dict[str, Any], arrays: Arrays) -> ModelInfo:
         fields.left.update(as_of_now(fields.left, version))
         written_by = fields.text("written_by", 40)
         kind = fields.one_of("estimator", ESTIMATORS)
-        estimator: Any = ESTIMATORS[kind](**read_parameters(kind, fields.fields("parameters")))
+        made: Any = ESTIMATORS[kind]
+        estimator = made(**read_parameters(made.parameters, fields.fields("parameters")))
         estimator.classes_ = read_labels(fields.fields("labels"))
         read_fitted(estimator, fields.fields("fitted"), fields.take("certificate"), shelf)
         model = read_steps(fields.list("preprocessing"), shelf, estimator)

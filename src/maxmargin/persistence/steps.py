@@ -7,6 +7,7 @@ only a kind out of a fixed table. `place` says where in the model a step stands,
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +18,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.persistence.container import Arrays
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.fields import Fields, Shelf, is_text, is_whole, shown
-from maxmargin.persistence.parameters import FLAG, Rule, is_number, one_of, without_numpy
+from maxmargin.persistence.fields import Fields, Shelf, is_number, is_text, is_whole, shown, without_numpy
 
+
+class Rule(NamedTuple):
+    """Which values a parameter of a step can have, and how a sentence says so."""
+
+    says: str
+    fits: Callable[[Any], bool]
+
+    def or_none(self) -> Rule:
+        return Rule(f"{self.says} or None", lambda value: value is None or self.fits(value))
+
+
+def one_of(*options: str) -> Rule:
+    return Rule(f"one of {', '.join(map(repr, options))}", lambda value: isinstance(value, str) and value in options)
+
+
+FLAG = Rule("True or False", lambda value: isinstance(value, bool))
 RANGE = Rule("a pair of rising numbers", lambda value: is_range(value))
 NONE = Rule("None", lambda value: value is None)
 WORDS = Rule("a pair of rising whole numbers from 1 to 8", lambda value: is_range_of_words(value))

@@ -20,7 +20,6 @@ COMMANDS = {  # what --algorithm calls them
     "stochastic_svm": "stochastic",
     "kernel_perceptron": "kernel-perceptron",
 }
-OPTIONS = ("C", "loss", "kernel", "gamma", "degree", "coef0", "tol")  # parameters that have options of their own
 
 
 def code(state: State) -> dict[str, Any]:
@@ -60,10 +59,11 @@ def command_of(state: State) -> str:
     """`maxmargin fit` on the points as they are, with a proof for machines."""
     words = ["maxmargin", "fit", FILE, "--scale", "none", "--algorithm", COMMANDS[state.algorithm.name]]
     kernel = {"kernel": state.parameters["kernel"]} if "kernel" in state.parameters else {}
+    declared = getattr(maxmargin, state.algorithm.estimator).parameters
     for name, value in (own_parameters(state) | kernel).items():
         if name == "fit_intercept":
             words.append("--no-bias")
-        elif name in OPTIONS:
+        elif declared[name].option:
             words += [f"--{name}", str(value)]
         elif name != "on_inseparable":
             words += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]

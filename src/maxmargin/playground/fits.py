@@ -14,7 +14,7 @@ from maxmargin.data.matrix import Vector
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.playground.messages import MOST_SECONDS, State
-from maxmargin.playground.parameters import Refused
+from maxmargin.playground.refusals import Refused
 from maxmargin.playground.warmth import warm_up
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.protocol import Iterate

@@ -132,7 +132,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.playground.catalogue import ALGORITHMS, Algorithm
-from maxmargin.playground.parameters import Refused
+from maxmargin.playground.refusals import Refused
 from maxmargin.plots.shapes import Box, square_around
 
 MOST_POINTS = 500

@@ -37,14 +37,17 @@ def reply(ask: Ask, is_stopped: Callable[[], bool]) -> dict[str, Any]:
     return challenge(ask.state, ask.line, ask.view, is_stopped)
 
 
-@functools.cache
 def catalogue() -> dict[str, Any]:
-    """All that the page can offer."""
+    """All that the page can offer: the algorithms with what is registered by now."""
     return {
         "algorithms": [algorithm.to_json() for algorithm in ALGORITHMS.values()],
-        "presets": presets(),
-        "lessons": lessons(),
+        **examples(),
         "start": {"preset": "separable", "algorithm": "hard_margin"},
         "limits": {"points": MOST_POINTS, "coordinate": LARGEST, "bytes": MOST_BYTES, "seconds": MOST_SECONDS},
         "version": maxmargin.__version__,
     }
+
+
+@functools.cache
+def examples() -> dict[str, Any]:
+    return {"presets": presets(), "lessons": lessons()}

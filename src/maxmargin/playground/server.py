@@ -29,8 +29,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from maxmargin.playground.fits import Stopped
 from maxmargin.playground.messages import Ask, read_ask, read_message, return_address, text_of
-from maxmargin.playground.parameters import Refused
 from maxmargin.playground.questions import reply
+from maxmargin.playground.refusals import Refused
 
 PAGE = Path(__file__).parent / "page"
 TYPES = {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.playground.messages import LARGEST, MOST_POINTS
-from maxmargin.playground.parameters import Refused
+from maxmargin.playground.refusals import Refused
 from maxmargin.playground.thinning import evenly
 from maxmargin.reading.columns import LABEL_NAMES
 from maxmargin.reading.csv import records_of

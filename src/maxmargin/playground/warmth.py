@@ -16,8 +16,8 @@ import numpy as np
 
 from maxmargin.data import synthetic
 from maxmargin.estimators.convergence import collected
+from maxmargin.estimators.widgets import Widget
 from maxmargin.playground.catalogue import ALGORITHMS, Algorithm
-from maxmargin.playground.parameters import Parameter
 
 KEY = tuple[Any, ...]
 warm: set[KEY] = set()
@@ -62,10 +62,10 @@ def all_choices() -> Iterator[tuple[Algorithm, dict[str, Any]]]:
     yield from rest
 
 
-def values_that_choose(parameter: Parameter) -> list[Any]:
+def values_that_choose(parameter: Widget) -> list[Any]:
     """All words; a number, and infinity where it may be; of the others the default."""
     infinite = ["inf"] if any(value == "inf" for value, _ in parameter.also) else []
-    return [value for value, _ in parameter.options] or [parameter.default, *infinite]
+    return [value for value, _ in parameter.choices] or [parameter.default, *infinite]
 
 
 def warm_up_all(stop: threading.Event) -> None:

@@ -55,6 +55,9 @@ class KernelName(StrEnum):
     PRECOMPUTED = "precomputed"
 
 
+NAMED = tuple(name for name in KernelName if name is not KernelName.FUNCTION)  # all that can be asked for by a word
+
+
 class Points(NamedTuple):
     """Rows in the form that the kernel needs: shifted if distances are asked, with |x|^2, and their places.
 

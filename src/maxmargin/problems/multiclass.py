@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.labels import Labels
 from maxmargin.data.matrix import Matrix, Vector, take
-
-
-class Strategy(StrEnum):
-    """How many classes become two."""
-
-    ONE_VERSUS_REST = "ovr"
-    ONE_VERSUS_ONE = "ovo"
+from maxmargin.problems.choices import Strategy as Strategy
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,22 +24,15 @@ rows is k(x_i, x_j). C_i = inf is the hard margin: no row may be inside the stre
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
 from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.problems.choices import Norm as Norm
 from maxmargin.problems.kernels import Kernel, Points
 from maxmargin.problems.losses import Loss
 
 MOST_TRIALS = 100
-
-
-class Norm(StrEnum):
-    """The norm of w by which a margin is measured."""
-
-    L1 = "l1"
-    L2 = "l2"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,324 @@
+"""The parameters of every estimator, each declared once: those that several share, then one table for each.
+
+It is read by estimators, model files, commands and the page, and says nothing of how they are used. Nothing heavy is
+imported, so that the help of a command can be made of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from maxmargin.estimators.parameters import (
+    Choice,
+    ClassWeight,
+    Declarations,
+    Flag,
+    Grid,
+    Integer,
+    Number,
+    Record,
+    Text,
+    declared,
+    is_boolean,
+)
+
+MAX_TIME = Number(
+    default=None,
+    says="a positive number of seconds",
+    also={None: ""},
+    option="Stop then, with the bounds that are proven so far.",
+)
+VERBOSE = Integer(default=0, says="a whole number", least=1 - 2**31, most=2**31 - 1, also={True: "", False: ""})
+COMMON: Declarations = {"max_time": MAX_TIME, "verbose": VERBOSE}
+
+MULTI_CLASS = Choice(
+    default="ovr",
+    home="maxmargin.problems.choices:Strategy",
+    option="A plane for each class against the rest, or for each pair.",
+)
+BIAS = Flag(
+    default=True,
+    label="Bias",
+    help="Whether the line may leave the origin.",
+    option="Only planes through the origin.",
+)
+AVERAGE = Flag(default=False, label="Average", help="Show the mean of all planes on the way instead of the last one.")
+TOL = Number(
+    default=1e-4,
+    says="a number above 0 and below 1",
+    why=": it is a relative gap",  # from 1 on it says nothing, because w = 0 or no plane at all has it
+    interval=(0.0, 1.0),
+    label="Gap to prove",
+    help="The relative gap between the proven bounds at which to stop.",
+    shown=(1e-9, 0.1),
+    option="The relative gap that is to be proven.",
+)
+LIMIT = Integer(default=None, also={None: ""})
+SWEEPS = Integer(default=1000, label="Sweeps", shown=(1, 2000))
+CLASS_WEIGHT = ClassWeight(option="Repeat it for each class; or: balanced.")
+WARM_START = Flag(default=False)
+
+PRICE = Number(
+    default=1.0,
+    says="a positive number (or infinity for the hard margin)",
+    also={math.inf: "infinite: the hard margin"},
+    label="C, the price of slack",
+    help="How much a unit of slack costs: a small C buys a wide street, a large C few violations.",
+    shown=(1e-3, 1e4),
+    option="The price of slack; inf: the hard margin.",
+)
+LOSS = Choice(
+    default="hinge",
+    home="maxmargin.problems.losses:LOSSES",
+    label="Loss",
+    help="What slack costs: its amount, its square, or a square that becomes a straight line at its knee.",
+    option="What slack costs: hinge, squared_hinge, huber_hinge or modified_huber.",
+)
+HUBER_WIDTH = Number(
+    default=None,
+    says="a number between 1e-09 and 1e+09",
+    interval=(1e-9, 1e9),
+    ends="[]",
+    also={None: ""},
+    later=True,
+    label="Width",
+    help="Of the Huber hinge: how much slack is paid by its square before the line is straight.",
+    shown=(0.01, 10.0),
+    shown_if=("loss", ("huber_hinge",)),
+    option="Of huber_hinge: the slack from which on it is straight.",
+)
+NORM = Choice(
+    default="l2",
+    home="maxmargin.problems.choices:Norm",
+    label="Distance",
+    help="l2 is the usual distance; l1 of w measures by the largest coordinate, and gives sparse planes.",
+)
+
+
+def solvers_of(kind: str) -> Callable[[], tuple[str, ...]]:
+    """All that are registered for this kind of problem when somebody asks."""
+
+    def names() -> tuple[str, ...]:
+        from maxmargin.solvers.registry import names_of
+
+        return names_of(kind)
+
+    return names
+
+
+def is_random_state(value: Any) -> bool:
+    """What scikit-learn takes beside numbers."""
+    import numpy as np
+
+    return value is np.random or isinstance(value, np.random.RandomState)
+
+
+SHUFFLE = Flag(default=False, label="Shuffle", help="Visit the rows in a new order in each sweep.")
+SEED = Integer(
+    default=0,
+    says="a whole number from 0 to 2^32 - 1, a RandomState",
+    holds="a whole number from 0 to 2^32 - 1 or None",
+    least=0,
+    most=2**32 - 1,
+    also={None: ""},
+    takes=is_random_state,
+    label="Seed",
+    help="Of the shuffled order: another seed, another run.",
+    shown=(0, 999),
+    shown_if=("shuffle", (True,)),
+)
+
+KERNEL = Choice(
+    default="rbf",
+    home="maxmargin.problems.kernels:NAMED",
+    says=" or a function",
+    takes=callable,
+    hints={"sigmoid": "it is not positive semidefinite, so that there is no margin"},
+    label="Kernel",
+    help="The space in which the plane is flat; here it is seen bent.",
+    labels={"rbf": "rbf, exp(-gamma |x - x'|²)", "poly": "poly, (gamma x.x' + r)^p", "linear": "linear, x.x'"},
+    unshown=("precomputed",),
+    option="linear (0), poly (1) or rbf (2).",
+)
+LINEAR_KERNEL = replace(KERNEL, default="linear")
+GAMMA = Number(
+    default="scale",
+    says='a positive number, "scale" or "auto"',
+    also={"scale": "1 / (2 variance of the points)", "auto": ""},
+    label="gamma",
+    help="How fast the kernel falls with distance (rbf), or how much x.x' counts (poly).",
+    shown=(1e-3, 1e3),
+    shown_if=("kernel", ("rbf", "poly")),
+    option="Of poly and rbf: a number, scale or auto.",
+)
+COEF0 = Number(
+    default=0.0,
+    says="0 or more",
+    why=": otherwise the kernel has no space",
+    holds="a number that is 0 or more",
+    ends="[)",
+    label="r",
+    help="The constant of the polynomial: it lets lower powers in.",
+    shown=(0.0, 10.0),
+    scale="linear",
+    shown_if=("kernel", ("poly",)),
+    option="Of poly.",
+)
+DEGREE = Integer(
+    default=3,
+    label="p, the degree",
+    help="The power of the polynomial.",
+    shown=(1, 8),
+    shown_if=("kernel", ("poly",)),
+    option="Of poly.",
+)
+NUMBERS_OF_A_KERNEL: Declarations = {"gamma": GAMMA, "coef0": COEF0, "degree": DEGREE}
+
+MISTAKE_DRIVEN = declared(
+    COMMON,
+    multi_class=MULTI_CLASS,
+    order=Choice(
+        default="cyclic",
+        home="maxmargin.problems.visits:Order",
+        label="Order",
+        help="Which row is visited next: as they lie, in a new order in each sweep, or the worst one of all.",
+        labels={"cyclic": "as they lie"},
+    ),
+    fit_intercept=BIAS,
+    max_updates=LIMIT,
+    record=Record(default=False),
+    random_state=replace(SEED, shown_if=("order", ("shuffled",))),
+)
+PERCEPTRON = declared(
+    MISTAKE_DRIVEN,
+    rate=Number(
+        default=1.0,
+        label="Rate",
+        help="How far an update moves: from zero it scales w, and changes no decision.",
+        shown=(0.01, 100.0),
+    ),
+    average=AVERAGE,
+)
+MARGIN_PERCEPTRON = declared(
+    MISTAKE_DRIVEN,
+    guess=Number(
+        default=None,
+        also={None: "none: start from R and halve"},
+        label="Guess G of the margin",
+        help="A row nearer to the plane than G/2 is a violation.",
+        shown=(1e-3, 1e3),
+    ),
+)
+WINNOW = declared(
+    MISTAKE_DRIVEN,
+    epsilon=Number(
+        default=None,
+        says="a number in (0, 1/2]",
+        interval=(0.0, 0.5),
+        ends="(]",
+        also={None: "none: start from 1/2 and halve"},
+        label="epsilon",
+        help="The step: a weight is multiplied by (1 - epsilon)^(-a).",
+        shown=(1e-3, 0.5),
+    ),
+    balanced=Flag(default=True, label="Balanced", help="Two weights for each column, so that w can have either sign."),
+)
+HARD_MARGIN_SVM = declared(
+    COMMON,
+    multi_class=MULTI_CLASS,
+    norm=NORM,
+    fit_intercept=BIAS,
+    tol=replace(TOL, default=1e-9),
+    solver=Choice(
+        default="auto",
+        home=solvers_of("separation"),
+        label="Solver",
+        help="Which algorithm finds it: the nearest points of the hulls, or one dual variable after the other.",
+        labels={"auto": "chosen", "hulls": "nearest points of the hulls"},
+        unshown=("linear_program", "cvxpy"),
+        shown_if=("norm", ("l2",)),
+    ),
+    on_inseparable=Choice(default="raise", home="maxmargin.estimators.hard_margin:OnInseparable"),
+)
+SOFT_MARGIN = declared(
+    COMMON,
+    multi_class=MULTI_CLASS,
+    loss=LOSS,
+    huber_width=HUBER_WIDTH,
+    fit_intercept=BIAS,
+    tol=TOL,
+    solver=Choice(
+        default="auto",
+        home=solvers_of("soft margin"),
+        label="Solver",
+        help="Which algorithm closes the gap.",
+        labels={"auto": "chosen"},
+        unshown=("interior_point", "sieve", "newton", "cvxpy"),
+    ),
+    class_weight=CLASS_WEIGHT,
+    max_iter=LIMIT,
+)
+LINEAR_SVM = declared(SOFT_MARGIN, C=PRICE, warm_start=WARM_START)
+LINEAR_SVM_CV = declared(
+    SOFT_MARGIN,
+    Cs=Grid(default=10),
+    cv=Integer(  # what it can be beside a number, scikit-learn decides
+        default=None,
+        says="a number of folds, a splitter",
+        holds="a positive whole number or None",
+        also={None: ""},
+        takes=lambda cv: not is_boolean(cv),
+    ),
+    scoring=Text(default=None, also={None: ""}, takes=lambda scoring: True),  # so here
+)
+KERNEL_SVM = declared(
+    COMMON,
+    {"kernel": KERNEL, **NUMBERS_OF_A_KERNEL},
+    multi_class=replace(MULTI_CLASS, default="ovo"),
+    C=PRICE,
+    tol=replace(TOL, default=1e-3),
+    class_weight=CLASS_WEIGHT,
+    cache_size=Number(default=1000.0),
+    approximation=LIMIT,
+    max_iter=LIMIT,
+)
+KERNEL_PERCEPTRON = declared(
+    COMMON,
+    {"kernel": KERNEL, **NUMBERS_OF_A_KERNEL},
+    multi_class=MULTI_CLASS,
+    fit_intercept=BIAS,
+    max_iter=replace(SWEEPS, help="After so many sweeps it gives up."),
+    shuffle=SHUFFLE,
+    random_state=SEED,
+)
+STOCHASTIC_SVM = declared(
+    COMMON,
+    {"kernel": LINEAR_KERNEL, **NUMBERS_OF_A_KERNEL},
+    multi_class=MULTI_CLASS,
+    C=replace(PRICE, says="a positive number", why="; LinearSVM finds the hard margin, C = inf", also={}),
+    step=Number(
+        default="pegasos",
+        says='"pegasos", a positive number or a function of t',
+        holds='"pegasos" or a positive number',
+        also={"pegasos": "Pegasos: 1 / (lambda t)"},
+        takes=callable,
+        label="Step",
+        help="eta_t, how far visit t moves: 1 / (lambda t), or always the same.",
+        shown=(1e-4, 1.0),
+    ),
+    project=Flag(
+        default=False, label="Project", help="After each step move w back into the ball that holds the best w."
+    ),
+    average=AVERAGE,
+    fit_intercept=replace(BIAS, shown_if=("kernel", ("linear",))),
+    tol=replace(TOL, default=1e-2),
+    max_iter=replace(SWEEPS, default=100, help="How often each row is visited at most."),
+    shuffle=replace(SHUFFLE, default=True),
+    random_state=SEED,
+    stream_rows=LIMIT,
+    class_weight=CLASS_WEIGHT,
+    warm_start=WARM_START,
+)

@@ -1,0 +1,17 @@
+"""The words by which a question is put. Importing them loads nothing: the help of a command lists them."""
+
+from enum import StrEnum
+
+
+class Norm(StrEnum):
+    """The norm of w by which a margin is measured."""
+
+    L1 = "l1"
+    L2 = "l2"
+
+
+class Strategy(StrEnum):
+    """How many classes become two."""
+
+    ONE_VERSUS_REST = "ovr"
+    ONE_VERSUS_ONE = "ovo"
