@@ -230,7 +230,11 @@ def private_calls(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         name, owner = node.func.attr, node.func.value
-        if not name.startswith("_") or name.startswith("__") or name in ("_replace", "_make", "_asdict"):
+        if (
+            not name.startswith("_")
+            or name.startswith("__")
+            or name in ("_replace", "_make", "_asdict", "_getframe", "_repr_html_")
+        ):
             continue
         if isinstance(owner, ast.Name) and owner.id in ("self", "cls"):
             continue

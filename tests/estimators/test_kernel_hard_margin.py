@@ -101,7 +101,7 @@ def test_as_svc_at_a_price_that_nobody_pays(data, kernel):
 def test_every_plane_of_many(multi_class):
     X, y = load_iris(return_X_y=True)
     svm = KernelSVM(C=math.inf, kernel="rbf", gamma=2.0, multi_class=multi_class).fit(X[:149], y[:149])
-    lines = zip(svm.certificate_.parts, svm._plane_values(X[:149]).T, svm.margin_, strict=True)
+    lines = zip(svm.certificate_.parts, svm.values_of_planes(X[:149]).T, svm.margin_, strict=True)
     for certificate, values, margin in lines:
         mine = np.isin(y[:149], [certificate.positive, certificate.negative])
         assert np.min(np.abs(values[mine if certificate.negative is not None else slice(None)])) == pytest.approx(1.0)

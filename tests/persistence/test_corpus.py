@@ -64,7 +64,7 @@ def test_hard_margins_of_kernels_are_canonical_in_every_version(version):
     np.testing.assert_allclose(model.dual_coef_, [[0.125, 0.125, -0.125, -0.125]], rtol=1e-9)
     np.testing.assert_allclose(model.decision_function(XOR), DIAGONALS, rtol=1e-9)
     three = load(CORPUS / version / "kernel_hard_three.safetensors")
-    values = three._plane_values(POINTS)
+    values = three.values_of_planes(POINTS)
     for k, label in enumerate(three.classes_):
         assert np.min(np.where(label == THREE, 1, -1) * values[:, k]) == pytest.approx(1.0, rel=1e-9)
     np.testing.assert_allclose(three.margin_, [part.margin_lower for part in three.certificate_], rtol=1e-9)

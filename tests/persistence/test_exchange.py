@@ -45,7 +45,7 @@ KERNELS = {
 
 def pair_values(model, X):
     """One column for each pair of classes."""
-    return model._plane_values(X)
+    return model.values_of_planes(X)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -191,7 +191,7 @@ def of_plane(estimator: Any, line: int, part: Any) -> tuple[list[str], Factor]:
         if len(weights) and np.any(dual):
             apart = factor_of(dual, weights, roundings, least=0.0)
             reasons = said_of(apart, dual, weights, "dual_coef_", line, len(dual))
-        w, b = estimator._shown_plane(part)
+        w, b = estimator.plane_of(part)
         expected, found, roundings = np.append(w, b), np.append(estimator.coef_[line], bias), float(FEW)
     factor = factor_of(found, expected, roundings)
     reasons = said_of(factor, found, expected, array, line, len(found) - 1) + reasons

@@ -30,20 +30,19 @@ from maxmargin.data.interruption import OutOfTime, check_interrupt
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.threads import Threads, one_thread_for_blas
 from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart
-from maxmargin.estimators.base import Table
-from maxmargin.estimators.costs import ClassWeight, prices
-from maxmargin.estimators.declarations import TOL
+from maxmargin.estimators.base import Table, table_of
+from maxmargin.estimators.declarations import HARD_MARGIN_SVM, KERNEL_SVM, TOL
 from maxmargin.estimators.fitted_models import FittedModel, read_model
-from maxmargin.estimators.hard_margin import HardMarginSVM
-from maxmargin.estimators.kernel import MEGABYTE, KernelSVM, KernelWork
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.problems.kernels import Points
-from maxmargin.problems.losses import HINGE, width_of
-from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
+from maxmargin.problems.losses import HINGE
+from maxmargin.problems.multiclass import ClassWeight, Strategy, TwoClasses, prices, two_class_problems
 from maxmargin.problems.multiclass import plain as plain_label
-from maxmargin.problems.statement import KernelMargin, SoftMargin, best_bias, slack, total_loss
+from maxmargin.problems.statement import KernelMargin, Norm, SoftMargin, best_bias, slack, total_loss
 from maxmargin.run.control import Clock
-from maxmargin.solve.soft_margin import half_gap
+from maxmargin.solve.kernel_work import KernelQuestion, KernelWork, solve_kernel_margin
+from maxmargin.solve.separation import SeparationQuestion, solve_separation, with_least_squares
+from maxmargin.solve.soft_margin import SoftQuestion, half_gap, solve_soft_margin
 
 
 def audit(
@@ -76,7 +75,7 @@ def audit(
     """
     TOL.check("tol", tol)
     model, X = last_step(estimator, X)
-    table = LinearSVM(max_time=max_time)._read(X, y, sample_weight)
+    table = table_of(LinearSVM(max_time=max_time), X, y, sample_weight)
     fitted = read_model(model, table)
     if fitted.bias_column is not None:
         table = table._replace(X=with_column(table.X, fitted.bias_column))
@@ -132,10 +131,10 @@ def measured_parts(
     planes = zip(questions, fitted.planes, fitted.biases, strict=True)
     if fitted.kernel is not None:
         with Threads() as threads, one_thread_for_blas():
-            svm = KernelSVM(C=fitted.C, tol=tol)
-            work = KernelWork(fitted.kernel, table, threads, 0.5 * svm.cache_size * MEGABYTE)
+            work = KernelWork(fitted.kernel, table.X, threads, KERNEL_SVM["cache_size"].default)
             for (two, class_weight), coefficients, b in planes:
-                yield kernel_part(fitted, svm, work, two, class_weight, (coefficients, float(b)), clock)
+                asked = KernelQuestion(fitted.C, tol, class_weight=class_weight)
+                yield kernel_part(fitted, asked, work, two, (coefficients, float(b)), clock)
         return
     for (two, class_weight), w, b in planes:
         if fitted.loss is None:
@@ -150,9 +149,8 @@ def linear_part(
 ) -> ObjectivePart:  # fmt: skip
     """A plane against the optimum of LinearSVM."""
     assert fitted.loss is not None
-    kind: dict[str, Any] = {"loss": fitted.loss.name, "huber_width": width_of(fitted.loss)}
-    svm = LinearSVM(C=fitted.C, **kind, fit_intercept=fitted.fit_intercept, tol=tol)
-    certificate = svm._answer(two, clock, class_weight).certificate
+    asked = SoftQuestion(fitted.C, fitted.loss, fitted.fit_intercept, tol, class_weight=class_weight)
+    certificate = solve_soft_margin(two, asked, clock).certificate
     assert isinstance(certificate, SoftMarginCertificate)
     problem = SoftMargin(two.X, two.signs, prices(fitted.C, two), fitted.loss, fitted.fit_intercept)
     w, _ = plane
@@ -181,8 +179,8 @@ def with_best_last(problem: SoftMargin, w: Vector, column: float) -> Vector:
 
 
 def kernel_part(
-    fitted: FittedModel, svm: KernelSVM, work: KernelWork, two: TwoClasses, class_weight: ClassWeight,
-    plane: tuple[Vector, float], clock: Clock,
+    fitted: FittedModel, asked: KernelQuestion, work: KernelWork, two: TwoClasses, plane: tuple[Vector, float],
+    clock: Clock,
 ) -> ObjectivePart:  # fmt: skip
     """A plane in the space of a kernel against the optimum of KernelSVM."""
     assert fitted.kernel is not None
@@ -194,7 +192,7 @@ def kernel_part(
     with clock.judging(), contextlib.suppress(OutOfTime):  # then nothing is known of this plane but what bounds all
         check_interrupt()
         w = direction_of(problem, fitted.support, coefficients, work.threads)
-    certificate = svm._answer(two, clock, work, class_weight).certificate
+    certificate = solve_kernel_margin(two, asked, work, clock).certificate
     assert isinstance(certificate, KernelCertificate)
     if w is None:
         unknown = PrimalValue(math.inf, math.inf, np.zeros(len(two.signs)), math.inf)
@@ -244,8 +242,8 @@ def against(
 
 def margin_part(fitted: FittedModel, two: TwoClasses, plane: tuple[Vector, float], clock: Clock) -> MarginPart:
     """A plane against the widest street."""
-    hard = HardMarginSVM(fitted.norm, fit_intercept=fitted.fit_intercept, on_inseparable="return")
-    certificate = hard._answer(two, clock).certificate
+    asked = SeparationQuestion(Norm(fitted.norm), fitted.fit_intercept, HARD_MARGIN_SVM["tol"].default)
+    certificate = solve_separation(two, asked, clock, with_least_squares).certificate
     assert isinstance(certificate, Certificate)
     (w, b), values = plane, values_of(two.X, plane[0])
     unit_costs = SoftMargin(two.X, two.signs, np.ones(len(two.signs)), HINGE, fitted.fit_intercept)

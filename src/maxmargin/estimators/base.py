@@ -5,12 +5,14 @@ A subclass reads its table, says how one two-class problem is solved and certifi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificates.certificate import Certificate
@@ -18,10 +20,11 @@ from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.labels import Labels, check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
 from maxmargin.estimators.convergence import End, Ending, tell
+from maxmargin.estimators.declarations import CLASS_WEIGHT
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import plane_values
 from maxmargin.estimators.seen import seen_by
-from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems, votes
+from maxmargin.problems.multiclass import ClassWeight, Strategy, TwoClasses, plain, two_class_problems, votes
 from maxmargin.run.control import Clock, Status, now
 from maxmargin.solve.answer import Answer
 
@@ -58,14 +61,6 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         if "status_" in state:
             status = state["status_"]
             self.status_ = [Status(one) for one in status] if isinstance(status, list) else Status(status)
-
-    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> Table:
-        """The checked input; a wrong parameter or a wrong cell raises a ValueError that names it."""
-        check_parameters(self)
-        begun = now()
-        X, y, largest = check_table(self, X, y)
-        weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
-        return Table(X, encode_labels(y, weights), weights, largest, begun)
 
     def _solve(self, table: Table, answer: Callable[[TwoClasses, Clock], Answer]) -> Self:
         """Answer each two-class problem within one time limit."""
@@ -104,11 +99,11 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
         """What predictions are made of."""
-        planes = [self._shown_plane(answer.certificate) for answer in answers]
+        planes = [self.plane_of(answer.certificate) for answer in answers]
         self.coef_ = np.array([w for w, _ in planes])
         self.intercept_ = np.array([b for _, b in planes])
 
-    def _shown_plane(self, certificate: Any) -> tuple[NDArray[np.float64], float]:
+    def plane_of(self, certificate: Any) -> tuple[NDArray[np.float64], float]:
         """The plane as `coef_` and `intercept_` show it."""
         return certificate.w, certificate.b
 
@@ -129,7 +124,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """w.x + b: one number per row for two classes, otherwise one per row and class."""
         check_is_fitted(self, "classes_")
-        scores = self._plane_values(X)
+        scores = self.values_of_planes(X)
         n_classes = len(self.classes_)
         if n_classes == 2:
             return np.asarray(scores[:, 0])
@@ -137,7 +132,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             return votes(scores, n_classes)
         return np.asarray(scores)
 
-    def _plane_values(self, X: Any) -> NDArray[np.float64]:
+    def values_of_planes(self, X: Any) -> NDArray[np.float64]:
         """w.x + b: one column for each plane."""
         return plane_values(check_table(self, X, reset=False).X, self.coef_, self.intercept_)
 
@@ -157,6 +152,46 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def table_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Table:
+    """The checked input; a wrong parameter of the estimator or a wrong cell raises a ValueError that names it."""
+    check_parameters(estimator)
+    begun = now()
+    X, y, largest = check_table(estimator, X, y)
+    weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
+    return Table(X, encode_labels(y, weights), weights, largest, begun)
+
+
+def class_weights(class_weight: Any, table: Table) -> ClassWeight:
+    """The weights of the classes, from None, a dict or "balanced"."""
+    if class_weight is None:
+        return ()
+    CLASS_WEIGHT.check("class_weight", class_weight)
+    classes, codes = table.labels
+    counting = codes >= 0
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        # Weighted rows are counted by their weight, whichever release of scikit-learn is installed.
+        totals = np.bincount(codes[counting], None if table.weights is None else table.weights[counting], len(classes))
+        weights = totals.sum() / (len(classes) * totals)
+    else:
+        weights = compute_class_weight(class_weight, classes=classes, y=classes[codes[counting]])
+    if not np.all((weights > 0.0) & (weights < math.inf)):
+        wrong = int(np.argmin((weights > 0.0) & (weights < math.inf)))
+        raise ValueError(
+            f"class_weight must be positive and finite; class {plain(classes[wrong])!r} has {weights[wrong]}. "
+            "To leave a class out, leave its rows out."
+        )
+    return tuple((plain(label), float(weight)) for label, weight in zip(classes, weights, strict=True))
+
+
+def weights_of_rows(table: Table, class_weight: ClassWeight) -> Vector | None:
+    """The weight of each row: its class's times its own; None if all are 1."""
+    if not class_weight:
+        return table.weights
+    of_class = np.array([weight for _, weight in class_weight])
+    weights = of_class[np.maximum(table.labels.codes, 0)]
+    return weights if table.weights is None else weights * table.weights
 
 
 def single(values: list[Any]) -> Any:

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data.matrix import Vector
-from maxmargin.estimators.base import MarginClassifier, Table
-from maxmargin.estimators.costs import class_weights
+from maxmargin.estimators.base import MarginClassifier, Table, class_weights
 from maxmargin.estimators.scikit_learn_versions import class_weights_like_theirs
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, Points, rows_of
 from maxmargin.problems.losses import HINGE, LOSSES, Loss, loss_named

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.certificate import Certificate, Verdict
+from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
-from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.estimators.base import MarginClassifier
+from maxmargin.estimators.base import MarginClassifier, table_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM
 from maxmargin.estimators.no_plane import no_plane
 from maxmargin.estimators.parameters import Declarations
 from maxmargin.problems.multiclass import Strategy, TwoClasses
-from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import Norm, Separation
+from maxmargin.problems.statement import Norm
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.answer import Answer
-from maxmargin.solve.separation import decide, drive, judge, separation_of, with_plane
+from maxmargin.solve.separation import Fallback, SeparationQuestion, solve_separation, with_least_squares
 
 
 class OnInseparable(StrEnum):
@@ -83,6 +79,7 @@ class HardMarginSVM(MarginClassifier):
     True
     """
 
+    _fallback: ClassVar[Fallback] = staticmethod(with_least_squares)
     parameters: ClassVar[Declarations] = HARD_MARGIN_SVM
 
     def __init__(
@@ -112,57 +109,19 @@ class HardMarginSVM(MarginClassifier):
         A row of weight k is k equal rows: none if k = 0, and otherwise the street is the same for every k. (A class
         weight would have no meaning here, so there is none.)
         """
-        return self._solve(self._read(X, y, sample_weight), self._answer)
+        return self._solve(table_of(self, X, y, sample_weight), self._answer)
 
     def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
-        from maxmargin.solvers import plan
-
-        norm = Norm(self.norm)
-        problem, scale = separation_of(two, norm, self.fit_intercept)
-        run = plan.separation(problem, solver=self.solver, tol=self.tol)
-        iterate, status = drive(problem, run, clock)
-        stopped = status in (Status.TIME, Status.INTERRUPTED)
-
-        def certified(iterate: Iterate) -> Certificate:
-            judged = functools.partial(judge, two, norm, self.fit_intercept, iterate, scale, tol=self.tol, clock=clock)
-            nowhere = iterate.meets or not (stopped or np.any(iterate.w))
-            if nowhere and OnInseparable(self.on_inseparable) is OnInseparable.RETURN:
-                return self._where_none_separates(problem, iterate, (two, scale), clock, judged)
-            return judged(stopped=stopped)
-
-        certificate = certified(iterate)
-        if certificate.verdict is Verdict.UNDECIDED:
-            other = decide(problem, iterate, clock)
-            certificate = min(certificate, certified(other), key=lambda one: one.verdict is Verdict.UNDECIDED)
-        refused = not (certificate.is_separable or stopped)
-        if refused and OnInseparable(self.on_inseparable) is OnInseparable.RAISE:
+        returns = OnInseparable(self.on_inseparable) is OnInseparable.RETURN
+        asked = SeparationQuestion(Norm(self.norm), self.fit_intercept, self.tol, self.solver)
+        answer = solve_separation(two, asked, clock, self._fallback if returns else None)
+        certificate, stopped = answer.certificate, answer.status in (Status.TIME, Status.INTERRUPTED)
+        assert isinstance(certificate, Certificate)
+        if not (returns or certificate.is_separable or stopped):
             raise no_plane(certificate)
-        if status is Status.SETTLED and certificate.verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED):
-            status = Status.STALLED  # the algorithm is at its end, and the gap is not what was asked for
-        return Answer(two, iterate, certificate, status)
+        return answer
 
-    def _where_none_separates(
-        self,
-        problem: Separation,
-        witness: Iterate,
-        given: tuple[TwoClasses, float],
-        clock: Clock,
-        judged: Callable[..., Certificate],
-    ) -> Certificate:
-        """The certificate, whose proof comes first, with the plane that is shown all the same."""
-        from maxmargin.solvers.hulls.least_squares import least_squares_plane, plane_between_means
-
-        (two, scale), certificate = given, judged()
-        try:
-            with clock.searching():
-                plane = least_squares_plane(problem, two.weights)
-        except OutOfTime:
-            plane = plane_between_means(problem, two.weights)
-        if certificate.is_separable is False:
-            return with_plane(certificate, two, plane, scale)
-        return judged(plane=plane)
-
-    def _shown_plane(self, certificate: Certificate) -> tuple[NDArray[np.float64], float]:
+    def plane_of(self, certificate: Certificate) -> tuple[NDArray[np.float64], float]:
         return canonical_plane(certificate)
 
     def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:

@@ -2,102 +2,24 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.kernel_margin import KernelCertificate, kernel_certificate, no_plane_certificate
-from maxmargin.data.interruption import OutOfTime, check_interrupt
+from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.data.matrix import Matrix
 from maxmargin.data.threads import Threads, one_thread_for_blas
-from maxmargin.estimators.base import Table
-from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
+from maxmargin.estimators.base import class_weights, table_of, weights_of_rows
 from maxmargin.estimators.declarations import KERNEL_SVM
 from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.no_plane import no_plane
 from maxmargin.estimators.parameters import Declarations
-from maxmargin.problems.kernel_range import refuse_values_beyond_float64
-from maxmargin.problems.kernels import Kernel, Points, compared, rows_of
-from maxmargin.problems.losses import HINGE
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
-from maxmargin.problems.protocol import Run, later
-from maxmargin.problems.statement import KernelMargin
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
-
-if TYPE_CHECKING:
-    from maxmargin.solvers.kernel_smo.kernel_rows import KernelRows, SharedRows, Values
-    from maxmargin.solvers.kernel_smo.row_cache import RowCache
-
-MEGABYTE = 2.0**20
-
-
-class KernelWork:
-    """What the two-class problems of a fit share: the rows as the kernel wants them, and a cache of its values.
-
-    All of it is made when it is first needed, where the clock is heard.
-    """
-
-    def __init__(self, kernel: Kernel, table: Table, threads: Threads, n_bytes: float) -> None:
-        self.kernel, self.threads, self.n_bytes, self.X = kernel, threads, n_bytes, table.X
-        self.whole: RowCache | None = None
-
-    @functools.cached_property
-    def points(self) -> Points:
-        points = compared(self.kernel, self.kernel.points(self.X))
-        refuse_values_beyond_float64(self.kernel, points)
-        return points
-
-    @functools.cached_property
-    def shared(self) -> SharedRows:
-        from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
-
-        return shared_rows(self.kernel, self.points, self.threads)
-
-    @functools.cached_property
-    def memory(self) -> Values:
-        from maxmargin.solvers.kernel_smo.row_cache import room_for
-
-        return room_for(self.shared.rows, self.n_bytes)
-
-    @functools.cached_property
-    def make_cache(self) -> Callable[[KernelRows], RowCache]:
-        from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
-
-        return functools.partial(RowCache, memory=room_for(self.shared.rows, self.n_bytes))
-
-    def rounds(self, problem: KernelMargin, two: TwoClasses, **options: Any) -> Run:
-        """Batch SMO; to make its first rows takes time, which counts."""
-        from maxmargin.solvers.kernel_smo.method import batch_smo
-
-        def start() -> Run:
-            check_interrupt()
-            return batch_smo(problem, self.cache_of(two), self.shared.scale, memory=self.memory, **options)
-
-        return later(start, problem.n_rows)
-
-    def points_of(self, two: TwoClasses, clock: Clock) -> Points:
-        """The rows of a problem; where the time is over before they are made, as they are, and nobody asks for them."""
-        try:
-            with clock.searching():
-                return self.points if self.is_whole(two) else rows_of(self.points, two.rows)
-        except OutOfTime:
-            return Points(two.X, np.zeros(0), two.rows)
-
-    def cache_of(self, two: TwoClasses) -> RowCache:
-        """One against the rest: the same cache for all problems. One against one: its rows of the same table."""
-        if not self.is_whole(two):
-            return self.make_cache(self.shared.rows.restricted(two.rows))
-        if self.whole is None:
-            self.whole = self.make_cache(self.shared.rows)
-        return self.whole
-
-    def is_whole(self, two: TwoClasses) -> bool:
-        return len(two.rows) == int(self.X.shape[0])
+from maxmargin.solve.kernel_work import KernelQuestion, KernelWork, solve_kernel_margin
 
 
 def check_approximation(svm: Any) -> None:
@@ -205,41 +127,23 @@ class KernelSVM(KernelPlanes):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the plane. A row of weight k is k equal rows."""
-        table = self._read(X, y, sample_weight)
+        table = table_of(self, X, y, sample_weight)
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
         kernel = self._kernel_on(table)
         with Threads() as threads, one_thread_for_blas():
-            work = KernelWork(kernel, table, threads, 0.5 * self.cache_size * MEGABYTE)
-            return self._solve(table, lambda two, clock: self._answer(two, clock, work, class_weight))
+            work = KernelWork(kernel, table.X, threads, self.cache_size)
+            asked = KernelQuestion(float(self.C), self.tol, self.approximation, self.max_iter, class_weight)
+            return self._solve(table, lambda two, clock: self._answer(two, asked, work, clock))
 
-    def _answer(self, two: TwoClasses, clock: Clock, work: KernelWork, class_weight: ClassWeight) -> Answer:
-        from maxmargin.solve.kernel_margin import KernelJudge, approximate, hard_margin
-        from maxmargin.solve.kernel_stages import soft_margin
-
-        is_hard = math.inf == self.C
-        costs = np.full(len(two.rows), math.inf) if is_hard else prices(float(self.C), two)
-        problem = KernelMargin(two.X, two.signs, costs, HINGE, True, work.kernel, work.points_of(two, clock))
-        judge = KernelJudge(problem, self.tol, work.threads)
-        sweeps = functools.partial(work.rounds, problem, two, tol=self.tol)
-        if is_hard:
-            iterate, status = hard_margin(problem, judge, clock, sweeps)
-        elif self.approximation is not None:
-            iterate, status = approximate(problem, self.approximation, judge, clock)
-        else:
-            iterate, status = soft_margin(problem, judge, clock, sweeps, self.max_iter)
-        asked = (float(self.C), class_weight, self.tol)
-        if judge.witness is not None:
-            certificate = no_plane_certificate(two, problem, judge.witness, *asked)
-        else:
-            certificate = kernel_certificate(two, problem, judge.a, judge.measured, *asked)
-        if is_hard and (certificate.is_separable is False or not (certificate.is_separable or clock.is_over)):
+    def _answer(self, two: TwoClasses, asked: KernelQuestion, work: KernelWork, clock: Clock) -> Answer:
+        answer = solve_kernel_margin(two, asked, work, clock)
+        certificate = answer.certificate
+        assert isinstance(certificate, KernelCertificate)
+        none_is_proven = certificate.is_separable is None and not clock.is_over
+        if math.inf == self.C and (certificate.is_separable is False or none_is_proven):
             raise no_plane(certificate)
-        nearest = judge.nearest()
-        a = judge.a * np.where(two.signs > 0, *judge.measured.scales) / nearest
-        length = math.sqrt(max(0.0, judge.measured.square)) / nearest
-        own = a[np.searchsorted(two.rows, certificate.rows)]
-        return Answer(two, iterate, certificate, status, own, work.kernel, length, nearest)
+        return answer
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
         duals = []
@@ -266,5 +170,5 @@ class KernelSVM(KernelPlanes):
         steepness = answer.length
         return 1.0 / steepness if steepness > 0.0 else math.inf
 
-    def _plane_values(self, X: Any) -> NDArray[np.float64]:
+    def values_of_planes(self, X: Any) -> NDArray[np.float64]:
         return self._kernel_values(X)

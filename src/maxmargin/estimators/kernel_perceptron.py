@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from maxmargin.data.matrix import Matrix
+from maxmargin.estimators.base import table_of
 from maxmargin.estimators.declarations import KERNEL_PERCEPTRON
 from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.parameters import Declarations
@@ -98,7 +99,7 @@ class KernelPerceptron(KernelPlanes):
 
         There are no sample weights: the theorem speaks of a set of rows, and the order of visits matters.
         """
-        table = self._read(X, y)
+        table = table_of(self, X, y)
         kernel = self._kernel_on(table)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.shuffle else None
         return self._solve(table, lambda two, clock: self._answer(two, clock, kernel, seed))
@@ -119,5 +120,5 @@ class KernelPerceptron(KernelPlanes):
         certificate: Any = answer.certificate
         return float(certificate.margin_lower)
 
-    def _plane_values(self, X: Any) -> NDArray[np.float64]:
+    def values_of_planes(self, X: Any) -> NDArray[np.float64]:
         return self._kernel_values(X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,9 +14,8 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.estimators.base import MarginClassifier, Table, single
+from maxmargin.estimators.base import MarginClassifier, Table, class_weights, single, table_of, weights_of_rows
 from maxmargin.estimators.convergence import Ending, collected, tell
-from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
 from maxmargin.estimators.declarations import LINEAR_SVM
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
 from maxmargin.estimators.parameters import Declarations, check_parameters
@@ -24,9 +24,9 @@ from maxmargin.problems.losses import loss_named
 from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SignedRows
-from maxmargin.run.control import Clock, Status
+from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
-from maxmargin.solve.soft_margin import Judge, prove, soft_certificate, soft_margin_of
+from maxmargin.solve.soft_margin import SoftQuestion, solve_soft_margin
 
 
 class Violations(NamedTuple):
@@ -173,18 +173,22 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         return self
 
     def _fit_soft(self, X: Any, y: Any, sample_weight: Any, a0: Any, context: Any) -> None:
-        table = self._read(X, y, sample_weight)
+        table = table_of(self, X, y, sample_weight)
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
         starts = self._starts(table, a0)
-        observer = None if context is None else Observer(self, context, X, y, table.labels.classes)
+        loss = loss_named(self.loss, self.huber_width)
+        asked = SoftQuestion(
+            float(self.C), loss, self.fit_intercept, self.tol, self.solver, self.max_iter, class_weight
+        )  # fmt: skip
+        observer_of = None if context is None else partial(Callbacks, self, context, X, y, table.labels.classes)
         problem = -1
 
         def answer(two: TwoClasses, clock: Clock) -> Answer:
             nonlocal problem
             problem += 1
             start = Start(None, None) if starts is None else starts[problem]
-            return self._answer(two, clock, class_weight, start.a, start.w, observer)
+            return solve_soft_margin(two, asked, clock, start.a, start.w, observer_of)
 
         self._solve(table, answer)
 
@@ -231,33 +235,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         planes: Any = self.coef_ if self.coef_.shape == (lines, table.X.shape[1]) else [None] * lines
         return [Start(line, w) for line, w in zip(starts, planes, strict=True)]
 
-    def _answer(
-        self,
-        two: TwoClasses,
-        clock: Clock,
-        class_weight: ClassWeight = (),
-        start: Vector | None = None,
-        plane: Vector | None = None,
-        observer: Observer | None = None,
-    ) -> Answer:
-        from maxmargin.solvers import plan
-
-        costs = prices(float(self.C), two)
-        loss = loss_named(self.loss, self.huber_width)
-        problem, scale = soft_margin_of(two, costs, loss, self.fit_intercept)
-        if observer is not None:
-            observer.scale, clock.observer = scale, observer
-        judge = Judge(problem, self.tol, two.largest if scale == 1.0 else None)
-        if start is not None:
-            start = judge.begin(start[two.rows] / scale / scale, None if plane is None else plane / scale)
-        run = plan.soft_margin(problem, solver=self.solver, tol=self.tol, start=start)
-        iterate, status = prove(run, judge, clock, self.max_iter)
-        certificate, a = soft_certificate(two, judge, costs, scale, float(self.C), class_weight)
-        if status is Status.PROVEN and not certificate.is_optimal:  # in the scaled numbers, but not in the user's
-            status = Status.STALLED
-        return Answer(two, iterate, certificate, status, a)
-
-    def _shown_plane(self, certificate: Any) -> tuple[NDArray[np.float64], float]:
+    def plane_of(self, certificate: Any) -> tuple[NDArray[np.float64], float]:
         return canonical_plane(certificate) if isinstance(certificate, Certificate) else (certificate.w, certificate.b)
 
     def _margin(self, answer: Answer) -> float:
@@ -294,7 +272,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         With one versus one, a row of a third class has no slack (NaN) against the plane between two others.
         """
         check_is_fitted(self, "coef_")
-        values = self._plane_values(X)
+        values = self.values_of_planes(X)
         y = np.asarray(y)
         known = np.isin(y, self.classes_)
         if y.shape != (len(values),) or not np.all(known):
@@ -314,12 +292,14 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         return [self.certificate_] if len(self.coef_) == 1 else list(self.certificate_)
 
 
-class Observer:
+class Callbacks:
     """Tells scikit-learn's callbacks of each round; True when one of them asks to stop."""
 
-    def __init__(self, estimator: LinearSVM, context: Any, X: Any, y: Any, classes: NDArray[Any]) -> None:
+    def __init__(
+        self, estimator: LinearSVM, context: Any, X: Any, y: Any, classes: NDArray[Any], scale: float
+    ) -> None:  # fmt: skip
         self.estimator, self.context, self.X, self.y, self.classes = estimator, context, X, y, classes
-        self.scale = 1.0  # of the numbers that the solver sees
+        self.scale = scale  # of the numbers that the solver sees
 
     def __call__(self, iterate: Iterate, _: SignedRows) -> bool:
         known = {"estimator": self.estimator, "X": self.X, "y": self.y}

@@ -13,9 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data.labels import check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
-from maxmargin.estimators.base import Table
+from maxmargin.estimators.base import Table, class_weights
 from maxmargin.estimators.convergence import Ending, collected, tell
-from maxmargin.estimators.costs import class_weights
 from maxmargin.estimators.declarations import LINEAR_SVM_CV
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.parameters import Declarations, check_parameters

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,17 +28,18 @@ from maxmargin.certificates.duality import combination, values_of
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector, check_table, in_safe_range, row_squares
+from maxmargin.estimators.base import class_weights, table_of, weights_of_rows
 from maxmargin.estimators.convergence import End, Ending, tell
-from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
-from maxmargin.estimators.declarations import LINEAR_SVM_CV
-from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_weights, hull_weights
+from maxmargin.estimators.declarations import HARD_MARGIN_SVM, LINEAR_SVM_CV
+from maxmargin.estimators.hard_margin import canonical_plane, canonical_weights, hull_weights
 from maxmargin.estimators.linear import LinearSVM
-from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.problems.losses import Loss, loss_named
-from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
+from maxmargin.problems.multiclass import ClassWeight, Strategy, TwoClasses, prices, two_class_problems
 from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import Norm
 from maxmargin.run.control import Clock, Status
-from maxmargin.solve.soft_margin import Judge, soft_certificate, soft_margin_of
+from maxmargin.solve.separation import SeparationQuestion, solve_separation
+from maxmargin.solve.soft_margin import Judge, SoftQuestion, soft_certificate, soft_margin_of, solve_soft_margin
 
 BEYOND = 100.0  # times max a*: a loss that bends is near to the hard margin, the squared hinge with slack below 0.005
 DEAR = 1000.0  # divided by the rows' mean square from their centre: the highest C where no hard margin is known
@@ -210,7 +211,7 @@ def path(
         verbose=verbose,
     )
     count, given = check_Cs(Cs)
-    table = svm._read(X, y, sample_weight)
+    table = table_of(svm, X, y, sample_weight)
     if len(table.labels.classes) != 2:
         raise ValueError(f"a path is for two classes; y has {len(table.labels.classes)}: choose two, or one and a rest")
     clock = Clock(max_time, verbose, table.begun)
@@ -247,7 +248,8 @@ def points_of(
             certificate = hard_certificate(svm, two, end, weight_of_classes)
             status = Status.PROVEN if certificate.is_optimal else Status.STALLED
         else:
-            answer = svm._answer(two, clock, weight_of_classes, start)
+            asked = SoftQuestion(svm.C, loss, fit_intercept, svm.tol, svm.solver, class_weight=weight_of_classes)
+            answer = solve_soft_margin(two, asked, clock, start)
             assert isinstance(answer.certificate, SoftMarginCertificate)
             certificate, status = answer.certificate, answer.status
         points.append(path_point(two, certificate, status))
@@ -300,13 +302,9 @@ def hard_end(two: TwoClasses, fit_intercept: bool, clock: Clock, asked: bool | N
     n, d = two.X.shape
     if asked is False or (asked is None and min(n, d) > LARGE):
         return None
-    hard = HardMarginSVM(fit_intercept=fit_intercept)
-    try:
-        with clock.with_half_of_the_time():
-            answer = hard._answer(two, clock)
-    except NoPlaneError as error:
-        return HardEnd(cast(Certificate, error.certificate))
-    certificate = answer.certificate
+    with clock.with_half_of_the_time():
+        question = SeparationQuestion(Norm.L2, fit_intercept, HARD_MARGIN_SVM["tol"].default)
+        certificate = solve_separation(two, question, clock).certificate
     assert isinstance(certificate, Certificate)
     if certificate.verdict is not Verdict.OPTIMAL:
         return HardEnd(certificate)
@@ -315,7 +313,7 @@ def hard_end(two: TwoClasses, fit_intercept: bool, clock: Clock, asked: bool | N
     a[np.searchsorted(two.rows, certificate.rows[certificate.weights > 0.0])] = own
     with np.errstate(over="ignore"):
         C_max = float(np.max(a if two.weights is None else a / two.weights))
-    return HardEnd(certificate, C_max, *hard._shown_plane(certificate), a)
+    return HardEnd(certificate, C_max, *canonical_plane(certificate), a)
 
 
 def hard_certificate(

@@ -13,7 +13,7 @@ from maxmargin.certificates.duality import values_of
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import labels_of_a_batch
 from maxmargin.data.matrix import Vector, check_table
-from maxmargin.estimators.base import MarginClassifier, single
+from maxmargin.estimators.base import MarginClassifier, single, table_of
 from maxmargin.estimators.declarations import MARGIN_PERCEPTRON, PERCEPTRON
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
@@ -56,7 +56,7 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
         """
         self._traces: list[Trace] = []
         try:
-            self._solve(self._read(X, y), self._answer)
+            self._solve(table_of(self, X, y), self._answer)
         finally:
             traces = self.__dict__.pop("_traces")
         self.__dict__.pop("trace_", None)

@@ -17,6 +17,7 @@ from maxmargin.certificates import kernel_duality, kernel_separation
 from maxmargin.certificates.duality import OUTWARDS, dual_value, primal_value, values_of
 from maxmargin.certificates.measure import hull_distance, plane_margin
 from maxmargin.data.matrix import Vector, in_safe_range
+from maxmargin.estimators.base import table_of
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.problems.statement import KernelMargin, Separation, SoftMargin, best_bias
@@ -86,7 +87,7 @@ def rounds_of(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, limi
     problem = recorder.moments[0].problem
     moments = [moment for moment in recorder.moments if moment.problem is problem]
     hard = isinstance(problem, Separation) or getattr(problem, "is_hard", False)
-    scale = in_safe_range(copy._read(X, y).X).scale if not isinstance(problem, KernelMargin) else 1.0
+    scale = in_safe_range(table_of(copy, X, y).X).scale if not isinstance(problem, KernelMargin) else 1.0
     bounds = np.array([measured(moment, copy, scale) for moment in moments])
     if isinstance(problem, KernelMargin) and hard:
         bounds = np.array([[kernel_margin(upper), kernel_margin(lower)] for lower, upper in bounds])

@@ -2,50 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
 from typing import Any
 
-from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
+from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.data.interruption import OutOfTime
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.hard_margin import HardMarginSVM
-from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import Separation
-from maxmargin.run.control import Clock
+from maxmargin.solve.separation import with_weak_plane
 
 
 class _Separability(HardMarginSVM):
     """The hard margin that, where no plane separates strictly, looks for one that separates weakly."""
 
-    def _where_none_separates(
-        self,
-        problem: Separation,
-        witness: Iterate,
-        given: tuple[TwoClasses, float],
-        clock: Clock,
-        judged: Callable[..., Certificate],
-    ) -> Certificate:
-        """With the weakly separating plane, if one is found; or why not. The proof that none separates comes first."""
-        from maxmargin.solvers.hulls.weak_plane import is_too_large, weak_plane
-
-        certificate = judged()
-        if certificate.is_separable is not False:
-            return certificate
-        look = FurtherLook.TOO_LARGE
-        if not is_too_large(problem):
-            try:
-                with clock.searching():
-                    plane = weak_plane(problem, witness)
-                    weak = certificate if plane is None else judged(plane=plane, weakly=True)
-                if weak.verdict is Verdict.WEAKLY_SEPARABLE:
-                    return weak
-                look = FurtherLook.NONE_FOUND
-            except OutOfTime:
-                look = FurtherLook.NO_TIME
-        return dataclasses.replace(certificate, further_look=look)
+    _fallback = staticmethod(with_weak_plane)
 
 
 def separability(

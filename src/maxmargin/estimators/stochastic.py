@@ -20,8 +20,7 @@ from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import Labels, check_weights, labels_of_a_batch
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import Threads, one_thread_for_blas
-from maxmargin.estimators.base import Table, single
-from maxmargin.estimators.costs import ClassWeight, class_weights, prices, weights_of_rows
+from maxmargin.estimators.base import Table, class_weights, single, table_of, weights_of_rows
 from maxmargin.estimators.declarations import STOCHASTIC_SVM
 from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
@@ -29,7 +28,7 @@ from maxmargin.estimators.plane_values import plane_values, refuse_too_long_step
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel, KernelName
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.multiclass import Strategy, TwoClasses, plain, two_class_problems
+from maxmargin.problems.multiclass import ClassWeight, Strategy, TwoClasses, plain, prices, two_class_problems
 from maxmargin.problems.protocol import Run
 from maxmargin.problems.statement import KernelMargin, SoftMargin
 from maxmargin.run.control import Clock
@@ -167,7 +166,7 @@ class StochasticSVM(KernelPlanes):
 
         A row of weight s is a row whose slack costs s times as much; it is visited as often as the others.
         """
-        table = self._read(X, y, sample_weight)
+        table = table_of(self, X, y, sample_weight)
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
         kernel = None if self.kernel == KernelName.LINEAR else self._kernel_on(table)
@@ -293,8 +292,8 @@ class StochasticSVM(KernelPlanes):
         steepness = answer.length if self._kernel else length(certificate.w, "l2")
         return 1.0 / steepness if steepness > 0.0 else math.inf
 
-    def _plane_values(self, X: Any) -> NDArray[np.float64]:
-        return super()._plane_values(X) if self._kernel is None else self._kernel_values(X)
+    def values_of_planes(self, X: Any) -> NDArray[np.float64]:
+        return super().values_of_planes(X) if self._kernel is None else self._kernel_values(X)
 
     @property
     def certificate_(self) -> Any:

@@ -97,7 +97,7 @@ def plane_of(
     certificate = part_of(estimator, plane)
     table, names = rows_and_names(X, feature_names)
     signs = signs_of(certificate, y, table.shape[0])
-    values = estimator._plane_values(X)[:, plane]
+    values = estimator.values_of_planes(X)[:, plane]
     a = np.zeros(len(signs))
     if hasattr(estimator, "dual_coef_"):
         known = estimator.support_

@@ -1,8 +1,9 @@
-"""Many classes as two-class problems: one against the rest, or one against one."""
+"""Many classes as two-class problems: one against the rest, or one against one; and what their rows cost."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from maxmargin.data.labels import Labels
 from maxmargin.data.matrix import Matrix, Vector, take
 from maxmargin.problems.choices import Strategy as Strategy
+
+ClassWeight = tuple[tuple[Any, float], ...]  # pairs (label, weight); none if every weight is 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,3 +79,18 @@ def votes(decisions: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]
         confidence[:, k] += score
         confidence[:, j] -= score
     return won + confidence / (3.0 * (np.abs(confidence) + 1.0))
+
+
+def prices(C: float, two: TwoClasses) -> Vector:
+    """C_i of each row, which float64 must be able to hold."""
+    if two.weights is None:
+        return np.full(two.X.shape[0], C)
+    with np.errstate(over="ignore"):
+        costs = C * two.weights
+    wrong = ~((costs > 0.0) & (costs < math.inf))
+    if np.any(wrong):
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"C times the weight of row {two.rows[row]} is {C:g} * {two.weights[row]:g}, which float64 cannot hold"
+        )
+    return costs

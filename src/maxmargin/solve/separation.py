@@ -10,11 +10,11 @@ import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
 from maxmargin.certificates.certify import Claim, certify
 from maxmargin.certificates.exact import proves_intersection
 from maxmargin.certificates.measure import objective, plane_margin
@@ -27,6 +27,8 @@ from maxmargin.problems.protocol import Iterate, Run
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
 from maxmargin.run.snapshots import RunState
+from maxmargin.solve.answer import Answer
+from maxmargin.solvers import plan
 
 AnyCertificate = TypeVar("AnyCertificate", Certificate, SoftMarginCertificate)
 
@@ -169,6 +171,107 @@ def in_rows_of_the_user(certificate: AnyCertificate, two: TwoClasses) -> AnyCert
     return dataclasses.replace(certificate, rows=two.rows[certificate.rows], kkt=kkt)
 
 
+class SeparationQuestion(NamedTuple):
+    """A plane that is asked for, and how."""
+
+    norm: Norm
+    fit_intercept: bool
+    tol: float
+    solver: str = "auto"
+
+
+class Fallback(Protocol):
+    """What is shown where no plane separates the rows: the certificate, of whatever plane.
+
+    `judged` certifies the witness, with a plane that is given; the problem's table is `scale` times the user's.
+    """
+
+    def __call__(
+        self,
+        problem: Separation,
+        witness: Iterate,
+        given: tuple[TwoClasses, float],
+        clock: Clock,
+        judged: Callable[..., Certificate],
+    ) -> Certificate: ...
+
+
+def solve_separation(
+    two: TwoClasses, asked: SeparationQuestion, clock: Clock, fallback: Fallback | None = None
+) -> Answer:
+    """The widest street of one two-class problem; what is proven if there is none, and the plane of the fallback."""
+    norm, fit_intercept, tol, solver = asked
+    problem, scale = separation_of(two, norm, fit_intercept)
+    iterate, status = drive(problem, plan.separation(problem, solver=solver, tol=tol), clock)
+    stopped = status in (Status.TIME, Status.INTERRUPTED)
+
+    def certified(iterate: Iterate) -> Certificate:
+        judged = functools.partial(judge, two, norm, fit_intercept, iterate, scale, tol=tol, clock=clock)
+        nowhere = iterate.meets or not (stopped or np.any(iterate.w))
+        if nowhere and fallback is not None:
+            return fallback(problem, iterate, (two, scale), clock, judged)
+        return judged(stopped=stopped)
+
+    certificate = certified(iterate)
+    if certificate.verdict is Verdict.UNDECIDED:
+        other = decide(problem, iterate, clock)
+        certificate = min(certificate, certified(other), key=lambda one: one.verdict is Verdict.UNDECIDED)
+    if status is Status.SETTLED and certificate.verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED):
+        status = Status.STALLED  # the algorithm is at its end, and the gap is not what was asked for
+    return Answer(two, iterate, certificate, status)
+
+
+def with_least_squares(
+    problem: Separation,
+    witness: Iterate,
+    given: tuple[TwoClasses, float],
+    clock: Clock,
+    judged: Callable[..., Certificate],
+) -> Certificate:
+    """A fallback: the plane of least squares or, where the time is over, that between the means of the classes.
+
+    The proof that none separates comes first.
+    """
+    from maxmargin.solvers.hulls.least_squares import least_squares_plane, plane_between_means
+
+    (two, scale), certificate = given, judged()
+    try:
+        with clock.searching():
+            plane = least_squares_plane(problem, two.weights)
+    except OutOfTime:
+        plane = plane_between_means(problem, two.weights)
+    if certificate.is_separable is False:
+        return with_plane(certificate, two, plane, scale)
+    return judged(plane=plane)
+
+
+def with_weak_plane(
+    problem: Separation,
+    witness: Iterate,
+    given: tuple[TwoClasses, float],
+    clock: Clock,
+    judged: Callable[..., Certificate],
+) -> Certificate:
+    """A fallback: the weakly separating plane, if one is found, or why not; after the proof that none separates."""
+    from maxmargin.solvers.hulls.weak_plane import is_too_large, weak_plane
+
+    certificate = judged()
+    if certificate.is_separable is not False:
+        return certificate
+    look = FurtherLook.TOO_LARGE
+    if not is_too_large(problem):
+        try:
+            with clock.searching():
+                plane = weak_plane(problem, witness)
+                weak = certificate if plane is None else judged(plane=plane, weakly=True)
+            if weak.verdict is Verdict.WEAKLY_SEPARABLE:
+                return weak
+            look = FurtherLook.NONE_FOUND
+        except OutOfTime:
+            look = FurtherLook.NO_TIME
+    return dataclasses.replace(certificate, further_look=look)
+
+
 def in_equal_units(problem: Separation) -> tuple[Separation, Vector]:
     """The same rows with every column divided by the power of two next to its largest entry; and 1 / these powers.
 
@@ -190,8 +293,6 @@ def decide(problem: Separation, iterate: Iterate, clock: Clock) -> Iterate:
 
     The weights of the first iterate still bound the margin from above.
     """
-    from maxmargin.solvers import plan
-
     equal, units = in_equal_units(problem)
     other, _ = drive(equal, plan.separation(equal), clock)
     if other.meets:
@@ -207,7 +308,6 @@ def witness(problem: Separation, clock: Clock) -> Iterate | None:
     descent is given up when its gap shows that there is a plane, or after some sweeps. That the hulls meet as far as
     float64 can tell is no proof: a run is ended by what the judge accepts.
     """
-    from maxmargin.solvers import plan
 
     def is_answered(iterate: Iterate, _: RunState) -> bool:
         return iterate.gap_is_known and (iterate.gap < CERTAIN or iterate.sweeps >= PATIENCE)

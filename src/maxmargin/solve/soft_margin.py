@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,13 +27,16 @@ from maxmargin.certificates.soft_margin import (
 from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector, in_safe_range
 from maxmargin.problems.losses import Loss, width_of
-from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.problems.multiclass import ClassWeight, TwoClasses, prices
 from maxmargin.problems.protocol import Evaluation, Iterate, Run
 from maxmargin.problems.state import State, varying
 from maxmargin.problems.statement import SignedRows, SoftMargin, best_bias
 from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
+from maxmargin.run.observers import Observer
 from maxmargin.run.snapshots import RunState
+from maxmargin.solve.answer import Answer
 from maxmargin.solve.separation import in_rows_of_the_user
+from maxmargin.solvers import plan
 
 BEYOND_ROUNDING = 1e-12  # so much beyond its edge, a row does not pay for what rounding might do to it
 ALMOST = (1e-2, 1e-4, 1e-6, 1e-8)  # of u_i: weights so near to an end of their box are tried at that end
@@ -275,7 +279,7 @@ def soft_margin_of(two: TwoClasses, costs: Vector, loss: Loss, fit_intercept: bo
 
 
 def soft_certificate(
-    two: TwoClasses, judge: Judge, costs: Vector, scale: float, C: float, class_weight: tuple[tuple[Any, float], ...]
+    two: TwoClasses, judge: Judge, costs: Vector, scale: float, C: float, class_weight: ClassWeight
 ) -> tuple[SoftMarginCertificate, Vector]:
     """What the judge has seen, as a certificate in the user's own units and rows; and the feasible dual variables of
     its rows: its weights with the heavier class scaled down, and by the best factor."""
@@ -311,6 +315,44 @@ def soft_certificate(
         kkt=soft_conditions(problem, (plane.w, plane.b), a, plane.primal, dual, plane.values) if known else None,
     )
     return in_rows_of_the_user(certificate, two), feasible_weights(dual, two.signs[rows], a[rows])
+
+
+class SoftQuestion(NamedTuple):
+    """A soft margin that is asked for, and how."""
+
+    C: float
+    loss: Loss
+    fit_intercept: bool
+    tol: float
+    solver: str = "auto"
+    max_iter: int | None = None
+    class_weight: ClassWeight = ()
+
+
+def solve_soft_margin(
+    two: TwoClasses,
+    asked: SoftQuestion,
+    clock: Clock,
+    start: Vector | None = None,
+    plane: Vector | None = None,
+    observer_of: Callable[[float], Observer] | None = None,
+) -> Answer:
+    """The answer to one two-class problem, from these dual variables of the table's rows, and this plane.
+
+    `observer_of` makes an observer of this problem, from the power of two by which the solver's numbers are multiplied.
+    """
+    costs = prices(asked.C, two)
+    problem, scale = soft_margin_of(two, costs, asked.loss, asked.fit_intercept)
+    clock.observer = None if observer_of is None else observer_of(scale)
+    judge = Judge(problem, asked.tol, two.largest if scale == 1.0 else None)
+    if start is not None:
+        start = judge.begin(start[two.rows] / scale / scale, None if plane is None else plane / scale)
+    run = plan.soft_margin(problem, solver=asked.solver, tol=asked.tol, start=start)
+    iterate, status = prove(run, judge, clock, asked.max_iter)
+    certificate, a = soft_certificate(two, judge, costs, scale, asked.C, asked.class_weight)
+    if status is Status.PROVEN and not certificate.is_optimal:  # in the scaled numbers, but not in the user's
+        status = Status.STALLED
+    return Answer(two, iterate, certificate, status, a)
 
 
 def in_units_of_the_user(problem: SoftMargin, plane: Plane, scale: float, tol: float) -> Plane:
