@@ -36,7 +36,11 @@ PASSES = {
     "X'c": r"\.T\s*@|def combination|def add_rows|def transposed",
     "blocks": r"def (?:\w*blocks\w*|spans|\w*edges\w*|slices\w*)\(",
 }
-CHECKPOINTS = r"notebook|Notebook|\.rest\(|take_up|\bpage\b|pages\b|snapshot|restored"
+# Names that Python itself, or its notebooks, give to methods that others call.
+OF_PYTHON = ("_asdict", "_getframe", "_make", "_replace", "_repr_html_")
+CHECKPOINTS = (
+    r"notebook|Notebook|\.rest\(|take_up|\bpage\b|pages\b|[sS]napshot|restored?\(|after_restore|AT_REST|resumed\("
+)
 
 
 class Walk:
@@ -230,11 +234,7 @@ def private_calls(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         name, owner = node.func.attr, node.func.value
-        if (
-            not name.startswith("_")
-            or name.startswith("__")
-            or name in ("_replace", "_make", "_asdict", "_getframe", "_repr_html_")
-        ):
+        if not name.startswith("_") or name.startswith("__") or name in OF_PYTHON:
             continue
         if isinstance(owner, ast.Name) and owner.id in ("self", "cls"):
             continue

@@ -6,7 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from maxmargin.problems.losses import LOSSES
+from maxmargin.solvers.registry import SOLVERS
+
 ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def own_registries():
+    """What a page registers is not known to other tests."""
+    registries = [LOSSES, *SOLVERS.values()]
+    before = [dict(registry) for registry in registries]
+    yield
+    for registry, known in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(known)
 
 
 @pytest.mark.parametrize(
@@ -15,12 +29,14 @@ ROOT = Path(__file__).parents[1]
         "README.md",
         "docs/coming_from_scikit_learn.md",
         "docs/duality.md",
+        "docs/extending.md",
         "docs/kernels.md",
         "docs/models.md",
         "docs/pictures.md",
         "docs/probabilities.md",
     ],
 )
+@pytest.mark.usefixtures("own_registries")
 def test_examples_run(name):
     failures, tried = doctest.testfile(
         str(ROOT / name), module_relative=False, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

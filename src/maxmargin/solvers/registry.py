@@ -50,7 +50,10 @@ SOLVERS: dict[str, dict[str, Solver]] = {SOFT_MARGIN: {}, SEPARATION: {}}
 
 def register(solver: Solver) -> Solver:
     """From now on it is known by its name."""
-    SOLVERS[solver.kind][solver.name] = solver
+    if not solver.name.isidentifier() or solver.name == AUTO:
+        raise ValueError(f"a solver needs a name of letters, digits and underscores, and not {AUTO!r}: {solver.name!r}")
+    if SOLVERS[solver.kind].setdefault(solver.name, solver) != solver:
+        raise ValueError(f"there is a solver {solver.name!r} already, another one: give yours a name of its own")
     return solver
 
 
