@@ -17,6 +17,7 @@ import maxmargin
 from maxmargin.cli.options import choice_of, kernel_named
 from maxmargin.estimators.declarations import GAMMA, KERNEL, LIMIT, LOSS, PRICE, SEED, TOL, VERBOSE
 from maxmargin.estimators.parameters import Choice, Flag, Integer, Number, check_parameters, declared
+from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.fields import Fields, without_numpy
 from maxmargin.persistence.parameters import read_parameters, write_parameters
 from maxmargin.playground.catalogue import ALGORITHMS
@@ -219,12 +220,17 @@ def test_a_word_that_is_registered_later_is_known_to_all(kind, name, monkeypatch
         monkeypatch.setattr(importlib.import_module(module), attribute, [*choice.names(), "of_my_own"])
     choice.check(name, "of_my_own")
     assert choice.keeps("of_my_own")
+    written = write_parameters(kind.parameters, kind().get_params() | {name: "of_my_own"})
+    assert read_parameters(kind.parameters, Fields(dict(written), "parameters"))[name] == "of_my_own"
     assert "of_my_own" in choice.words_for_a_file()
     assert ("of_my_own", "of my own") in choice.widget(name, choice.default).choices
     assert choice.read("of_my_own") == "of_my_own"
     assert choice_of(choice).parser("of_my_own") == "of_my_own"
     if name == "kernel":
         assert kernel_named("of_my_own") == "of_my_own"
+    monkeypatch.undo()
+    with pytest.raises(Refusal, match="not 'of_my_own'; what was registered for the fit must be registered here, too"):
+        read_parameters(kind.parameters, Fields(dict(written), "parameters"))
 
 
 def test_page_leaves_out_what_it_cannot_show():

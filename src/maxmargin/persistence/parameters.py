@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from maxmargin.estimators.parameters import Declarations
+from maxmargin.estimators.parameters import Choice, Declarations
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.fields import Fields, shown, without_numpy
 
@@ -37,6 +37,8 @@ def read_parameters(declarations: Declarations, fields: Fields) -> dict[str, Any
             except ValueError as problem:
                 raise Refusal(f"the parameter {name} {problem}") from None
             if not declaration.keeps(value):
-                raise Refusal(f"the parameter {name} must be {declaration.words_for_a_file()}, not {shown(value)}")
+                foreign = isinstance(declaration, Choice) and isinstance(value, str)
+                why = "; what was registered for the fit must be registered here, too" if foreign else ""
+                raise Refusal(f"the parameter {name} must be {declaration.words_for_a_file()}, not {shown(value)}{why}")
             values[name] = value
     return values
