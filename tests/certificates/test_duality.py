@@ -365,10 +365,10 @@ def test_exact_sides_decide_bounds_to_the_last_digit():
     known = problem.X, problem.signs, problem.costs
 
     def at_most(bound):
-        return exact_soft_margin.primal_at_most(*known, np.array([0.5]), -0.5, "hinge", bound)
+        return exact_soft_margin.primal_at_most(*known, np.array([0.5]), -0.5, HINGE, bound)
 
     def at_least(bound):
-        return exact_soft_margin.dual_at_least(*known, np.array([0.5, 1.0]), True, "hinge", bound)
+        return exact_soft_margin.dual_at_least(*known, np.array([0.5, 1.0]), True, HINGE, bound)
 
     assert at_most(1.125)
     assert not at_most(np.nextafter(1.125, 0.0))

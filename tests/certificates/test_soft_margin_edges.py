@@ -37,7 +37,7 @@ def certificate(loss=HINGE, fit_intercept=True, w=1.5, b=0.25, C=1.5, class_weig
         "kkt": dataclasses.replace(kkt, slackness=there),
     }
     fields |= {"positive": "a", "negative": "b", "n_rows": 3, "n_columns": 1, "w": plane, "b": b, "tol": 0.01}
-    fields |= {"verdict": SoftVerdict.BOUNDED, "loss": loss.value, "C": C, "fit_intercept": fit_intercept}
+    fields |= {"verdict": SoftVerdict.BOUNDED, "loss": loss.name, "C": C, "fit_intercept": fit_intercept}
     return SoftMarginCertificate(**(fields | changes))
 
 

@@ -125,7 +125,7 @@ def claims(draw):
     dual = exact_soft_margin.dual_value(*known, a, bias, loss)
     rows = np.flatnonzero(a)
     claim = SoftMarginCertificate(
-        SoftVerdict.BOUNDED, loss.value, C, bias, (), 1, -1, n, d, w, b, rows, a[rows], math.inf, 0.0, 1e-3
+        SoftVerdict.BOUNDED, loss.name, C, bias, (), 1, -1, n, d, w, b, rows, a[rows], math.inf, 0.0, 1e-3
     )
     return Case(claim, data.X, data.y), primal, dual
 

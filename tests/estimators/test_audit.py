@@ -269,7 +269,7 @@ def test_for_machines():
         (SVC(kernel="poly", coef0=-1.0), "not positive semidefinite"),
         (LinearSVC(penalty="l1"), "penalty='l2' can"),
         (LinearSVC(multi_class="crammer_singer"), "one problem over all classes"),
-        (SGDClassifier(loss="log_loss"), "hinge and squared_hinge can"),
+        (SGDClassifier(loss="log_loss"), "hinge, squared_hinge, huber_hinge, modified_huber can"),
         (maxmargin.KernelPerceptron(), "certificate_.verify"),
     ],
     ids=["logistic", "sigmoid", "poly", "l1", "crammer", "log", "kernel-perceptron"],

@@ -157,14 +157,15 @@ def test_a_sample_keeps_few_rows_of_a_class_and_the_costs_of_all():
     assert -sample.cost[sample.cost < 0].sum() == pytest.approx(29_900.0)
 
 
-def test_the_path_has_its_products():
-    f = np.array([-3.0, -1e-9, 0.0, 1e-9, 3.0])
-    play = PathRows(np.arange(5), np.ones(5), *np.zeros((5, 5)))
-    put_on_path(play, f, 1e-3)
+@pytest.mark.parametrize("knee", [0.0, 1e-6, 0.5, 2.0, 100.0])
+def test_the_path_has_its_products(knee):
+    f = np.array([-3.0, -1e-9, 0.0, 1e-9, 0.25, 3.0])
+    play = PathRows(np.arange(6), np.ones(6), *np.zeros((5, 6)))
+    put_on_path(play, f, 1e-3, knee)
     assert play.p * play.s == pytest.approx(1e-3)
     assert play.q * play.xi == pytest.approx(1e-3)
     assert play.p + play.q == pytest.approx(1.0)
-    assert play.xi - play.s == pytest.approx(f)
+    assert play.xi - play.s + knee * play.p == pytest.approx(f, abs=1e-12)
 
 
 def test_a_block_that_fails_says_so():

@@ -9,7 +9,7 @@ import scipy.sparse as sparse
 from random_sparse import random_sparse
 
 from maxmargin.data.threads import Threads
-from maxmargin.problems.losses import HINGE, SQUARED_HINGE
+from maxmargin.problems.losses import HINGE, HUBER_HINGE, MODIFIED_HUBER, SQUARED_HINGE
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.newton.semismooth import Line, semismooth_newton
 from maxmargin.solvers.newton.systems import FewColumns, FewRows, ManyOfBoth, system_for
@@ -83,18 +83,29 @@ def test_the_shape_chooses():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_lowest_point_of_a_line(seed):
+@pytest.mark.parametrize("loss", [SQUARED_HINGE, HUBER_HINGE, MODIFIED_HUBER], ids=lambda loss: loss.name)
+def test_the_lowest_point_of_a_line(loss, seed):
     random = np.random.default_rng(seed)
     r, e, costs = random.normal(size=200), random.normal(size=200), random.uniform(0.1, 5.0, 200)
     slope, curvature = random.normal(), random.uniform(0.0, 3.0)
 
     def height(t):
-        return slope * t + 0.5 * curvature * t * t + costs @ np.maximum(0.0, r - t * e) ** 2
+        return slope * t + 0.5 * curvature * t * t + costs @ loss.value(r - t * e)
 
     with Threads() as threads:
-        t = Line(costs, threads).lowest(r, e, slope, curvature, 1.0, 0.0)
+        t = Line(costs, loss, threads).lowest(r, e, slope, curvature, 1.0, 0.0)
     for other in t + np.array([-1.0, -1e-3, -1e-6, 1e-6, 1e-3, 1.0]):
         assert height(t) <= height(other) * (1.0 + 1e-14)
+
+
+@pytest.mark.parametrize("loss", [HUBER_HINGE, MODIFIED_HUBER], ids=lambda loss: loss.name)
+def test_the_lowest_point_where_nothing_bends(loss):
+    """All rows are far beyond the knee at first, as many on the one side as on the other, but for their prices."""
+    r, e = np.full(200, 1e4), np.where(np.arange(200) % 2, 1.0, -1.0)
+    costs = np.where(np.arange(200) % 2, 2.0, 1.0)
+    with Threads() as threads:
+        t = Line(costs, loss, threads).lowest(r, e, 0.0, 0.0, 0.0, 0.0)
+    assert costs @ loss.value(r - t * e) <= min(costs @ loss.value(r - other * e) for other in (9e3, 1e4, 1.1e4, 2e4))
 
 
 @each_bias
@@ -155,5 +166,5 @@ def test_it_ends_where_rounding_does_not_let_it_go_on():
 
 def test_the_hinge_is_refused():
     problem = SoftMargin(np.eye(2), np.array([1.0, -1.0]), np.ones(2), HINGE, True)
-    with pytest.raises(ValueError, match="squared hinge"):
+    with pytest.raises(ValueError, match="needs a loss that bends: the hinge has no slope"):
         next(semismooth_newton(problem, tol=1e-6))

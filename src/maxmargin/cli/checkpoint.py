@@ -57,7 +57,7 @@ def what_is_not_kept(classifier: Any) -> str | None:
     is_hard = values.get("C") == math.inf
     if is_hard and "kernel" in values:
         return "the hard margin of a kernel is not kept in a checkpoint: --resume begins it anew"
-    by_newton = values.get("solver") == "newton" or ("loss" in values and not LOSSES[values["loss"]].is_bounded)
+    by_newton = values.get("solver") == "newton" or ("loss" in values and LOSSES[values["loss"]].is_smooth)
     if is_hard or type(classifier).__name__ == "HardMarginSVM" or by_newton:
         return (
             "this algorithm may be kept between planes only: then --resume begins the plane anew that was being sought"

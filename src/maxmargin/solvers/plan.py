@@ -2,15 +2,16 @@
 
 Soft margins:
 
-    hinge, a few thousand numbers    the path of centres                                  interior_point
-    hinge, up to a few thousand      some sweeps of coordinate descent; if they do not    coordinate_descent,
+    a box, a few thousand numbers    the path of centres                                  interior_point
+    a box, up to a few thousand      some sweeps of coordinate descent; if they do not    coordinate_descent,
     columns                          get there soon, the path, whose cost is known        interior_point
     the same with so many rows       the same; the path of a sample, then that of the     coordinate_descent,
     that samples pay                 rows near its street                                 sieve
-    hinge, more columns              one dual variable at a time, then faces              coordinate_descent
-    squared hinge, few columns       Newton on the rows that pay                          newton
-    or few rows
-    squared hinge, many of both      one dual variable at a time                          coordinate_descent
+    a box, more columns              one dual variable at a time, then faces              coordinate_descent
+    no box, few columns or rows      Newton on the rows that pay                          newton
+    no box, many of both             one dual variable at a time                          coordinate_descent
+    a box and a wide bend, few       Newton first, then as with a box; the narrower the   newton
+    columns                          bend, the more steps, as rows cross the knee
 
 Coordinate descent is unbeatable where C |x|^2 is small or the rows are long and sparse, and hopeless on
 ill-conditioned columns at a large C; which of the two it is shows in how its gap falls, often in the first sweep: from
@@ -58,6 +59,7 @@ ROW = 10  # numbers: what a row costs beside its own numbers
 SIEVED = 0.5  # of the interior point's work is left to the sieve
 SPEED = 0.5  # its rows come in order and on every core, those of coordinate descent at random and on one
 SPEED_BESIDE_GROUPS = 0.8  # where those of coordinate descent come in groups of neighbours
+WIDE = 0.1  # a knee: from there on Newton takes a dozen steps or two, and ten times as many at a hundredth of it
 LOOK_BACK = 0.25  # of the passes: the gap fell since then
 DOUBT = 2.0  # how much worse coordinate descent must look at first
 NOTHING_SEEN = ((0.0, 1.0),)  # passes and gap: of an optimum, it is known at first that it is not negative
@@ -136,13 +138,18 @@ def passes_needed(seen: list[tuple[float, float]], tol: float) -> float:
 
 def plan(problem: SoftMargin, tol: float) -> Iterator[tuple[str, float]]:
     """The algorithms to try, in order, each with its patience: the passes over the rows that the next would need."""
-    if not problem.loss.is_bounded:
+    loss = problem.loss
+    if loss.is_smooth and loss.knee >= WIDE:
         from maxmargin.solvers.newton.systems import has_few_columns, has_few_rows
 
-        newton_first = has_few_columns(problem) or has_few_rows(problem)
-        for name in ("newton", "coordinate_descent") if newton_first else ("coordinate_descent", "newton"):
-            yield name, math.inf
-        return
+        newton_first = has_few_columns(problem) or (not loss.is_bounded and has_few_rows(problem))
+        if newton_first:
+            yield "newton", math.inf
+        if not loss.is_bounded:
+            yield "coordinate_descent", math.inf
+            if not newton_first:
+                yield "newton", math.inf
+            return
     if problem.n_rows * problem.n_columns <= SMALL:
         yield "interior_point", math.inf
     if problem.n_columns <= FEW_COLUMNS:
