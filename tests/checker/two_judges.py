@@ -35,10 +35,10 @@ def table_of(X, y, sample_weight=None):
         X.sum_duplicates()
         X.eliminate_zeros()
         ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        rows = [(X.indices[start:end].tolist(), X.data[start:end].tolist()) for start, end in ends]
+        rows = [dict(zip(X.indices[start:end].tolist(), X.data[start:end].tolist(), strict=True)) for start, end in ends]
     else:
         X = np.asarray(X, dtype=float)
-        rows = [(range(X.shape[1]), row) for row in X.tolist()]
+        rows = [dict(enumerate(row)) for row in X.tolist()]
     weights = [1.0] * len(rows) if sample_weight is None else np.asarray(sample_weight, dtype=float).tolist()
     return {
         "rows": rows, "labels": [str(label) for label in np.asarray(y).tolist()], "weights": weights,
@@ -48,7 +48,7 @@ def table_of(X, y, sample_weight=None):
 
 def by_the_checker(text, table):
     """VERIFIED, REFUSED or CANNOT CHECK; and why."""
-    return checker.judge(checker.parsed(text), table)
+    return checker.judge(text, table)
 
 
 def by_the_library(text, X, y, sample_weight=None, kernel=None):
