@@ -14,18 +14,19 @@ import scipy.sparse as sparse
 from maxmargin.certificates.multiclass import MulticlassCertificate, kind_of
 from maxmargin.certificates.proof import read_back
 
-CHECKER = Path(__file__).parents[2] / "checker" / "check.py"
+CHECKER = Path(__file__).parents[2] / "checker"
 
 
-def load_checker():
-    """The checker as a module of its own."""
-    spec = importlib.util.spec_from_file_location("independent_checker", CHECKER)
+def loaded(name):
+    """A file of the checker as a module of its own."""
+    spec = importlib.util.spec_from_file_location(f"checker_{name}", CHECKER / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-checker = load_checker()
+figures = loaded("figures")
+check = figures.check
 
 
 def table_of(X, y, sample_weight=None):
@@ -46,9 +47,9 @@ def table_of(X, y, sample_weight=None):
     }  # fmt: skip
 
 
-def by_the_checker(text, table):
+def by_the_checker(text, table, with_figures=True):
     """VERIFIED, REFUSED or CANNOT CHECK; and why."""
-    return checker.judge(text, table)
+    return check.judge(text, table, figures.Figures if with_figures else check.Problem)
 
 
 def by_the_library(text, X, y, sample_weight=None, kernel=None):
