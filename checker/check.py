@@ -92,7 +92,7 @@ def read(path: str, about: Fields) -> Fields:
             names, *lines = csv.reader(file, delimiter="\t" if path.endswith(".tsv") else ",")
             columns: Any = dict(zip(names, zip(*lines, strict=True), strict=True))
             labels = columns.pop(about.get("label", names[-1]))
-            weights = [float(cell) for cell in columns.pop(about.get("weight"), ["1"] * len(lines))]
+            weights = list(map(float, columns.pop(about["weight"]) if "weight" in about else ["1"] * len(lines)))
             rows = [dict(enumerate(map(float, line))) for line in zip(*columns.values(), strict=True)]
             return {"rows": rows, "labels": labels, "weights": weights, "width": len(columns), "more": False}
         words = [line for line in (line.partition("#")[0].split() for line in file) if line]

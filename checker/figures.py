@@ -34,6 +34,7 @@ require, INF, ONE, U, ZERO = check.require, check.INF, check.ONE, check.U, Fract
 
 NEAR = Fraction(1e-6)  # how far a figure may be off, relatively, beside its own rounding
 SLACK = Fraction(1e-9)  # likewise the bound of a theorem
+LEAST_BEND, LIGHTEST = Fraction(1, 2**1000), 2**900  # sum q a^2 / 2, and the lighter class over the heavier one
 INSIDE = Fraction(1e-3)  # weights nearer to their limits do not tell b
 CONDITIONS = {"stationarity", "primal", "dual", "slackness", "bias"}
 LOOKS = ("NOT_ASKED", "FOUND", "NONE_FOUND", "TOO_LARGE", "NO_TIME")
@@ -98,7 +99,7 @@ class Figures(check.Problem):  # type: ignore[misc]
             blur = 4 * (self.error / m + Fraction(1.02) * U * (len(share) + self.d + 8) * longest * self.s / root(star))
             least = min(share.values()) + Fraction(1e-12)
             rows = {
-                "primal": [self.kept[i] for i, own in enumerate(self.f) if own <= m + 2 * self.error],
+                "primal": [self.kept[i] for i, own in enumerate(self.f) if own <= m + 4 * self.error],
                 "dual": [self.kept[i] for i, own in share.items() if own <= least],
             }
             apart = max(ZERO, 1 - cosine) if l1 else root(max(ZERO, 2 - 2 * cosine))
@@ -125,7 +126,9 @@ class Figures(check.Problem):  # type: ignore[misc]
             square = self.square * self.factor**2
             bent = square + sum(bending * own**2 for bending, own in zip(q, a, strict=True))
             best = self.gain / bent if bent and (box == INF or self.gain < bent) else ONE
-            best = best if self.gain else ZERO
+            lost = bend and bent - square < 2 * LEAST_BEND  # float64 loses such weights, and reports on none
+            lost = lost or (self.bias and min(self.sums) * LIGHTEST <= max(self.sums))
+            best = ZERO if lost or not self.gain else best
             value = self.w_square / m**2 / 2 + sum(paid) or ONE
             scale = max(root(self.w_square) / m, best * root(square)) or ONE
             apart = self.w_square / m**2 - 2 * best * self.inner * self.factor / m + best**2 * square

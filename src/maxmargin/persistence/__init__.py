@@ -10,6 +10,7 @@ from maxmargin.persistence.exchange.onnx import write_onnx
 from maxmargin.persistence.exchange.skops import read_skops, write_skops
 from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.model_file import ModelInfo, load, model_info, save
+from maxmargin.persistence.proof_files import write_proof
 
 __all__ = [
     "Fingerprint",
@@ -27,5 +28,6 @@ __all__ = [
     "write_liblinear",
     "write_libsvm",
     "write_onnx",
+    "write_proof",
     "write_skops",
 ]
