@@ -126,11 +126,10 @@ class Problem:
         self.costs = [float(C) * (price.get(labels[i], 1.0) * weights[i]) for i in kept]  # rounded, as solvers see them
         require(all(0.0 < own < INF or (own == C and "loss" not in c) for own in self.costs), "C_i must be above 0")
         cells, self.unit = exact([cell for i in kept for cell in table["rows"][i].values()])
-        taken, self.largest = iter(cells), max(map(abs, cells), default=0) * self.unit
+        taken = iter(cells)
         self.rows = [{column: next(taken) for column in table["rows"][i]} for i in kept]
         self.gamma, self.coef0, self.degree = c.get("gamma", 1) * self.unit**2, c.get("coef0", 0), c.get("degree", 1)
         self.lift = int("kernel" in c and c.get("fit_intercept", False))
-        self.radius = max(self.k(i, [i])[0] for i in range(len(kept)))  # R^2 = max k(x, x)
         # n_i / s are the weights times y_i, of sum 1 in each class (without a bias: in all); p = sum n_i phi(x_i);
         # n_i factor are the weights a_i y_i, balanced; without a w, the plane is w = p factor.
         integers, self.weight_unit = exact(c["weights"])
@@ -143,6 +142,7 @@ class Problem:
         self.n, self.b = {i: own * times[self.signs[i]] for i, own in self.given.items()}, Fraction(c.get("b", 0))
         self.factor = self.weight_unit * (min(up, down) if self.bias else self.s) / max(self.s, 1)
         self.gain = sum(map(abs, self.n.values())) * self.factor  # sum a_i
+        self.longest: Any = max((self.k(i, [i])[0] for i in self.n), default=0)  # |phi(x)|^2 of rows with weight
         if "w" in c:
             w, unit = exact(c["w"])
             vector, p = Counter(dict(enumerate(w))), Counter[int]()
@@ -193,9 +193,10 @@ class Problem:
 
     def separation(self) -> None:
         c, m, sides, lower, upper = self.c, min(self.f), 1 + self.bias, self.c["margin_lower"], self.c["margin_upper"]
-        l1, size, star = c.get("norm") == "l1", self.w_square, self.square  # |w|^2, and s^2 |p|_*^2
+        l1, look, size, star = c.get("norm") == "l1", c.get("further_look"), self.w_square, self.square  # |w|^2, |sp|^2
         if l1:
             size, star = Fraction(sum(map(abs, self.w))) ** 2, max(map(abs, self.p), default=0) ** 2
+            self.longest = max((abs(own) * self.unit for i in self.n for own in self.rows[i].values()), default=0) ** 2
         proven = lower == -INF or (size and lower < INF and m * abs(m) >= lower * abs(lower) * size)
         require(proven, "the plane does not prove margin_lower")
         for name, g in (("primal", float(lower)), ("dual", float(upper))):
@@ -203,16 +204,15 @@ class Problem:
             require(c[name] == value, f"{name} is not what follows from the margin")
         require((c["verdict"] in ("OPTIMAL", "SEPARABLE")) == (lower > 0), "the verdict denies margin_lower")
         off = self.off_plane() if c["verdict"] == "WEAKLY_SEPARABLE" else None
-        require(off != 0, "the plane has rows on its wrong side, or all rows on itself")
         if c["verdict"] in ("NOT_SEPARABLE", "WEAKLY_SEPARABLE"):
             require(upper == 0 and self.s and self.meet(), "no combination of the witness rows vanishes")
             off_by = Fraction(4.04) * U * (len(self.n) + 3) * sides * self.s
-            require(star <= off_by**2 * (self.largest**2 if l1 else self.radius), "the weights are not the witness's")
+            require(star <= off_by**2 * self.longest, "the weights are not the witness's")
         else:
             proven = upper == INF or (self.s and upper >= 0 and star <= (sides * upper * self.s) ** 2)
             require(proven and (upper > 0 or "kernel" in c), "the weights do not prove margin_upper")
             self.gap(lower, upper)
-        require(c.get("rows_off_plane") in (None, off) and (off or c.get("further_look") != "FOUND"), "no weak plane")
+        require(c.get("rows_off_plane") in (None, off) and (off or (off is None and look != "FOUND")), "no weak plane")
 
     def soft_margin(self) -> None:
         c, hard, m = self.c, self.c["C"] == INF, min(self.f) if self.c["C"] == INF else ONE
@@ -221,7 +221,7 @@ class Problem:
             empty = c["primal"] == c["dual"] == INF and c["b"] == 0 and c["kkt"] is None and not c.get("theorems")
             require(hard and empty and self.s and self.meet(), "no combination of the witness rows vanishes")
             even = abs(self.sums[0] - self.sums[1]) * 10**9 <= sum(self.sums)
-            near = even and self.w_square <= 1200 * U * self.gain**2 * self.radius
+            near = even and self.w_square <= 1200 * U * self.gain**2 * self.longest
             return require(near, "the weights are not the witness's")
         require(all(own * self.weight_unit <= box * self.costs[i] for i, own in self.given.items()), "a_i is above u")
         missing = [(Fraction(cost), 1 - own / m) for cost, own in zip(self.costs, self.f, strict=True) if own < m]

@@ -72,7 +72,9 @@ class Figures(check.Problem):  # type: ignore[misc]
     """A problem whose figures are looked at, after its proofs."""
 
     def prepare(self) -> None:
-        """What several figures need: w.p, and how far float64 may be off in one f_i."""
+        """What several figures need: w.p, max |x_ij|, max |phi(x)|^2, and how far float64 may be off in one f_i."""
+        self.largest = max((abs(cell) * self.unit for row in self.rows for cell in row.values()), default=ZERO)
+        self.radius = max(self.k(i, [i])[0] for i in range(len(self.rows)))
         self.inner = sum(own * self.values[i] for i, own in self.n.items())
         reach = sum(map(abs, self.w)) * self.largest if "w" in self.c else self.gain * self.radius
         self.error = Fraction(1.02) * U * (self.d * self.degree + 8) * (reach + abs(self.b))
