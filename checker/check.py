@@ -117,10 +117,10 @@ class Problem:
         texts, C, prices = set(labels), c.get("C", INF), c.get("class_weight", [])
         plus = {text for text in texts if same(text, c["positive"])}
         rest = {text for text in texts if c["negative"] is None or same(text, c["negative"])}
-        self.kept = kept = [i for i, text in enumerate(labels) if text in plus | rest and weights[i] != 0.0]
+        kept = [i for i, (text, own) in enumerate(zip(labels, weights, strict=True)) if text in plus | rest and own]
         fits = table["width"] == self.d or (table["more"] and table["width"] < self.d)
         require(fits and len(kept) == c["n_rows"], "the certificate is about another number of rows or columns")
-        self.signs = [1 if labels[i] in plus else -1 for i in kept]
+        self.kept, self.signs = kept, [1 if labels[i] in plus else -1 for i in kept]
         price = {text: float(own) for name, own in prices for text in texts if same(text, name)}
         require(len(price) == len(prices), "class_weight names no label, or one twice")
         self.costs = [float(C) * (price.get(labels[i], 1.0) * weights[i]) for i in kept]  # rounded, as solvers see them

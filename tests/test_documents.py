@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
     "name",
     [
         "README.md",
+        "docs/certificate_format.md",
         "docs/coming_from_scikit_learn.md",
         "docs/duality.md",
         "docs/kernels.md",
@@ -21,7 +22,8 @@ ROOT = Path(__file__).parents[1]
         "docs/probabilities.md",
     ],
 )
-def test_examples_run(name):
+def test_examples_run(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
     failures, tried = doctest.testfile(
         str(ROOT / name), module_relative=False, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     )

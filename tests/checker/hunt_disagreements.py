@@ -3,9 +3,9 @@
     PYTHONPATH=src:tests python tests/checker/hunt_disagreements.py [FITS] [SEED]        1000 and 0 by default
 
 FITS random problems with nasty numbers, and what a liar makes of their certificates: `certificates/hunt_false_verdicts`
-tells which. Each is judged by `verify(exact=True)`, by check.py (the proofs) and by figures.py (all of it). About proofs
-they must agree. Figures of float64 are compared up to rounding, of which each judge has bounds of its own: where a
-forgery is between them, it is counted, and no mistake. An honest certificate must be verified by both.
+tells which. Each is judged by `verify(exact=True)`, by check.py (the proofs) and by figures.py (all of it). About the
+proofs they must agree. Figures of float64 are compared up to rounding, of which each judge has bounds of its own: where
+a forgery is between them, it is counted, and no mistake. An honest certificate must be verified by both.
 """
 
 import collections
@@ -61,9 +61,12 @@ def falsehoods(tally):
         for told in importlib.import_module(f"certificates.{name}").falsehood.told:
             for make in told.about:
                 case = told.tell(honest(make))
+                kernel = getattr(case, "kernel", None)
                 try:
+                    if kernel is not None and case.certificate.kernel != "function":
+                        raise ValueError("a function that is given beside the files")
                     text, table = case.certificate.to_json(), table_of(case.X, case.y, case.sample_weight)
-                    library = by_the_library(text, case.X, case.y, case.sample_weight, getattr(case, "kernel", None))
+                    library = by_the_library(text, case.X, case.y, case.sample_weight, kernel)
                 except (TypeError, ValueError, AttributeError, IndexError):
                     tally.counts["falsehoods that no file can tell"] += 1
                     continue
@@ -110,8 +113,11 @@ def main(fits=1000, seed=0):
     )
     for outcome, count in sorted(tally.counts.items()):
         print(f"  {count:8,}  {outcome}")
-    for what, why, text, X, y in tally.wrong[:5]:
-        print(what, why, text, np.asarray(X).tolist(), np.asarray(y).tolist(), sep="\n  ")
+    for what, why, *_ in tally.wrong:
+        print(f"{what}: {why}")
+    if tally.wrong:
+        _, _, text, X, y = tally.wrong[0]
+        print(text, table_of(X, y)["rows"], np.asarray(y).tolist(), sep="\n")
     return 1 if tally.wrong else 0
 
 
