@@ -13,7 +13,7 @@ Separation: the best margin g* is the largest min_i f_i / |w| of all planes (w, 
                    some plane near the one given has all f_i >= 0 and some f_i > 0.
 Soft margin: P(w, b) = 1/2 |w|^2 + sum C_i loss(1 - f_i) is to be least; C_i = C times class weight times row weight.
     primal         >= P of the plane that is given >= min P.
-    dual           C loss(t) >= a t - q a^2 / 2 for 0 <= a <= u; hinge max(0, t): u = C, q = 0; its square: u = inf,
+    dual           C loss(t) = max { a t - q a^2 / 2: 0 <= a <= u }; hinge max(0, t): u = C, q = 0; its square: u = inf,
                    q = 1 / (2 C). Summed up, with sum a_i y_i = 0 unless b = 0: for every plane P >= D(a), which is
                    sum a_i - 1/2 |sum a_i y_i x_i|^2 - 1/2 sum q_i a_i^2. The weights given, in [0, u], become such a:
                    the class of the larger sum is scaled down to the other's, then all by the best factor.
@@ -38,13 +38,13 @@ from typing import Any
 
 Fields = dict[str, Any]
 INF, ONE, U = math.inf, Fraction(1), Fraction(1, 2**53)  # U: the largest relative error of one rounding
-LOSSES: Fields = {"hinge": (ONE, Fraction(0)), "squared_hinge": (INF, Fraction(1, 2))}  # u / C and q C
+LOSSES: Any = {"hinge": (1, 0), "squared_hinge": (INF, 0.5), "huber_hinge": (1, None), "modified_huber": (4, 0.5)}
 SHARED = "verdict positive negative n_rows n_columns rows weights primal dual kkt theorems "
 KERNEL, KERNELS = "kernel gamma coef0 degree ", ("linear", "poly", "rbf", "function", "precomputed")
 LINEAR = "norm fit_intercept w b margin_lower margin_upper tol rows_off_plane further_look"
 KINDS = {  # the fields and the verdicts of each kind of certificate
     "separation": (SHARED + LINEAR, "OPTIMAL SEPARABLE WEAKLY_SEPARABLE NOT_SEPARABLE UNDECIDED STOPPED"),
-    "soft margin": (SHARED + "loss C class_weight fit_intercept w b tol", "OPTIMAL BOUNDED"),
+    "soft margin": (SHARED + "loss huber_width C class_weight fit_intercept w b tol", "OPTIMAL BOUNDED"),
     "kernel margin": (SHARED + KERNEL + "C class_weight b tol", "OPTIMAL BOUNDED NOT_SEPARABLE"),
     "kernel separation": (SHARED + KERNEL + "fit_intercept margin_lower margin_upper", "SEPARABLE UNDECIDED STOPPED"),
 }
@@ -53,7 +53,7 @@ NUMBERS_OF_JSON: Fields = {  # as fractions; what JSON has no number for is writ
     "object_hook": lambda one: float(one["number"]) if "number" in one else one,
 }
 NUMBERS = {"b", "C", "gamma", "coef0", "margin_lower", "margin_upper", "primal", "dual", "tol"}
-ADDED = {"theorems", "rows_off_plane", "further_look"}  # which old certificates do not have
+ADDED = {"theorems", "rows_off_plane", "further_look", "huber_width"}  # which old certificates do not have
 
 
 def require(holds: Any, why: str, refusal: type[Exception] = ValueError) -> None:
@@ -216,7 +216,9 @@ class Problem:
 
     def soft_margin(self) -> None:
         c, hard, m = self.c, self.c["C"] == INF, min(self.f) if self.c["C"] == INF else ONE
-        box, bend = (INF, Fraction(0)) if hard else LOSSES[c.get("loss", "hinge")]
+        box, bend, width = (INF, 0, None) if hard else (*LOSSES[c.get("loss", "hinge")], c.get("huber_width"))
+        require(width is None if bend is not None else 1e-9 <= width <= 1e9, "no such huber_width")
+        bend = Fraction(width if bend is None else bend)  # u = box C, q = bend / C
         if c["verdict"] == "NOT_SEPARABLE":
             empty = c["primal"] == c["dual"] == INF and c["b"] == 0 and c["kkt"] is None and not c.get("theorems")
             require(hard and empty and self.s and self.meet(), "no combination of the witness rows vanishes")
@@ -226,8 +228,7 @@ class Problem:
         require(all(own * self.weight_unit <= box * self.costs[i] for i, own in self.given.items()), "a_i is above u")
         missing = [(Fraction(cost), 1 - own / m) for cost, own in zip(self.costs, self.f, strict=True) if own < m]
         paid = [cost * (t**2 / (2 * bend) if t <= box * bend else box * t - box**2 * bend / 2) for cost, t in missing]
-        primal = self.w_square / m**2 / 2 + sum(paid) if m > 0 else INF
-        require(primal <= c["primal"], "the objective of the plane is above primal")
+        require((self.w_square / m**2 / 2 + sum(paid) if m > 0 else INF) <= c["primal"], "the plane is above primal")
         up = [math.ceil(2**1400 * bend * own**2 / Fraction(self.costs[i])) for i, own in self.n.items() if bend]
         bent = (self.square + Fraction(sum(up), 2**1400)) * self.factor**2  # |sum a_i y_i x_i|^2 + sum q_i a_i^2
         best = self.gain / bent if bent and (box == INF or self.gain < bent) else ONE
@@ -253,8 +254,7 @@ def check(c: Fields, table: Fields, problem: type[Problem]) -> None:
         plain = name in KERNELS and numbers[name == "rbf" :] == [1, 0, 1][name == "rbf" :]
         known = (plain or name == "poly") and type(c["degree"]) is int and 0 <= min(numbers) <= max(numbers) < INF
         require(known, f"there is no kernel {name!r} with such numbers")
-        rational = name in ("linear", "poly") and c["degree"] <= 1000
-        rational = rational or (name, c["verdict"]) == ("rbf", "NOT_SEPARABLE")
+        rational = c["degree"] <= 1000 if name in KERNELS[:2] else (name, c["verdict"]) == ("rbf", "NOT_SEPARABLE")
         require(rational, f"the kernel {name} is not rational, too long, or taken on trust", NotImplementedError)
     problem(c, table).soft_margin() if "C" in c else problem(c, table).separation()
 

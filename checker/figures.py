@@ -34,7 +34,7 @@ require, INF, ONE, U, ZERO = check.require, check.INF, check.ONE, check.U, Fract
 
 NEAR = Fraction(1e-6)  # how far a figure may be off, relatively, beside its own rounding
 SLACK = Fraction(1e-9)  # likewise the bound of a theorem
-LEAST_BEND, LIGHTEST = Fraction(1, 2**1000), 2**900  # sum q a^2 / 2, and the lighter class over the heavier one
+LEAST_BEND, LIGHTEST = Fraction(1, 2**1000), 2**900  # sum q a^2, and the lighter class over the heavier one
 INSIDE = Fraction(1e-3)  # weights nearer to their limits do not tell b
 CONDITIONS = {"stationarity", "primal", "dual", "slackness", "bias"}
 LOOKS = ("NOT_ASKED", "FOUND", "NONE_FOUND", "TOO_LARGE", "NO_TIME")
@@ -117,6 +117,7 @@ class Figures(check.Problem):  # type: ignore[misc]
             return
         self.prepare()
         box, bend = (INF, ZERO) if hard else check.LOSSES[c.get("loss", "hinge")]
+        bend = Fraction(c["huber_width"] if bend is None else bend)
         m = min(self.f) if hard else ONE
         if c["kkt"] is not None:
             require(m > 0, "no plane is known that could meet the conditions of optimality")
@@ -128,7 +129,7 @@ class Figures(check.Problem):  # type: ignore[misc]
             square = self.square * self.factor**2
             bent = square + sum(bending * own**2 for bending, own in zip(q, a, strict=True))
             best = self.gain / bent if bent and (box == INF or self.gain < bent) else ONE
-            lost = bend and bent - square < 2 * LEAST_BEND  # float64 loses such weights, and reports on none
+            lost = bend and bent - square < LEAST_BEND  # float64 loses such weights, and reports on none
             lost = lost or (self.bias and min(self.sums) * LIGHTEST <= max(self.sums))
             best = ZERO if lost or not self.gain else best
             value = self.w_square / m**2 / 2 + sum(paid) or ONE

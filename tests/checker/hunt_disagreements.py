@@ -17,6 +17,7 @@ import warnings
 import numpy as np
 from certificates.hunt_false_verdicts import EXACT_KINDS, forgeries, issued, rows
 from checker.two_judges import (
+    HONEST,
     NO_PROOFS,
     VERIFIED,
     by_the_checker,
@@ -27,7 +28,6 @@ from checker.two_judges import (
     table_of,
 )
 from falsehoods import honest
-from small_certificates import MAKERS
 
 FALSEHOODS = (
     "test_false_numbers", "test_false_problems", "test_soft_false_numbers", "test_soft_false_problems",
@@ -78,7 +78,7 @@ def falsehoods(tally):
 
 def fields(tally):
     """One field after the other."""
-    for name, make in MAKERS.items():
+    for name, make in HONEST.items():
         case = make()
         table = table_of(case.X, case.y, case.sample_weight)
         for path, text in forged_texts(case):

@@ -8,6 +8,7 @@ import pytest
 from certificates.hunt_false_verdicts import EXACT_KINDS, forgeries, issued, rows
 from checker.two_judges import (
     CANNOT,
+    HONEST,
     NO_PROOFS,
     OUT_OF_REACH,
     REFUSED,
@@ -20,7 +21,6 @@ from checker.two_judges import (
     table_of,
 )
 from persistence.make_corpus import CORPUS, MODELS, estimator_of, prepared
-from small_certificates import MAKERS
 
 from maxmargin import HardMarginSVM, KernelSVM, LinearSVM, NotSeparableError, separability
 from maxmargin.persistence import model_info
@@ -41,9 +41,9 @@ def agree(text, X, y, sample_weight=None, kernel=None):
     return library, own
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", HONEST)
 def test_honest_certificates(name):
-    case = MAKERS[name]()
+    case = HONEST[name]()
     text = case.certificate.to_json()
     _, own = agree(text, case.X, case.y, case.sample_weight, case.kernel)
     reached = case.certificate_kernel not in OUT_OF_REACH or case.certificate.verdict.name == "NOT_SEPARABLE"
@@ -64,9 +64,9 @@ def test_corpus(path):
     assert library[0] == own[0] or "kernel_precomputed" in path.stem
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", HONEST)
 def test_every_field_forged(name):
-    case = MAKERS[name]()
+    case = HONEST[name]()
     table = table_of(case.X, case.y, case.sample_weight)
     for path, text in forged_texts(case):
         library = by_the_library(text, case.X, case.y, case.sample_weight, case.kernel)

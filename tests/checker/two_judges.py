@@ -12,12 +12,19 @@ import numpy as np
 import scipy.sparse as sparse
 from certificates.hunt_false_verdicts import ONLY_FIGURES
 from certificates.test_every_field import at, forged_values, name_of, places
+from small_certificates import MAKERS, MIXED, WEIGHTS, fitted
 
+from maxmargin import LinearSVM
 from maxmargin.certificates.multiclass import MulticlassCertificate, kind_of
 from maxmargin.certificates.proof import spell_out
 
 CHECKER = Path(__file__).parents[2] / "checker"
 VERIFIED, REFUSED, CANNOT = "VERIFIED", "REFUSED", "CANNOT CHECK"
+HONEST = MAKERS | {
+    "huber": lambda: fitted(LinearSVM(C=2.0, loss="huber_hinge", huber_width=0.25), MIXED),
+    "huber with weights": lambda: fitted(LinearSVM(loss="huber_hinge"), MIXED, sample_weight=WEIGHTS),
+    "modified huber": lambda: fitted(LinearSVM(loss="modified_huber", fit_intercept=False), MIXED),
+}
 NO_PROOFS = ("kkt", "theorems", "further_look")  # fields at which check.py does not look
 OUT_OF_REACH = ("rbf", "function", "precomputed")  # kernels whose values are not rational, or taken on trust
 

@@ -34,6 +34,8 @@ def exported(write, run, tmp_path, text, fit=(), data=("--label", "y"), name="da
         [],
         ["-c", "inf"],
         ["--loss", "squared_hinge", "--no-bias"],
+        ["--loss", "huber_hinge"],
+        ["--loss", "modified_huber"],
         ["--scale", "none", "-w", "left=3"],
         ["--scale", "minmax"],
         ["--algorithm", "hard-margin", "--set", "norm=l1"],

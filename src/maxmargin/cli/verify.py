@@ -115,7 +115,7 @@ def exported(
 ) -> list[str]:
     """Write the proof as files of its own; none of them is one that was read."""
     from maxmargin.persistence import ModelFileError, write_proof
-    from maxmargin.persistence.proof_files import CERTIFICATE, table_name
+    from maxmargin.persistence.exchange.proof_files import CERTIFICATE, table_name
 
     for name in (CERTIFICATE, table_name(X)):
         refuse_to_write_over(str(Path(folder) / name), data, model, sql=sql)

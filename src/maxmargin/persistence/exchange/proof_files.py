@@ -25,9 +25,9 @@ import numpy as np
 from maxmargin._version import __version__
 from maxmargin.data.labels import check_labels, check_weights
 from maxmargin.data.matrix import check_rows, is_sparse
-from maxmargin.reading.svmlight_writer import write_svmlight
 from maxmargin.persistence.atomic import write_atomically
 from maxmargin.persistence.errors import ModelFileError
+from maxmargin.reading.svmlight_writer import write_svmlight
 
 FORMAT, VERSION = "maxmargin certificate", 1
 CERTIFICATE = "certificate.json"
