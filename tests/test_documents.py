@@ -27,6 +27,7 @@ def own_registries():
     "name",
     [
         "README.md",
+        "docs/certificate_format.md",
         "docs/coming_from_scikit_learn.md",
         "docs/duality.md",
         "docs/extending.md",
@@ -37,7 +38,8 @@ def own_registries():
     ],
 )
 @pytest.mark.usefixtures("own_registries")
-def test_examples_run(name):
+def test_examples_run(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
     failures, tried = doctest.testfile(
         str(ROOT / name), module_relative=False, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     )

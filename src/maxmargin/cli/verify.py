@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
 from maxmargin.cli import datafile
 from maxmargin.cli.certified import certificate_for_machines, exit_code, tell_certificate
 from maxmargin.cli.console import UserError, messages, say, say_json
 from maxmargin.cli.datafile import Format
-from maxmargin.cli.model import in_a_sentence, load_and_read
+from maxmargin.cli.model import Model, in_a_sentence, load_and_read
 from maxmargin.cli.options import (
     AsJson,
     Data,
@@ -22,6 +28,8 @@ from maxmargin.cli.options import (
     Weight,
     ZeroBased,
 )
+from maxmargin.cli.outputs import refuse_to_write_over
+from maxmargin.cli.preparation import inner_steps, names_after
 
 
 def verify(
@@ -35,12 +43,22 @@ def verify(
     zero_based: ZeroBased = None,
     sql: Sql = None,
     exact: Exact = False,
+    export: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write the certificate as JSON, and the table as the planes saw it, for a check without this library.",
+        ),
+    ] = None,
     no_header: NoHeader = False,
     format: FileFormat = Format.AUTO,
     as_json: AsJson = False,
 ) -> int:
     """Check the proof in a model against the data that it was fitted on, with code that imports no solver; and that the
     model predicts by the planes that are proven.
+
+    --export FOLDER writes certificate.json and table.csv (table.svm of a sparse file): checker/check.py, which needs
+    nothing but Python, checks them again.
 
     Exit codes: 0 proven, 2 the proof does not hold on these data or left a gap, 3 proven not separable, 1 an error; a
     model that predicts by other planes than those of its certificate is one.
@@ -67,9 +85,11 @@ def verify(
         X = loaded.prepared(table)
         verification = verify_model(loaded.classifier, X, table.y, exact=exact, sample_weight=table.weights)
         same = loaded.is_fitted_on(X, table.y)
+        files = None if export is None else exported(export, loaded, table, X, certificate, model, data, sql)
     if as_json:
         found = {"model": model, "file": table.name, "holds": bool(verification), "is_the_data_of_the_fit": same}
         found["predictions"] = predictions_of(loaded.classifier) if verification else None
+        found["exported"] = files
         say_json({**found, **certificate_for_machines(certificate, verification)})
     else:
         say(datafile.headline(table))
@@ -78,4 +98,35 @@ def verify(
             say(f"  {predictions_of(loaded.classifier)}")
         if same is not None:
             say(f"  These are {'' if same else 'not '}the data that the model was fitted on, by their fingerprint.")
+        if files is not None:
+            say(f"  Written to be checked without this library: python checker/check.py {shlex.join(files)}")
     return int(exit_code(certificate, verification))
+
+
+def exported(
+    folder: str,
+    loaded: Model,
+    table: datafile.DataFile,
+    X: Any,
+    certificate: Any,
+    model: str,
+    data: str,
+    sql: str | None,
+) -> list[str]:
+    """Write the proof as files of its own; none of them is one that was read."""
+    from maxmargin.persistence import ModelFileError, write_proof
+    from maxmargin.persistence.exchange.proof_files import CERTIFICATE, table_name
+
+    for name in (CERTIFICATE, table_name(X)):
+        refuse_to_write_over(str(Path(folder) / name), data, model, sql=sql)
+    names = None if loaded.names is None else names_after(loaded.scaler, loaded.names)
+    prepared = [type(step).__name__ for step, _ in inner_steps(loaded.scaler)]
+    try:
+        files = write_proof(
+            certificate, X, table.y, folder, sample_weight=table.weights, names=names, prepared=prepared
+        )
+    except ModelFileError as error:
+        raise UserError(str(error)) from None
+    except OSError as error:
+        raise UserError(f"{folder} cannot be written into: {(error.strerror or str(error)).lower()}") from None
+    return [str(file) for file in files]

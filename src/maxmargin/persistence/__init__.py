@@ -7,6 +7,7 @@ from maxmargin.persistence.exchange.coefficients import write_coefficients
 from maxmargin.persistence.exchange.liblinear import read_liblinear, write_liblinear
 from maxmargin.persistence.exchange.libsvm import read_libsvm, write_libsvm
 from maxmargin.persistence.exchange.onnx import write_onnx
+from maxmargin.persistence.exchange.proof_files import write_proof
 from maxmargin.persistence.exchange.skops import read_skops, write_skops
 from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.model_file import ModelInfo, load, model_info, save
@@ -27,5 +28,6 @@ __all__ = [
     "write_liblinear",
     "write_libsvm",
     "write_onnx",
+    "write_proof",
     "write_skops",
 ]
