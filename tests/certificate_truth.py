@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from oracles import NOT, WEAKLY, fractions_of, is_lower_bound, is_upper_bound, truth
+from oracles import NOT, WEAKLY, fractions_of, is_lower_bound, is_upper_bound, touches, truth
 
 from maxmargin import Certificate, KernelCertificate, KernelSeparationCertificate, SoftMarginCertificate
 
@@ -40,6 +40,10 @@ def separation(c, X, signs, weights):
     verdict, claims_plane = c.verdict.name, c.margin_lower > -math.inf
     if claims_plane and (not np.any(c.w) or not is_lower_bound(c.margin_lower, X, signs, c.w, c.b, c.norm)):
         return "margin_lower"
+    if c.rows_off_plane is not None:
+        counted = 0 <= c.rows_off_plane <= c.n_rows and verdict == "WEAKLY_SEPARABLE"
+        if not counted or not touches(X, signs, c.w, c.b, c.rows_off_plane, c.fit_intercept):
+            return "rows_off_plane"
     if verdict in ("NOT_SEPARABLE", "WEAKLY_SEPARABLE"):
         if c.margin_upper != 0.0:
             return "margin_upper"

@@ -67,6 +67,23 @@ def truth(X, y, *, fit_intercept=True):
     return SEPARABLE if not carrying else NOT if len(carrying) == len(signs) else WEAKLY
 
 
+def touches(X, signs, w, b, off, fit_intercept):
+    """Whether some plane has the `off` rows that (w, b) puts farthest strictly on their side, the others on itself.
+
+    The planes through the others are a space: in its coordinates the `off` rows must be separable.
+    """
+    rows = signed_rows(X, signs, fit_intercept)
+    plane = [Fraction(float(v)) for v in (*w, b)]
+    values = [sum(v * z for v, z in zip(plane, row, strict=False)) for row in rows]
+    order = sorted(range(len(rows)), key=lambda i: values[i])
+    on, beyond = order[: len(rows) - off], order[len(rows) - off :]
+    if not on or not beyond:
+        return False
+    through = null_vectors([list(column) for column in zip(*(rows[i] for i in on), strict=True)])
+    inside = [[sum(v * z for v, z in zip(one, rows[i], strict=True)) for one in through] for i in beyond]
+    return bool(through) and not carriers(inside)
+
+
 # ------------------------------------------------------------------------------------------- the l2 margin, exactly
 
 

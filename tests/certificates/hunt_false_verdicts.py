@@ -121,6 +121,9 @@ def forgeries(c, random):
     if "w" in vars(c) and np.any(c.w):
         yield "plane", dataclasses.replace(c, w=c.w * (1.0 + factor * random.normal(size=len(c.w))))
         yield "plane", dataclasses.replace(c, b=c.b + factor * random.normal() * (abs(c.b) or 1.0) * c.fit_intercept)
+    if getattr(c, "rows_off_plane", None) is not None:
+        for count in {0, c.rows_off_plane - 1, c.rows_off_plane + 1, c.n_rows}:
+            yield "rows off", dataclasses.replace(c, rows_off_plane=count)
     for verdict in type(c).verdicts:
         if verdict is not c.verdict:
             yield "verdict", dataclasses.replace(c, verdict=verdict)
@@ -155,11 +158,13 @@ class Tally:
             if what is None:
                 outcome = "honest" if answer and false is None else "FALSE REFUSAL" if not answer else "ISSUED FALSE"
             elif answer:
-                outcome = "true and accepted" if false is None else "FALSE ACCEPTANCE"
+                outcome = "true and accepted" if false is None and what != "rows off" else "FALSE ACCEPTANCE"
             elif false is not None or is_about_figures(answer) or what in ("verdict", "rows"):
                 outcome = "refused"
             elif what == "weights" and certificate.is_about_margin and certificate.is_separable is False:
                 outcome = "refused"  # the weights of a witness are to vanish, and not only its rows
+            elif what in ("plane", "rows off") and certificate.verdict.name == "WEAKLY_SEPARABLE":
+                outcome = "refused"  # such a plane exists, but it is not the one that is claimed
             else:
                 outcome = "FALSE REFUSAL"
             self.counts[outcome] += 1

@@ -7,7 +7,7 @@ import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import NOT, SEPARABLE, WEAKLY, best_margin_squared, linear_program_margin, truth
+from oracles import NOT, SEPARABLE, WEAKLY, best_margin_squared, linear_program_margin, touches, truth
 from strategies import inseparable, separable, tables, weakly_separable
 
 from maxmargin.data import synthetic
@@ -23,6 +23,14 @@ def test_classics():
     assert truth([[0.0], [1.0]], [-1, 1], fit_intercept=False) == WEAKLY  # the zero row is on every plane
     assert truth([[1.0], [2.0]], [-1, 1], fit_intercept=False) == NOT
     assert truth([[1.0], [1.0]], [-1, 1]) == NOT
+
+
+def test_planes_that_touch():
+    X, signs, w = [[0.0, 0.0], [0.0, 2.0], [0.0, 1.0], [1.0, 0.0], [-1.0, 3.0]], np.array([1, 1, -1, 1, -1]), [1.0, 0.0]
+    assert [touches(X, signs, w, 0.0, off, True) for off in range(6)] == [False, False, True, False, False, False]
+    assert not touches(X, signs, [-1.0, 0.0], 0.0, 2, True)  # the two rows of the other side
+    assert touches(X[:1] + X[3:], signs[[0, 3, 4]], w, 0.0, 2, False)
+    assert not touches([[1.0], [-1.0], [1.0], [3.0]], np.array([1, 1, -1, 1]), [1.0], 1e-17, 2, True)
 
 
 @with_and_without_bias
