@@ -37,6 +37,7 @@ from maxmargin.estimators.fitted_models import FittedModel, read_model
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.estimators.kernel import MEGABYTE, KernelSVM, KernelWork
 from maxmargin.estimators.linear import LinearSVM
+from maxmargin.estimators.pipelines import behind_the_steps
 from maxmargin.problems.kernels import Points
 from maxmargin.problems.losses import HINGE, width_of
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
@@ -101,9 +102,7 @@ def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
         elif isinstance(estimator, Pipeline):
-            if len(estimator.steps) > 1:
-                X = estimator[:-1].transform(X)
-            estimator = estimator.steps[-1][1]
+            X, estimator = behind_the_steps(estimator, X), estimator.steps[-1][1]
         else:
             return estimator, X
 
