@@ -33,6 +33,7 @@ def test_an_estimator_shows_its_proof(estimator):
     assert type(estimator).__name__ in html
     certificate = estimator.certificate_
     assert certificate._repr_html_() in html
+    assert certificate._repr_html_() in estimator._repr_mimebundle_()["text/html"]
     assert certificate.verdict.value in html
     [share] = bars(html)
     margins = not hasattr(certificate, "C") or math.isinf(certificate.C)

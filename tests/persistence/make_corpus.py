@@ -139,7 +139,9 @@ def estimator_of(model):
 
 def prepared(model, X):
     """X as the estimator sees it."""
-    return model[:-1].transform(X) if isinstance(model, Pipeline) else X
+    for step in model[:-1] if isinstance(model, Pipeline) else ():
+        X = step.transform(X)
+    return X
 
 
 def answers(model, X):

@@ -165,3 +165,14 @@ def test_an_error_far_into_a_file_has_its_line(end, monkeypatch):
     table = read_table(io.BytesIO(end.join(lines)), label=None, format="svmlight")
     assert table.lines.tolist() == list(range(1, 2001))
     assert table.X.shape == (2000, 3)
+
+
+def test_names_in_an_arrow_file_that_are_no_text():
+    pyarrow = pytest.importorskip("pyarrow")
+    table, stream = pyarrow.table({"x": [1.0, 2.0], "abcdefgh": [0, 1]}), io.BytesIO()
+    with pyarrow.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    raw = stream.getvalue()
+    assert raw.count(b"abcdefgh") == 1
+    with pytest.raises(DataFileError, match="cannot be read as Arrow"):
+        read_table(io.BytesIO(raw.replace(b"abcdefgh", b"\xd0bcdefgh")), label="x", format="arrow")

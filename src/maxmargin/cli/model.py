@@ -40,12 +40,14 @@ class Model(NamedTuple):
 
     def prepared(self, data: DataFile) -> Any:
         """The rows as the classifier sees them, with the columns by their names where both have names."""
+        from maxmargin.estimators.pipelines import behind_the_steps
+
         X = self.columns_of(data)
         if self.scaler is None:
             return X
         for sentence in count_unknown(self.scaler, X, self.names):
             messages.print(f"maxmargin: {data.name}: {sentence}")
-        return numbers_of(self.scaler.transform(X))
+        return numbers_of(behind_the_steps(self.whole, X))
 
     def is_fitted_on(self, X: Any, y: Any) -> bool | None:
         """Whether these are the rows of the fit, by their fingerprint; None where the file has none."""

@@ -34,6 +34,7 @@ from maxmargin.estimators.base import Table, table_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, KERNEL_SVM, TOL
 from maxmargin.estimators.fitted_models import FittedModel, read_model
 from maxmargin.estimators.linear import LinearSVM
+from maxmargin.estimators.pipelines import behind_the_steps
 from maxmargin.problems.kernels import Points
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.multiclass import ClassWeight, Strategy, TwoClasses, prices, two_class_problems
@@ -100,9 +101,7 @@ def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
         elif isinstance(estimator, Pipeline):
-            if len(estimator.steps) > 1:
-                X = estimator[:-1].transform(X)
-            estimator = estimator.steps[-1][1]
+            X, estimator = behind_the_steps(estimator, X), estimator.steps[-1][1]
         else:
             return estimator, X
 

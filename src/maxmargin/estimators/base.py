@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
@@ -146,7 +147,14 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         """What a notebook shows: scikit-learn's diagram and, once it is fitted, what is proven."""
         certificate = getattr(self, "certificate_", None)
         proof = "" if certificate is None else certificate._repr_html_()
-        return str(super()._html_repr()) + proof
+        return str(estimator_html_repr(self)) + proof
+
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()  # which scikit-learn 1.6 does not ask for, neither here nor below
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        shown = super()._repr_mimebundle_(**kwargs)
+        return {form: self._html_repr() if form == "text/html" else content for form, content in shown.items()}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,6 +16,7 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.verification import Verification
 from maxmargin.data.matrix import check_table, is_sparse
 from maxmargin.estimators.agreement import disagreements, parts_of
+from maxmargin.estimators.pipelines import behind_the_steps
 from maxmargin.estimators.seen import sample_of
 from maxmargin.problems.kernels import KernelName
 from maxmargin.problems.multiclass import Strategy, plain
@@ -44,7 +45,7 @@ def verify_model(model: Any, X: Any, y: Any, *, exact: bool = False, sample_weig
     (True, False)
     """
     if isinstance(model, Pipeline):
-        X, model = model[:-1].transform(X) if len(model) > 1 else X, model.steps[-1][1]
+        X, model = behind_the_steps(model, X), model.steps[-1][1]
     certificate = getattr(model, "certificate_", None)
     if certificate is None:
         raise ValueError("this model has no certificate: it was learnt from a stream, or comes from another program")

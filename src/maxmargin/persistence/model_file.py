@@ -41,6 +41,7 @@ from maxmargin.estimators.kernel_perceptron import KernelPerceptron
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.linear_cv import LinearSVMCV
 from maxmargin.estimators.perceptrons import MarginPerceptron, Perceptron
+from maxmargin.estimators.pipelines import behind_the_steps
 from maxmargin.estimators.seen import sample_of
 from maxmargin.estimators.stochastic import StochasticSVM
 from maxmargin.estimators.winnow import Winnow
@@ -183,7 +184,7 @@ def fingerprint_of(model: Any, estimator: Any, X: Any, y: Any) -> dict[str, Any]
     """The fingerprint of the data, as the estimator saw them, behind the steps before it."""
     if y is None:
         raise Refusal("a fingerprint is of X and y: give both or neither")
-    prepared = model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+    prepared = behind_the_steps(model, X) if isinstance(model, Pipeline) else X
     made = Fingerprint.of(prepared, y)
     if made.n_columns != estimator.n_features_in_:
         raise Refusal(f"X has {made.n_columns} columns, and the model was fitted to {estimator.n_features_in_}")

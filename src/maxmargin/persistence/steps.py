@@ -102,6 +102,7 @@ STEPS: dict[str, Kind] = {
         },
     ),
 }
+NEW = {"clip": False}  # what older releases of scikit-learn do, who do not have the parameter
 LISTS = {"imputer of words": "fill", "one-hot encoder": "categories"}  # what these have beside vectors
 
 
@@ -119,7 +120,8 @@ def kind_of(name: str, step: Any) -> str:
     if kind is None:
         known = ", ".join(sorted({one.made.__name__ for one in STEPS.values()}))
         raise Refusal(f"the step {name!r} is a {type(step).__name__}; a file can hold {known}, and ColumnTransformer")
-    check_is_fitted(step)
+    if not isinstance(step, HashingVectorizer):  # which learns nothing, though scikit-learn 1.6 asks for what it learnt
+        check_is_fitted(step)
     return "imputer of words" if kind == "imputer" and step.statistics_.dtype.kind == "O" else kind
 
 
@@ -160,7 +162,7 @@ def write_step(name: str, step: Any, place: str, arrays: Arrays) -> dict[str, An
 
 
 def write_step_parameters(name: str, step: Any, rules: dict[str, Rule]) -> dict[str, Any]:
-    given = {parameter: without_numpy(value) for parameter, value in step.get_params(deep=False).items()}
+    given = NEW | {parameter: without_numpy(value) for parameter, value in step.get_params(deep=False).items()}
     for parameter, rule in rules.items():
         if not rule.fits(given[parameter]):
             problem = f"the parameter {parameter}={shown(given[parameter])} of the step {name!r} cannot be kept"
@@ -171,7 +173,7 @@ def write_step_parameters(name: str, step: Any, rules: dict[str, Rule]) -> dict[
     if given.get("dtype", np.float64) is not np.float64:
         raise Refusal(f"the step {name!r} has a dtype; a file can hold one that makes float64")
     usual = type(step)().get_params(deep=False)
-    for parameter in given.keys() - rules.keys() - {"missing_values", "dtype", "categories"}:
+    for parameter in given.keys() - NEW.keys() - rules.keys() - {"missing_values", "dtype", "categories"}:
         if given[parameter] != usual[parameter]:
             problem = f"the parameter {parameter}={shown(given[parameter])} of the step {name!r} cannot be kept"
             raise Refusal(f"{problem}: a file can hold {shown(usual[parameter])} alone")
@@ -242,6 +244,10 @@ def scaler_of(
     kind: Kind, parameters: dict[str, Any], vectors: dict[str, Any], shelf: Shelf, place: str, n_columns: int
 ) -> Any:
     """A scaler as its fit left it. Only StandardScaler can be without some of its vectors, as its parameters say."""
+    usual = kind.made().get_params(deep=False)
+    for name, value in NEW.items():
+        if name in parameters and name not in usual and parameters.pop(name) != value:
+            raise Refusal(f"{place} has {name}={not value}, which needs a newer scikit-learn")
     scaler = kind.made(**parameters)
     needed = set(kind.vectors)
     if kind.made is StandardScaler and not scaler.with_std:

@@ -47,6 +47,7 @@ def arrow_columns(file: str, stream: Any) -> TypedColumns:
     with unreadable_refused(file, "Arrow"):
         table = stream if isinstance(stream, pyarrow.Table) else pyarrow.table(stream)
         table.validate(full=True)
+        names = table.column_names  # which need not be UTF-8
 
     def fetch(index: int) -> Any:
         with unreadable_refused(file, "Arrow"):
@@ -55,7 +56,7 @@ def arrow_columns(file: str, stream: Any) -> TypedColumns:
     def fetch_as_is(index: int) -> Any:
         return as_objects(table.column(index))
 
-    return TypedColumns(file, table.column_names, table.num_columns, fetch, fetch_as_is)
+    return TypedColumns(file, names, table.num_columns, fetch, fetch_as_is)
 
 
 def parquet_columns(file: str, source: Any) -> TypedColumns:

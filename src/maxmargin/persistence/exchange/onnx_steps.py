@@ -108,7 +108,7 @@ def applied(graph: Graph, step: Any, value: str) -> str:
         return clipped(graph, value, *step.feature_range) if step.clip else value
     if isinstance(step, MaxAbsScaler):
         value = graph.add("Div", value, step.scale_)
-        return clipped(graph, value, -1.0, 1.0) if step.clip else value
+        return clipped(graph, value, -1.0, 1.0) if getattr(step, "clip", False) else value  # older releases never clip
     if isinstance(step, SimpleImputer):
         fill = step.statistics_
         is_missing = graph.add("Equal", value, np.array("", dtype=object)) if fill.dtype.kind == "O" else None
