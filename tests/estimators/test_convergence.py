@@ -19,7 +19,7 @@ from maxmargin.problems.protocol import Anew, Iterate, Options, Run
 from maxmargin.run.control import Clock, Status
 from maxmargin.run.observers import observing
 from maxmargin.solve.soft_margin import prove
-from maxmargin.solvers.plan import labelled
+from maxmargin.solvers.registry import labelled
 
 
 def warned_by(work):

@@ -128,7 +128,7 @@ def test_where_no_plane_separates_there_is_a_witness():
 
 
 def test_the_hard_margin_is_asked_where_it_is_quick_or_by_wish(monkeypatch):
-    monkeypatch.setattr("maxmargin.solvers.plan.LARGE", 5)
+    monkeypatch.setattr("maxmargin.solvers.registry.LARGE", 5)
     X, y, _ = separable_gaussians(30, 8, seed=6)
     assert path(X, y, Cs=2).separation is None
     assert "was not asked" in path(X, y, Cs=2).report()

@@ -12,14 +12,13 @@ from sklearn.linear_model import Ridge
 
 import maxmargin
 from maxmargin.certificates.certificate import FurtherLook, Verdict
-from maxmargin.data.interruption import OutOfTime, check_interrupt, interruptible
 from maxmargin.data.matrix import row_squares
-from maxmargin.data.threads import Threads
+from maxmargin.data.threads import OutOfTime, Threads, check_interrupt, interruptible
 from maxmargin.problems import kernels
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.run import control as clock_module
 from maxmargin.solve import kernel_margin
-from maxmargin.solvers import plan, stochastic_subgradient
+from maxmargin.solvers import registry, stochastic_subgradient
 from maxmargin.solvers.hulls import least_squares, nearest, weak_plane, wolfe
 from maxmargin.solvers.interior_point import active_rows as interior_rows
 from maxmargin.solvers.interior_point import central_path, normal_equations
@@ -399,7 +398,7 @@ def test_where_no_plane_separates_even_weakly_it_says_that_none_was_found():
 @pytest.mark.parametrize("weak_rows", [1, 5])
 def test_contradicting_rows_end_a_wide_perceptron(weak_rows, monkeypatch):
     """Where rows and columns are many, too, equal rows of both classes are noticed."""
-    monkeypatch.setattr(plan, "LARGE", 10)
+    monkeypatch.setattr(registry, "LARGE", 10)
     random = np.random.default_rng(5)
     X = sp.random_array((200, 400), density=0.05, format="csr", rng=random)
     y = np.where(random.random(200) < 0.5, 1, -1)
@@ -414,7 +413,7 @@ def test_contradicting_rows_end_a_wide_perceptron(weak_rows, monkeypatch):
 
 def test_other_witnesses_end_a_wide_perceptron(monkeypatch):
     """A row half way between two rows of the other class."""
-    monkeypatch.setattr(plan, "LARGE", 10)
+    monkeypatch.setattr(registry, "LARGE", 10)
     random = np.random.default_rng(6)
     X, y = random.integers(-4, 5, (60, 100)) * 2.0, np.where(np.arange(60) < 30, 1, -1)
     X, y = np.vstack([X, 0.5 * (X[0] + X[1])]), np.append(y, -1)
@@ -425,7 +424,7 @@ def test_other_witnesses_end_a_wide_perceptron(monkeypatch):
 
 
 def test_separable_wide_data_are_still_learnt(monkeypatch):
-    monkeypatch.setattr(plan, "LARGE", 10)
+    monkeypatch.setattr(registry, "LARGE", 10)
     random = np.random.default_rng(7)
     X, y = random.standard_normal((80, 100)), np.where(random.random(80) < 0.5, 1, -1)
     assert maxmargin.Perceptron().fit(X, y).certificate_.is_separable

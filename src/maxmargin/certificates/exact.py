@@ -43,7 +43,7 @@ from maxmargin.certificates.exact_linear_algebra import (
     present_columns,
     weighted_sum,
 )
-from maxmargin.data.interruption import check_interrupt
+from maxmargin.data.threads import check_interrupt
 from maxmargin.problems.statement import Norm
 
 Vector = NDArray[Any]

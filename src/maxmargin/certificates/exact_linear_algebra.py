@@ -31,7 +31,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.interruption import check_interrupt
+from maxmargin.data.threads import check_interrupt
 
 Rows: TypeAlias = Any  # a 2-D ndarray, or a scipy.sparse csr_array or csr_matrix
 Integers: TypeAlias = NDArray[np.object_]  # Python's integers, of any length

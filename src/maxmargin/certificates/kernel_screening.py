@@ -28,9 +28,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.interruption import check_interrupt
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
-from maxmargin.data.threads import Threads, block_edges, one_thread_for_blas
+from maxmargin.data.threads import Threads, block_edges, check_interrupt, one_thread_for_blas
 from maxmargin.problems.kernels import LEAST, Kernel, Points, extended, rows_of, spans, terms_per_row, written_out
 
 UNIT_ROUNDOFF = 2.0**-24

@@ -1,8 +1,19 @@
-"""Run a pass over blocks of rows on every core, with sums that do not depend on how many there are.
+"""Long work: shared by every core, with sums that do not depend on how many there are, and ended in its midst.
 
 The edges of the blocks follow from the size of the data alone. Each block adds to sums of its own, and whoever needs
 the total adds them up in their order: one thread or many, the same bits. BLAS is held to one thread meanwhile: a
 product inside a block must not wait for a core that another block has.
+
+A solver shows an iterate between two steps. Where a step, a preparation or a measurement is long by itself, it checks
+between its blocks whether it shall go on. There whoever waits may raise `OutOfTime`: what was under way is given up,
+what was shown before stands. Without somebody who checks it is nothing. Threads that share the work check, too.
+
+    with interruptible(check):        check() is called at every check_interrupt()
+        for block in blocks:
+            check_interrupt()
+            ...
+
+Who works knows no clock: it only says where it could be stopped. A block is worth at most about 50 ms.
 """
 
 from __future__ import annotations
@@ -12,13 +23,12 @@ import itertools
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextvars import copy_context
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from functools import cache, partial
 from types import TracebackType
 
 from threadpoolctl import ThreadpoolController
-
-from maxmargin.data.interruption import check_interrupt
 
 MOST_BLOCKS = 8
 WORTH_A_BLOCK = 100_000  # numbers to read: a smaller block is done before a thread has woken up
@@ -93,3 +103,29 @@ def one_thread_for_blas() -> Iterator[None]:
     """Let the blocks be what runs side by side, and not the products inside them."""
     with controller().limit(limits=1, user_api="blas"):
         yield
+
+
+Check = Callable[[], None]
+
+CHECK: ContextVar[Check | None] = ContextVar("CHECK", default=None)
+
+
+class OutOfTime(Exception):
+    """Raised by a check that wants the work to end; it never leaves the library."""
+
+
+def check_interrupt() -> None:
+    """Here the work could be ended."""
+    check = CHECK.get()
+    if check is not None:
+        check()
+
+
+@contextmanager
+def interruptible(check: Check | None) -> Iterator[None]:
+    """Within it, the work is checked; None: it is not."""
+    token = CHECK.set(check)
+    try:
+        yield
+    finally:
+        CHECK.reset(token)

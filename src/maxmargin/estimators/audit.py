@@ -26,9 +26,8 @@ from maxmargin.certificates.kernel_duality import Direction, combined, soft_prim
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.interruption import OutOfTime, check_interrupt
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
-from maxmargin.data.threads import Threads, one_thread_for_blas
+from maxmargin.data.threads import OutOfTime, Threads, check_interrupt, one_thread_for_blas
 from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart
 from maxmargin.estimators.base import Table, table_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, KERNEL_SVM, TOL

@@ -297,7 +297,7 @@ class HardEnd(NamedTuple):
 
 def hard_end(two: TwoClasses, fit_intercept: bool, clock: Clock, asked: bool | None) -> HardEnd | None:
     """The hard margin, or the witness that there is none, or bounds, in half of the time; None if that is not asked."""
-    from maxmargin.solvers.plan import LARGE
+    from maxmargin.solvers.registry import LARGE
 
     n, d = two.X.shape
     if asked is False or (asked is None and min(n, d) > LARGE):

@@ -23,7 +23,7 @@ from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import Trace
 from maxmargin.problems.visits import Order
 from maxmargin.run.control import Clock, Status
-from maxmargin.run.snapshots import RunState
+from maxmargin.run.observers import RunState
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.separation import drive, in_units_of_the_user, judge, separation_of, witness
 

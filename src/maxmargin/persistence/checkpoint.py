@@ -38,8 +38,7 @@ from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.model_file import ESTIMATORS
 from maxmargin.persistence.parameters import write_parameters
 from maxmargin.problems.state import Record, StateError
-from maxmargin.run.observers import keeping
-from maxmargin.run.snapshots import Snapshots
+from maxmargin.run.observers import Snapshots, keeping
 
 FORMAT = "maxmargin checkpoint"
 VERSION = 1

@@ -26,9 +26,8 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.interruption import check_interrupt
 from maxmargin.data.matrix import Matrix, Vector, is_sparse, largest_magnitude, row_squares
-from maxmargin.data.threads import Threads, block_edges, one_thread_for_blas
+from maxmargin.data.threads import Threads, block_edges, check_interrupt, one_thread_for_blas
 from maxmargin.problems.kernel_function import checked_values
 from maxmargin.problems.kernel_scale import scale_of
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.interruption import OutOfTime, interruptible
+from maxmargin.data.threads import OutOfTime, interruptible
 from maxmargin.problems.protocol import AT_REST, Evaluation, Iterate, SolverRun
 from maxmargin.problems.state import StateError
 from maxmargin.problems.statement import SignedRows

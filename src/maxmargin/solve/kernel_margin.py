@@ -18,9 +18,8 @@ from maxmargin.certificates.exact_kernel import witness
 from maxmargin.certificates.kernel_duality import KernelMeasure, both_sides, direction, least_gap, measure, middle
 from maxmargin.certificates.kernel_margin import nearest
 from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
-from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector
-from maxmargin.data.threads import Threads
+from maxmargin.data.threads import OutOfTime, Threads
 from maxmargin.problems.kernels import rows_of
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Evaluation, Iterate, Run
@@ -29,7 +28,7 @@ from maxmargin.problems.statement import KernelMargin, Norm, Separation, SignedR
 from maxmargin.run.control import Clock, Status, now
 from maxmargin.solve.separation import drive
 from maxmargin.solve.soft_margin import ALMOST, Judge, prove
-from maxmargin.solvers import plan
+from maxmargin.solvers import registry
 from maxmargin.solvers.kernel_smo.low_rank import low_rank
 
 FINER = 0.1  # of the tolerance: to what the problem of low rank is solved
@@ -217,7 +216,7 @@ def hard_margin(
     except OutOfTime:
         return nothing(problem), clock.reason
     separation = Separation(found.columns, problem.signs, Norm.L2, True)
-    iterate, status = drive(separation, plan.separation(separation, tol=FINER * judge.tol), clock)
+    iterate, status = drive(separation, registry.separation(separation, tol=FINER * judge.tol), clock)
     if not is_evaluated(judge, iterate, clock):
         return iterate, clock.reason
     if not judge.gap <= judge.tol and status is Status.SETTLED:
@@ -243,7 +242,7 @@ def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clo
         costs = np.clip(problem.costs * found.scale, 2.0**-1000, 2.0**1000)
     linear = SoftMargin(found.columns, problem.signs, costs, HINGE, True)
     inner = Judge(linear, FINER * judge.tol, None)
-    iterate, status = prove(plan.soft_margin(linear, tol=FINER * judge.tol), inner, clock, None)
+    iterate, status = prove(registry.soft_margin(linear, tol=FINER * judge.tol), inner, clock, None)
     iterate = dataclasses.replace(iterate, a=feasible_weights(inner.dual, problem.signs, inner.a) / found.scale)
     if not is_evaluated(judge, iterate, clock):
         return iterate, clock.reason

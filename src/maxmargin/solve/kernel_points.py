@@ -6,8 +6,8 @@ import contextlib
 
 import numpy as np
 
-from maxmargin.data.interruption import OutOfTime, check_interrupt
 from maxmargin.data.matrix import Vector
+from maxmargin.data.threads import OutOfTime, check_interrupt
 from maxmargin.problems.kernel_range import refuse_values_beyond_float64
 from maxmargin.problems.kernels import Kernel, Points, rows_of
 from maxmargin.problems.multiclass import TwoClasses

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.interruption import OutOfTime
+from maxmargin.data.threads import OutOfTime
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.protocol import Iterate

@@ -23,8 +23,8 @@ from collections.abc import Callable
 import numpy as np
 
 from maxmargin.certificates.soft_margin import feasible_weights
-from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Matrix, is_sparse
+from maxmargin.data.threads import OutOfTime
 from maxmargin.problems.kernels import KernelName
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Evaluation, Iterate, Run, SolverRun
@@ -32,7 +32,7 @@ from maxmargin.problems.statement import KernelMargin, SignedRows, SoftMargin
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.kernel_margin import KernelJudge, nothing
 from maxmargin.solve.soft_margin import Judge, prove
-from maxmargin.solvers import plan
+from maxmargin.solvers import registry
 from maxmargin.solvers.kernel_smo.edge_refinement import refined
 from maxmargin.solvers.kernel_smo.kernel_rows import power_at
 from maxmargin.solvers.kernel_smo.low_rank import ScaledKernel, highest_rank, low_rank
@@ -143,7 +143,7 @@ def by_columns(
     for finer in FINER:
         tol = max(finer * judge.tol, FINEST)
         inner = ColumnsJudge(judge, columns, scale, tol)
-        planes = plan.soft_margin(inner.problem, solver=solver, tol=tol)
+        planes = registry.soft_margin(inner.problem, solver=solver, tol=tol)
         iterate, status = prove(planes, inner, clock, max_iter)
         iterate = inner.in_kernel(iterate)
         with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands

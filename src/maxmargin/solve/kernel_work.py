@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificates.kernel_margin import kernel_certificate, no_plane_certificate
-from maxmargin.data.interruption import OutOfTime, check_interrupt
 from maxmargin.data.matrix import Matrix
-from maxmargin.data.threads import Threads
+from maxmargin.data.threads import OutOfTime, Threads, check_interrupt
 from maxmargin.problems.kernel_range import refuse_values_beyond_float64
 from maxmargin.problems.kernels import Kernel, Points, compared, rows_of
 from maxmargin.problems.losses import HINGE

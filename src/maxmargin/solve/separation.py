@@ -20,15 +20,15 @@ from maxmargin.certificates.exact import proves_intersection
 from maxmargin.certificates.measure import objective, plane_margin
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector, in_safe_range, is_sparse
+from maxmargin.data.threads import OutOfTime
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.protocol import Iterate, Run
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
-from maxmargin.run.snapshots import RunState
+from maxmargin.run.observers import RunState
 from maxmargin.solve.answer import Answer
-from maxmargin.solvers import plan
+from maxmargin.solvers import registry
 
 AnyCertificate = TypeVar("AnyCertificate", Certificate, SoftMarginCertificate)
 
@@ -202,7 +202,7 @@ def solve_separation(
     """The widest street of one two-class problem; what is proven if there is none, and the plane of the fallback."""
     norm, fit_intercept, tol, solver = asked
     problem, scale = separation_of(two, norm, fit_intercept)
-    iterate, status = drive(problem, plan.separation(problem, solver=solver, tol=tol), clock)
+    iterate, status = drive(problem, registry.separation(problem, solver=solver, tol=tol), clock)
     stopped = status in (Status.TIME, Status.INTERRUPTED)
 
     def certified(iterate: Iterate) -> Certificate:
@@ -294,7 +294,7 @@ def decide(problem: Separation, iterate: Iterate, clock: Clock) -> Iterate:
     The weights of the first iterate still bound the margin from above.
     """
     equal, units = in_equal_units(problem)
-    other, _ = drive(equal, plan.separation(equal), clock)
+    other, _ = drive(equal, registry.separation(equal), clock)
     if other.meets:
         return dataclasses.replace(iterate, a=other.a, meets=True)
     largest = float(units.max())
@@ -314,7 +314,7 @@ def witness(problem: Separation, clock: Clock) -> Iterate | None:
 
     # A problem of its own: a recorder tells this question from the run that it interrupts.
     question = dataclasses.replace(problem, norm=Norm.L2)
-    iterate, _ = drive(question, plan.separation(question), clock, is_answered)
+    iterate, _ = drive(question, registry.separation(question), clock, is_answered)
     if not iterate.meets:
         return None
     rows = np.flatnonzero(iterate.a)

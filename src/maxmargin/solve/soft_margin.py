@@ -24,19 +24,18 @@ from maxmargin.certificates.soft_margin import (
     soft_conditions,
     soft_gap,
 )
-from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector, in_safe_range
+from maxmargin.data.threads import OutOfTime
 from maxmargin.problems.losses import Loss, width_of
 from maxmargin.problems.multiclass import ClassWeight, TwoClasses, prices
 from maxmargin.problems.protocol import Evaluation, Iterate, Run
 from maxmargin.problems.state import State, varying
 from maxmargin.problems.statement import SignedRows, SoftMargin, best_bias
 from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
-from maxmargin.run.observers import Observer
-from maxmargin.run.snapshots import RunState
+from maxmargin.run.observers import Observer, RunState
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.separation import in_rows_of_the_user
-from maxmargin.solvers import plan
+from maxmargin.solvers import registry
 
 BEYOND_ROUNDING = 1e-12  # so much beyond its edge, a row does not pay for what rounding might do to it
 ALMOST = (1e-2, 1e-4, 1e-6, 1e-8)  # of u_i: weights so near to an end of their box are tried at that end
@@ -347,7 +346,7 @@ def solve_soft_margin(
     judge = Judge(problem, asked.tol, two.largest if scale == 1.0 else None)
     if start is not None:
         start = judge.begin(start[two.rows] / scale / scale, None if plane is None else plane / scale)
-    run = plan.soft_margin(problem, solver=asked.solver, tol=asked.tol, start=start)
+    run = registry.soft_margin(problem, solver=asked.solver, tol=asked.tol, start=start)
     iterate, status = prove(run, judge, clock, asked.max_iter)
     certificate, a = soft_certificate(two, judge, costs, scale, asked.C, asked.class_weight)
     if status is Status.PROVEN and not certificate.is_optimal:  # in the scaled numbers, but not in the user's

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from maxmargin.certificates.duality import values_of
-from maxmargin.data.interruption import OutOfTime
 from maxmargin.data.matrix import Vector
+from maxmargin.data.threads import OutOfTime
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.protocol import Evaluation, Iterate, Run
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
-from maxmargin.run.snapshots import RunState
+from maxmargin.run.observers import RunState
 from maxmargin.solve.soft_margin import Judge, prove, soft_margin_of
 
 if TYPE_CHECKING:
@@ -82,11 +82,11 @@ def measured_against_the_best(
     two: TwoClasses, problem: SoftMargin, plane: tuple[Vector, float], tol: float, clock: Clock
 ) -> JudgeOfTheLast:
     """A plane that comes from anywhere, beside the dual point of a solver that seeks the best one."""
-    from maxmargin.solvers import plan
+    from maxmargin.solvers import registry
 
     scaled, scale = soft_margin_of(two, problem.costs, problem.loss, problem.fit_intercept)
     best = Judge(scaled, tol, None)
-    iterate, _ = prove(plan.soft_margin(scaled, tol=tol), best, clock, None)
+    iterate, _ = prove(registry.soft_margin(scaled, tol=tol), best, clock, None)
     judge = JudgeOfTheLast(problem, tol, two.largest)
     with np.errstate(over="ignore"):
         weights = np.minimum(best.a * scale * scale, problem.upper)

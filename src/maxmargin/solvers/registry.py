@@ -5,18 +5,57 @@
 start(problem, options) makes a `State`, steps(problem, state) is the generator. Whoever lists the names, checks a
 parameter, or writes help reads this table; a solver of one's own is one file and one call of `register`. Ours name
 their functions as "module:function", loaded when they are used: a list of names does not import the compiler.
+
+What `solver="auto"` takes. Soft margins:
+
+    a box, a few thousand numbers    the path of centres                                  interior_point
+    a box, up to a few thousand      some sweeps of coordinate descent; if they do not    coordinate_descent,
+    columns                          get there soon, the path, whose cost is known        interior_point
+    the same with so many rows       the same; the path of a sample, then that of the     coordinate_descent,
+    that samples pay                 rows near its street                                 sieve
+    a box, more columns              one dual variable at a time, then faces              coordinate_descent
+    no box, few columns or rows      Newton on the rows that pay                          newton
+    no box, many of both             one dual variable at a time                          coordinate_descent
+    a box and a wide bend, few       Newton first, then as with a box; the narrower the   newton
+    columns                          bend, the more steps, as rows cross the knee
+
+Coordinate descent is unbeatable where C |x|^2 is small or the rows are long and sparse, and hopeless on
+ill-conditioned columns at a large C; which of the two it is shows in how its gap falls, often in the first sweep: from
+1 to 1/2 in the one case, to 0.99 in the other. The interior point costs about as many steps on any data. So the first
+begins, after each sweep its gap is extrapolated, and it hands over when the second would be cheaper:
+
+    needed = (p - p') log(gap / tol) / log(gap' / gap)  >  doubt * patience
+
+p passes over the rows have been made, p' is a quarter of it, where the gap was gap'; `patience` are the passes that the
+second would cost. `doubt` falls from 2 to 1 while a third of them is spent: at first the extrapolation is unfair to
+sweeps, which gain speed as rows settle.
+A solver that ends without a proof hands over as well: nobody fails to converge.
+
+Separation:
+
+    where copies of rows are likely     first: are there equal rows of both classes?  contradictions
+    norm "l1"                           the linear program                            linear_program
+    up to a few thousand rows or
+    columns (either one)                nearest points of the hulls, working set      hulls
+    many rows and many columns          dual coordinate descent; if its gap does not  coordinate_descent
+                                        close, the hulls of its heaviest rows are
+                                        asked whether they meet
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from maxmargin.data.matrix import Vector, is_sparse
 from maxmargin.problems.losses import Loss
-from maxmargin.problems.protocol import Options, Run, SolverRun
-from maxmargin.problems.state import State
-from maxmargin.problems.statement import Norm, SoftMargin
+from maxmargin.problems.protocol import AT_REST, Evaluation, Options, Run, SolverRun
+from maxmargin.problems.state import Kept, State, resumed, varying
+from maxmargin.problems.statement import Norm, Separation, SoftMargin
 
 AUTO = "auto"
 MOST_COLUMNS = 20_000  # of the interior point's matrices, of which there are a few: 3 GB each
@@ -159,3 +198,168 @@ register(
         "reference:hard_steps",
     )
 )
+
+
+SMALL = 5000  # numbers: milliseconds by any way, and the path of centres ends far below most tolerances
+FEW_COLUMNS = 3000  # up to here the matrix of the interior point is small beside most tables
+STEPS, STEPS_PER_DIGIT = 12, 3  # of the interior point, on most data; digits of tol
+PASSES = 6  # of each step over the rows, beside its matrix
+ROW = 10  # numbers: what a row costs beside its own numbers
+SIEVED = 0.5  # of the interior point's work is left to the sieve
+SPEED = 0.5  # its rows come in order and on every core, those of coordinate descent at random and on one
+SPEED_BESIDE_GROUPS = 0.8  # where those of coordinate descent come in groups of neighbours
+WIDE = 0.1  # a knee: from there on Newton takes a dozen steps or two, and ten times as many at a hundredth of it
+LOOK_BACK = 0.25  # of the passes: the gap fell since then
+DOUBT = 2.0  # how much worse coordinate descent must look at first
+NOTHING_SEEN = ((0.0, 1.0),)  # passes and gap: of an optimum, it is known at first that it is not negative
+WAIT = 0.05  # of the patience: as long, a gap that does not fall at all, as while a face is solved, may fall yet
+DECIDED = 0.3  # of the patience: from there on it need not look any worse than the other
+LARGE = 3000  # rows and columns: beyond this in both, a working set of the hulls would fill the memory
+
+
+@dataclass(eq=False)
+class PlanState(State):
+    """Whose turn it is, what was seen of its progress (passes and gap), and its own state."""
+
+    options: Options
+    solver: str
+    turn: int = varying(0)
+    seen: list[tuple[float, float]] = varying(factory=lambda: list(NOTHING_SEEN), grows=True)
+    algorithm: State | Kept | None = varying(None)
+
+
+def soft_margin(problem: SoftMargin, *, solver: str = AUTO, tol: float = 1e-4, start: Vector | None = None) -> Run:
+    """The named algorithm, or those that suit the table, one after the other.
+
+    An algorithm that keeps nothing is begun anew by whoever goes on with a run.
+    """
+    state = PlanState(Options(tol, start), solver)
+    return Run(state, in_turn(problem, state))
+
+
+def in_turn(problem: SoftMargin, state: PlanState) -> SolverRun:
+    tol = state.options.tol
+    planned = [(state.solver, math.inf)] if state.solver != AUTO else plan(problem, tol)
+    for name, patience in itertools.islice(planned, state.turn, None):
+        if not isinstance(state.algorithm, Kept):
+            yield AT_REST
+        run = started(SOFT_MARGIN, name, problem, state.options)
+        state.algorithm = resumed(state.algorithm, run.state, problem.n_rows)
+        yield from labelled(run.iterates, name, patience, tol, state.seen)
+        state.turn, state.seen, state.algorithm = state.turn + 1, list(NOTHING_SEEN), None
+
+
+def labelled(solver: SolverRun, name: str, patience: float, tol: float, seen: list[tuple[float, float]]) -> SolverRun:
+    """The same iterates, with the name of the algorithm; until its progress extrapolates badly.
+
+    `patience` is the work, in passes over the rows, that another algorithm would need; `seen` grows with it.
+    """
+    answer: Evaluation | None = None
+    try:
+        while True:
+            try:
+                iterate = solver.send(answer)
+            except StopIteration:  # of the solver, and of nobody else
+                return
+            if iterate is AT_REST:
+                answer = yield AT_REST
+                continue
+            iterate.solver = name
+            answer = yield iterate
+            passes = iterate.passes
+            if patience < math.inf and passes > seen[-1][0] and tol < iterate.gap < math.inf:
+                seen.append((passes, iterate.gap))
+                decided = min(1.0, passes / (DECIDED * patience))
+                needed = passes_needed(seen, tol)
+                is_patient = needed == math.inf and passes < WAIT * patience
+                if needed > (DOUBT + decided * (1.0 - DOUBT)) * patience and not is_patient:
+                    return
+    finally:
+        solver.close()
+
+
+def passes_needed(seen: list[tuple[float, float]], tol: float) -> float:
+    """How many more, if the gap goes on to fall as it did over the last three quarters of the passes."""
+    passes, gap = seen[-1]
+    before, gap_before = max(entry for entry in seen if entry[0] <= LOOK_BACK * passes)
+    return (passes - before) * math.log(gap / tol) / math.log(gap_before / gap) if gap < gap_before else math.inf
+
+
+def plan(problem: SoftMargin, tol: float) -> Iterator[tuple[str, float]]:
+    """The algorithms to try, in order, each with its patience: the passes over the rows that the next would need."""
+    loss = problem.loss
+    if loss.is_smooth and loss.knee >= WIDE:
+        from maxmargin.solvers.newton.systems import has_few_columns, has_few_rows
+
+        newton_first = has_few_columns(problem) or (not loss.is_bounded and has_few_rows(problem))
+        if newton_first:
+            yield "newton", math.inf
+        if not loss.is_bounded:
+            yield "coordinate_descent", math.inf
+            if not newton_first:
+                yield "newton", math.inf
+            return
+    if problem.n_rows * problem.n_columns <= SMALL:
+        yield "interior_point", math.inf
+    if problem.n_columns <= FEW_COLUMNS:
+        from maxmargin.solvers.interior_point.sampling import worth_sieving
+
+        sieved = worth_sieving(problem.n_rows, problem.n_columns)
+        yield "coordinate_descent", path_passes(problem, tol) * (SIEVED if sieved else 1.0)
+        if sieved:
+            yield "sieve", math.inf
+        yield "interior_point", math.inf
+    yield "coordinate_descent", math.inf
+
+
+def path_passes(problem: SoftMargin, tol: float) -> float:
+    """What the interior point costs, in sweeps of coordinate descent over all rows."""
+    from maxmargin.solvers.coordinate_descent.visiting_order import rows_together
+
+    n, d, sparse = problem.n_rows, problem.n_columns, is_sparse(problem.X)
+    per_row = problem.X.data.size / n if sparse else float(d)
+    multiplications = (0.25 if sparse else 0.04) * per_row * per_row + d**3 / (3.0 * n)
+    steps = STEPS + STEPS_PER_DIGIT * max(0.0, -math.log10(tol))
+    together = rows_together(n, round(n * per_row) * problem.X.dtype.itemsize)
+    return (
+        (SPEED_BESIDE_GROUPS if together > 1 else SPEED)
+        * steps
+        * (PASSES * per_row + ROW + multiplications)
+        / (per_row + ROW)
+    )
+
+
+@dataclass(eq=False)
+class ChoiceState(State):
+    """The algorithm that was chosen."""
+
+    options: Options
+    solver: str
+    algorithm: State | Kept | None = varying(None)
+
+
+def separation(problem: Separation, *, solver: str = AUTO, tol: float = 1e-9) -> Run:
+    """The named algorithm, or the one that suits the table."""
+    state = ChoiceState(Options(tol), solver)
+    return Run(state, chosen(problem, state))
+
+
+def chosen(problem: Separation, state: ChoiceState) -> SolverRun:
+    name = state.solver
+    if name == AUTO:
+        from maxmargin.solvers.hulls.contradictions import are_likely, contradiction
+
+        witness = contradiction(problem) if are_likely(problem.X) or not suits_hulls(problem) else None
+        if witness is not None:
+            yield witness
+            return
+        by_norm = "hulls" if suits_hulls(problem) else "coordinate_descent"
+        name = "linear_program" if problem.norm is Norm.L1 else by_norm
+    run = started(SEPARATION, name, problem, state.options)
+    state.algorithm = resumed(state.algorithm, run.state, problem.n_rows)
+    yield from run.iterates
+
+
+def suits_hulls(problem: Separation) -> bool:
+    """Whether a working set of the hulls fits: few rows or few columns."""
+    return min(problem.n_rows, problem.n_columns) <= LARGE

@@ -36,9 +36,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit, touch
-from maxmargin.data.interruption import check_interrupt
 from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.rows import rows_of
+from maxmargin.data.threads import check_interrupt
 from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
 from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
 from maxmargin.problems.state import Kept, State, resumed, varying

@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import overload, types
-from maxmargin.data.interruption import check_interrupt
 from maxmargin.data.rows import add, dot, touch_row
+from maxmargin.data.threads import check_interrupt
 from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of, spans, terms_per_row
 from maxmargin.problems.state import State, varying
-from maxmargin.solvers.kernel_smo.row_batches import RowBatches
+from maxmargin.solvers.kernel_smo.row_cache import RowBatches
 
 BYTES = 2**28  # of memory for rows of the kernel
 AT_ONCE = 128  # rows that are made together
