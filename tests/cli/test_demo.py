@@ -63,6 +63,7 @@ def test_without_matplotlib_the_rest_is_shown(tmp_path):
     script = """
 import sys
 sys.modules["matplotlib"] = None
+from maxmargin.cli import main
 sys.exit(main(["demo"]))
 """
     finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path)

@@ -17,6 +17,7 @@ from maxmargin.persistence import load
 COMMAND = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
+from maxmargin.cli import main
 sys.exit(main(sys.argv[1:]))
 """
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and terminals are of POSIX systems")

@@ -42,7 +42,17 @@ def test_the_declarations_tell_all_numbers(kind):
     defaults = kind().get_params()
     numbers = {name for name, value in defaults.items() if isinstance(value, int | float) and value is not False}
     numbers -= {name for name, value in defaults.items() if isinstance(value, bool)} | {"verbose"}
-    optional = {"approximation", "cv", "epsilon", "guess", "max_iter", "max_time", "max_updates", "stream_rows"}
+    optional = {
+        "approximation",
+        "cv",
+        "epsilon",
+        "guess",
+        "huber_width",
+        "max_iter",
+        "max_time",
+        "max_updates",
+        "stream_rows",
+    }
     words = {"gamma", "step"}  # or a number
     assert set(numeric_parameters(kind)) == numbers | ((optional | words) & defaults.keys())
 

@@ -41,7 +41,7 @@ def demo(
     output: Annotated[Path, typer.Option(metavar="PNG", help="Where the picture goes.")] = Path("maxmargin-demo.png"),
     as_json: Annotated[bool, typer.Option("--json", help="The results, for machines.")] = False,
 ) -> int:
-    """Observation every algorithm at work, see a proof of each kind, and get a picture of the street."""
+    """Watch every algorithm at work, see a proof of each kind, and get a picture of the street."""
     from maxmargin import LinearSVM
     from maxmargin.data import bundled, synthetic
 
