@@ -222,19 +222,19 @@ def test_a_modulus_below_the_guard_rebuilds_nothing():
         assert (numerators.tolist(), denominator) == ([0], 1)
 
 
-# ---------------------------------------------------------------------------------------------------------- breaths
+# ---------------------------------------------------------------------------------------------------------- checks
 
 
 def test_the_clock_is_read_at_every_column_digit_and_fraction(monkeypatch):
-    breaths = []
-    monkeypatch.setattr(algebra, "breathe", lambda: breaths.append(1))
+    checks = []
+    monkeypatch.setattr(algebra, "check_interrupt", lambda: checks.append(1))
     matrix = objects([[3, 1], [1, 5]])
     pivots = algebra.eliminate(matrix, PRIME)
-    assert len(breaths) == 2
-    breaths.clear()
+    assert len(checks) == 2
+    checks.clear()
     algebra.rebuild_fractions(objects([1, 2, 3]), MODULUS, 0.5)
-    assert len(breaths) == 3
-    breaths.clear()
+    assert len(checks) == 3
+    checks.clear()
     monkeypatch.setattr(algebra, "rebuild_fractions", lambda *given: (objects([[1], [1]]), 1))
     algebra.solve(matrix, pivots, objects([[4], [6]]), PRIME)
-    assert len(breaths) == 1  # one digit
+    assert len(checks) == 1  # one digit

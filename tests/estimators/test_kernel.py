@@ -162,15 +162,15 @@ def test_time_and_rounds_are_limited():
 @pytest.mark.parametrize("C", [100.0, math.inf])
 def test_what_ctrl_c_leaves_can_be_used(C, monkeypatch):
     """The search ends at its next moment; what it found is certified, stored whole, and predicts."""
-    measured, pressed = KernelJudge.hear, []
+    measured, pressed = KernelJudge.evaluate, []
 
-    def hear(judge, solution, **how):
+    def evaluate(judge, iterate, **how):
         if not pressed:
             pressed.append(True)
             signal.raise_signal(signal.SIGINT)
-        return measured(judge, solution, **how)
+        return measured(judge, iterate, **how)
 
-    monkeypatch.setattr(KernelJudge, "hear", hear)
+    monkeypatch.setattr(KernelJudge, "evaluate", evaluate)
     X, y = kernel_cases.rings(n=60, noise=0.05)
     svm = KernelSVM(C=C, tol=1e-6)
     with pytest.raises(KeyboardInterrupt):

@@ -14,8 +14,8 @@ from soft_fits import LOSSES, each_loss, mixed, objective, proven, with_and_with
 
 from maxmargin import HardMarginSVM, LinearSVM
 from maxmargin.certificates.soft_margin import SoftVerdict
-from maxmargin.estimators import hard_margin, linear
 from maxmargin.run.control import Status
+from maxmargin.solve import separation, soft_margin
 
 # --------------------------------------------------------------------------------------------------------- early ends
 
@@ -92,13 +92,13 @@ def interrupt_at(monkeypatch, module, name, times=1):
 @pytest.mark.parametrize(
     ("svm", "module", "name", "status"),
     [
-        (LinearSVM(), linear, "soft_margin_of", Status.INTERRUPTED),  # before the first step
-        (LinearSVM(solver="coordinate_descent"), linear, "soft_margin_of", Status.INTERRUPTED),
-        (LinearSVM(loss="squared_hinge"), linear, "soft_margin_of", Status.INTERRUPTED),
-        (LinearSVM(), linear, "soft_certificate", Status.PROVEN),
+        (LinearSVM(), soft_margin, "soft_margin_of", Status.INTERRUPTED),  # before the first step
+        (LinearSVM(solver="coordinate_descent"), soft_margin, "soft_margin_of", Status.INTERRUPTED),
+        (LinearSVM(loss="squared_hinge"), soft_margin, "soft_margin_of", Status.INTERRUPTED),
+        (LinearSVM(), soft_margin, "soft_certificate", Status.PROVEN),
         (LinearSVM(), LinearSVM, "_store", Status.PROVEN),
-        (HardMarginSVM(), hard_margin, "separation_of", Status.INTERRUPTED),
-        (HardMarginSVM(), hard_margin, "judge", Status.SETTLED),
+        (HardMarginSVM(), separation, "separation_of", Status.INTERRUPTED),
+        (HardMarginSVM(), separation, "judge", Status.SETTLED),
     ],
 )
 def test_ctrl_c_waits_for_the_certificate(svm, module, name, status, monkeypatch):
@@ -115,7 +115,7 @@ def test_ctrl_c_waits_for_the_certificate(svm, module, name, status, monkeypatch
 
 
 def test_a_second_ctrl_c_does_not_wait(monkeypatch):
-    interrupt_at(monkeypatch, linear, "soft_certificate", times=2)
+    interrupt_at(monkeypatch, soft_margin, "soft_certificate", times=2)
     svm = LinearSVM()
     with pytest.raises(KeyboardInterrupt):
         svm.fit(*mixed(seed=25))
@@ -128,7 +128,7 @@ def test_ctrl_c_is_left_to_whoever_listens_already(monkeypatch):
     heard = []
     before = signal.signal(signal.SIGINT, lambda *_: heard.append(True))
     try:
-        interrupt_at(monkeypatch, linear, "soft_margin_of")
+        interrupt_at(monkeypatch, soft_margin, "soft_margin_of")
         assert proven(LinearSVM().fit(X, y), X, y)
     finally:
         signal.signal(signal.SIGINT, before)
@@ -141,15 +141,16 @@ def test_ctrl_c_from_another_process():
 import time
 import numpy as np
 from maxmargin import LinearSVM
+from maxmargin.solve import soft_margin
 
-honest = linear.soft_certificate
+honest = soft_margin.soft_certificate
 
 def slow(*arguments):
     print("certifying", flush=True)
     time.sleep(1.0)
     return honest(*arguments)
 
-linear.soft_certificate = slow
+soft_margin.soft_certificate = slow
 random = np.random.default_rng(0)
 X, svm = random.normal(size=(100, 3)), LinearSVM()
 y = np.where(X[:, 0] + random.normal(size=100) > 0, 1, -1)

@@ -67,6 +67,6 @@ def test_a_recorder_keeps_few_and_always_the_last():
     assert current_observation() is NOBODY
     assert isinstance(run, Recorder)
     assert len(run.moments) <= 4
-    assert run.heard > len(run.moments)
+    assert run.seen > len(run.moments)
     sweeps = [moment.iterate.sweeps for moment in run.moments]
     assert sweeps == sorted(sweeps)

@@ -143,16 +143,16 @@ def test_the_time_of_the_last_judgement_is_reserved(limit, hand, small_blocks):
 
 
 @pytest.mark.parametrize("solver", ["interior_point", "sieve"])
-def test_one_step_of_the_interior_point_is_many_breaths(solver, hand, small_blocks, monkeypatch):
+def test_one_step_of_the_interior_point_is_many_checks(solver, hand, small_blocks, monkeypatch):
     X, y = noisy(1000)
-    counted(monkeypatch, hand, central_path, "step_and_weigh", lambda *args: args[5] - args[4])
+    counted(monkeypatch, hand, central_path, "step_and_weigh", lambda *args: args[6] - args[5])
     model = maxmargin.LinearSVM(solver=solver, max_time=15).fit(X, y)
     assert model.status_ is clock_module.Status.TIME
     assert 0 < hand.most <= 64
     assert model.certificate_.verify(X, y)
 
 
-def test_a_factor_breathes_between_its_panels(small_blocks):
+def test_a_factor_checks_the_clock_between_its_panels(small_blocks):
     moments = 0
 
     def listen():
@@ -222,7 +222,7 @@ def test_ctrl_c_is_heard_at_the_next_breath(name, hand, small_blocks, monkeypatc
     X, y = noisy()
     counted(monkeypatch, hand, kernels.Kernel, "from_factors", lambda self, left, right: left.shape[0] * right.shape[1])
     counted(monkeypatch, hand, kernels.Kernel, "values", lambda self, A, B: A.X.shape[0] * B.X.shape[0])
-    counted(monkeypatch, hand, central_path, "step_and_weigh", lambda *args: args[5] - args[4])
+    counted(monkeypatch, hand, central_path, "step_and_weigh", lambda *args: args[6] - args[5])
     hand.alarm = 6
     with pytest.raises(KeyboardInterrupt):
         INTERRUPTED[name](X, y)

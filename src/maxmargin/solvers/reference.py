@@ -108,6 +108,7 @@ def solved_dual(problem: Separation) -> Iterate | None:
 def soft_reference(problem: SoftMargin, *, tol: float) -> SolverRun:
     """One iterate, which proposes, as precise as Clarabel can make it, whatever tol is.
 
+    >>> from maxmargin.problems.losses import HINGE
     >>> X, signs = np.array([[0.0], [2.0]]), np.array([-1.0, 1.0])
     >>> [iterate] = soft_reference(SoftMargin(X, signs, np.ones(2), HINGE, True), tol=1e-6)
     >>> iterate.w.round(6), round(iterate.b, 6), iterate.a.round(6)
