@@ -4,8 +4,7 @@
 and why (2). docs/certificate_format.md explains the fields. Row i of the table is x_i; y_i is +1 where its label is
 `positive`, -1 where it is `negative` (null: any other). All numbers are doubles, hence rational; roots are compared by
 squares. f_i = y_i (w.x_i + b); |.|_* is the dual norm: l2 for l2, the largest coordinate for l1. The proofs:
-Separation: the best margin g* is the largest min_i f_i / |w| of all planes (w, b).
-    margin_lower   <= min_i f_i / |w| <= g*, for the plane that is given.
+Separation: the margin of a plane (w, b) is min_i f_i / |w|, the best is g*. That of the given plane is >= margin_lower.
     margin_upper   Weights l >= 0 give p = sum_+ l_i x_i / sum_+ l_i - sum_- l_i x_i / sum_- l_i, and for every plane
                    2 min_i f_i <= w.p <= |w| |p|_*: g* <= |p|_* / 2. If b = 0: p = sum l_i y_i x_i / sum l_i and no / 2.
     not separable  Some l >= 0, l != 0, near the weights given, have sum l_i y_i x_i = 0 (and sum l_i y_i = 0, unless
@@ -68,17 +67,16 @@ def exact(numbers: list[Any]) -> tuple[list[int], Fraction]:
     return [numerator * (common // denominator) for numerator, denominator in ratios], Fraction(1, common)
 
 
-def null_point(lines: list[list[Fraction]], point: list[Fraction]) -> list[Fraction]:
-    """A solution of lines.z = 0 near the point: as many coordinates as the lines have rank are solved for, by Gauss and
-    Jordan in integers with the largest pivots; the others stay."""
+def null_point(lines: list[list[Fraction]], point: list[int]) -> list[int]:
+    """Solve lines.z = 0 near the point, up to a positive factor: Gauss and Jordan in integers, the largest pivots."""
     over, solved, divisor = math.lcm(*(cell.denominator for line in lines for cell in line)), dict[int, int](), 1
     table = [[int(cell * over) for cell in line] for line in lines]
     while True:
         left, free = set(range(len(table))) - set(solved), set(range(len(point))) - set(solved.values())
         size, i, j = max(((abs(table[i][j]), i, j) for i in left for j in free), default=(0, 0, 0))
         if size == 0:
-            found = {at: Fraction(-sum(table[i][j] * point[j] for j in free), divisor) for i, at in solved.items()}
-            return [found.get(j, own) for j, own in enumerate(point)]
+            found = {at: -sum(table[i][j] * point[j] for j in free) for i, at in solved.items()}
+            return [(1 if divisor > 0 else -1) * found.get(j, own * divisor) for j, own in enumerate(point)]
         pivot, solved[i] = table[i], j
         for k in set(range(len(table))) - {i}:
             table[k] = [(pivot[j] * a - table[k][j] * b) // divisor for a, b in zip(table[k], pivot, strict=True)]
@@ -173,17 +171,19 @@ class Problem:
         support = [i for i, own in self.n.items() if own]
         lines = [[k * self.n[j] for j, k in zip(support, self.k(i, support), strict=True)] for i in support]
         lines += [[Fraction(self.n[j]) for j in support]] if self.bias else []
-        z = null_point(lines, [ONE] * len(support))
+        z = null_point(lines, [1] * len(support))
         return any(z) and min(z) >= 0 and not any(sum(map(mul, line, z)) for line in lines)
 
     def off_plane(self) -> int:
         """How many rows are off the plane that goes through all rows as good as on this one; 0 if one is beyond it."""
         face = [i for i, own in enumerate(self.f) if abs(own) * 10**9 <= max(map(abs, self.f))]
-        cells = [Counter({**self.rows[i], self.d: int(1 / self.unit)}) for i in face]
-        lines = [[Fraction(x[j]) for j in range(self.d + self.bias)] for x in cells]
-        plane = null_point(lines, [*self.w, self.b][: self.d + self.bias])
-        v: Counter[Any] = Counter(dict(enumerate(plane)))
-        f = [sign * (self.dot(row, v) + v[self.d] / self.unit) for sign, row in zip(self.signs, self.rows, strict=True)]
+        cells, lines = [Counter({**self.rows[i], self.d: self.unit.denominator}) for i in face], list[list[Fraction]]()
+        plane = exact([*self.w, self.b])[0][: self.d + self.bias]
+        v = Counter(dict(enumerate(plane)))
+        while missed := [x for x in cells if self.dot(x, v)][: len(plane)]:  # few rows tell where the others are
+            lines += [[Fraction(x[j]) for j in range(len(plane))] for x in missed]
+            v = Counter(dict(enumerate(null_point(lines, plane))))
+        f = [y * (self.dot(x, v) + v[self.d] / self.unit) for y, x in zip(self.signs, self.rows, strict=True)]
         return sum(own > 0 for own in f) if min(f) >= 0 else 0
 
     def gap(self, low: Any, high: Any) -> None:
