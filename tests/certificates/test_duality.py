@@ -20,7 +20,7 @@ from strategies import any_rows, extreme, forms, labels, moderate, wild
 
 from maxmargin.certificates import duality, exact_soft_margin
 from maxmargin.certificates.duality import dual_value, primal_value, row_blocks, total
-from maxmargin.problems.losses import HINGE, SQUARED_HINGE
+from maxmargin.problems.losses import HINGE, LOSSES, SQUARED_HINGE, Loss
 from maxmargin.problems.statement import SoftMargin
 
 # ------------------------------------------------------------------------------------------------------- the oracle
@@ -32,8 +32,15 @@ def primal_of(problem, w, b):
     value = sum(v * v for v in plane) / 2
     for row, sign, cost in zip(fractions_of(problem.X), problem.signs, problem.costs, strict=True):
         slack = max(Fraction(0), 1 - int(sign) * (sum(v * x for v, x in zip(plane, row, strict=True)) + bias))
-        value += Fraction(float(cost)) * (slack if problem.loss is HINGE else slack * slack)
+        value += Fraction(float(cost)) * loss_of(problem.loss, slack)
     return value
+
+
+def loss_of(loss, slack):
+    """A square before the knee, and a straight line from there on."""
+    if slack < loss.knee and loss.bend and (loss.box == math.inf or slack < Fraction(loss.box) * Fraction(loss.bend)):
+        return slack * slack / (2 * Fraction(loss.bend))
+    return Fraction(loss.box) * (slack - Fraction(loss.box) * Fraction(loss.bend) / 2)
 
 
 def dual_of(problem, a):
@@ -52,10 +59,10 @@ def dual_of(problem, a):
         sum(v * int(s) * row[j] for v, s, row in zip(a, problem.signs, rows, strict=True)) for j in range(len(rows[0]))
     ]
     square = sum(v * v for v in w)
-    if problem.loss is SQUARED_HINGE:
-        square += sum(v * v / (2 * Fraction(float(cost))) for v, cost in zip(a, problem.costs, strict=True))
+    bent = sum(v * v / Fraction(float(cost)) for v, cost in zip(a, problem.costs, strict=True))
+    square += Fraction(problem.loss.bend) * bent
     t = gain / square if square else Fraction(1)
-    t = min(t, Fraction(1)) if problem.loss is HINGE else t
+    t = min(t, Fraction(1)) if problem.loss.is_bounded else t
     return t * gain - t * t * square / 2
 
 
@@ -70,7 +77,8 @@ def exact_sides(problem, w, b, a):
 
 # --------------------------------------------------------------------------------------------------------- problems
 
-losses = st.sampled_from([HINGE, SQUARED_HINGE])
+ODD = [Loss("odd", 0.3, 0.7), Loss("narrow", 3.0, 1e-9), Loss("wide", 1e9, 1e9), Loss("flat", math.inf, 1e9)]
+losses = st.sampled_from([*LOSSES.values(), *ODD])
 few_digits, not_negative, above_zero = (st.integers(least, 3).map(float) for least in (-3, 0, 1))
 powers = st.sampled_from([0, 0, 0, 1, -3, 20, -40, 100, -100, 300, -300, 500, -500, 900, -900, -1022, -1060])
 
@@ -97,10 +105,11 @@ def cases(draw, exponents=powers, scales=extreme):
     problem = SoftMargin(X, signs, costs, loss, draw(st.booleans()))
     w, b = draw(numbers(d, exponents=exponents)), float(draw(numbers(1, exponents=exponents))[0])
     if draw(st.booleans()):  # in the box
-        a = costs * draw(hnp.arrays(np.float64, n, elements=st.sampled_from([0.0, 1e-9, 0.3, 0.5, 1.0])))
+        a = np.where(loss.is_bounded, problem.upper, costs)
+        a = a * draw(hnp.arrays(np.float64, n, elements=st.sampled_from([0.0, 1e-9, 0.3, 0.5, 1.0])))
     else:
         a = draw(numbers(n, not_negative, exponents))
-        a = np.minimum(a, costs) if loss is HINGE else a
+        a = np.minimum(a, problem.upper)
     return problem, w, b, a
 
 
@@ -114,7 +123,7 @@ def test_exact_arithmetic_is_exact(case):
     primal, dual = exact_sides(problem, w, b, a)
     assert primal == primal_of(problem, w, b)
     wanted = dual_of(problem, a)
-    if problem.loss is HINGE:
+    if not problem.loss.is_smooth:
         assert dual == wanted
     else:
         assert wanted * (1 - Fraction(1, 2**200)) <= dual <= wanted
@@ -150,7 +159,7 @@ def test_bounds_are_tight_on_ordinary_data(case):
     if largest > 1e3:
         return
     reach = 1.0 + abs(b) + largest * float(np.abs(w).sum())
-    steep = reach if problem.loss is SQUARED_HINGE else 1.0
+    steep = max(1.0, float(problem.loss.share(reach)))
     assert primal.upper <= primal.value * (1 + 1e-12) + 1e-12 * float(problem.costs.sum()) * reach * steep
     weight = float(a.sum()) * max(1.0, *dual.factors)
     plain = dual.value - 1e-10 * weight * (1.0 + largest * largest * weight)
