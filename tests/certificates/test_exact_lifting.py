@@ -227,7 +227,7 @@ def test_a_modulus_below_the_guard_rebuilds_nothing():
 
 def test_the_clock_is_read_at_every_column_digit_and_fraction(monkeypatch):
     breaths = []
-    monkeypatch.setattr(algebra, "breathe", lambda: breaths.append(1))
+    monkeypatch.setattr(algebra, "check_interrupt", lambda: breaths.append(1))
     matrix = objects([[3, 1], [1, 5]])
     pivots = algebra.eliminate(matrix, PRIME)
     assert len(breaths) == 2

@@ -57,9 +57,9 @@ def test_every_field_of_a_certificate():
 def test_without_a_margin_nothing_is_separated(monkeypatch):
     together = np.ones((2, 2))
     for settled, verdict in ((True, Verdict.UNDECIDED), (False, Verdict.STOPPED)):
-        c = issued(together, (1.0, 0.0), proposes=settled)
+        c = issued(together, (1.0, 0.0), settled=settled)
         assert (c.verdict, c.is_separable, c.theorems[0].bound) == (verdict, None, math.inf)
-        c = issued(measured=False, proposes=settled)
+        c = issued(measured=False, settled=settled)
         assert (c.verdict, c.margin_lower, c.margin_upper) == (verdict, -math.inf, math.inf)
     monkeypatch.setattr(judge, "measure", lambda *arguments: plane([0.0], [0.0], 1.0))
     c = issued()
