@@ -14,7 +14,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts 
 
 ROOT = Path(__file__).parents[1]
 CACHES = ROOT / ".numba_cache"
-LAYERS_WITH_LOOPS = ("data", "problems", "solvers")  # as in _numba.py, which must not be imported yet
+LAYERS_WITH_LOOPS = ("data", "reading", "problems", "solvers")  # as in _numba.py, which must not be imported yet
 A_DAY = 24 * 60 * 60
 
 

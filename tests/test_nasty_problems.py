@@ -17,6 +17,7 @@ from maxmargin.data.matrix import row_squares
 from maxmargin.data.threads import Threads
 from maxmargin.problems.losses import SQUARED_HINGE
 from maxmargin.problems.statement import Norm, Separation, SoftMargin
+from maxmargin.solve import kernel_margin
 from maxmargin.solvers.hulls.nearest import nearest_hulls
 from maxmargin.solvers.newton.systems import FewColumns
 from maxmargin.solvers.row_passes import RowPasses
@@ -184,6 +185,27 @@ def test_rounds_that_rise_by_rounding_alone_come_to_an_end():
             rounds = solution.sweeps
             assert rounds < 200
     assert rounds > 0
+
+
+def test_a_hard_margin_that_creeps_comes_to_an_end(monkeypatch):
+    """A dual objective that rises by a little in each of ten thousand rounds, over kernel values of 1e18."""
+    shown, up_to = [], kernel_margin.up_to
+
+    def watched(solver, most_steps):
+        inner, answer = up_to(solver, most_steps), None
+        while True:
+            try:
+                iterate = inner.send(answer)
+            except StopIteration:
+                return
+            shown.append(iterate.updates)
+            answer = yield iterate
+
+    monkeypatch.setattr(kernel_margin, "up_to", watched)
+    problem = nasty_problem(2027, 634)
+    outcome, detail = hunter.outcome_of(problem)
+    assert outcome == "undecided", detail
+    assert 0 < max(shown) < 1.1 * kernel_margin.STEPS_OF_A_ROW * len(problem.y)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])

@@ -133,6 +133,8 @@ class _ForgivingCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             loaded = super().load_overload(sig, target_context)
+        except (AttributeError, ImportError):  # of an older version: what a loop's arguments are made of was moved
+            pass
         except Exception as damage:  # a broken pickle can raise anything
             _warn_once(damage)
         else:

@@ -226,8 +226,8 @@ def test_a_modulus_below_the_guard_rebuilds_nothing():
 
 
 def test_the_clock_is_read_at_every_column_digit_and_fraction(monkeypatch):
-    breaths = []
-    monkeypatch.setattr(algebra, "check_interrupt", lambda: breaths.append(1))
+    checks = []
+    monkeypatch.setattr(algebra, "check_interrupt", lambda: checks.append(1))
     matrix = objects([[3, 1], [1, 5]])
     pivots = algebra.eliminate(matrix, PRIME)
     assert len(checks) == 2

@@ -22,7 +22,7 @@ from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import OutOfTime, Threads
 from maxmargin.problems.kernels import rows_of
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.protocol import Evaluation, Iterate, Run
+from maxmargin.problems.protocol import Evaluation, Iterate, Run, SolverRun
 from maxmargin.problems.state import State, varying
 from maxmargin.problems.statement import KernelMargin, Norm, Separation, SignedRows, SoftMargin
 from maxmargin.run.control import Clock, Status, now
@@ -36,6 +36,7 @@ ABOUT = 1.05  # times the least objective that was seen: about as good
 SURELY = 2.0  # times the error of a value, and
 BEYOND_ROUNDING = 1e-12  # of 1: so far beyond its edge, a row does not pay for what rounding might do to it
 HARD_RANK = 2000  # the most columns that stand for the kernel when its hard margin is sought
+STEPS_OF_A_ROW = 200_000  # of SMO for a hard margin: after as many it still creeps, on numbers that float64 cannot tell
 SOME_ROWS = 256  # whose kernel is timed
 WORTH_TIMING = 1_000_000  # kernel values: fewer take no time that matters
 MARGIN = 1.2  # times what a judgement is thought to take is reserved for it
@@ -223,11 +224,32 @@ def hard_margin(
         judge.witness = witness(problem) if iterate.meets else None
         if judge.witness is not None:
             return iterate, Status.WITNESS
-        iterate, status = prove(rounds(start=judge.best_weights()), judge, clock, None)
+        run = limited(rounds(start=judge.best_weights()), STEPS_OF_A_ROW * problem.n_rows)
+        iterate, status = prove(run, judge, clock, None)
     if judge.measured.primal < np.inf:
         with clock.judging(), contextlib.suppress(OutOfTime):
             judge.make_canonical()
     return iterate, Status.PROVEN if judge.gap <= judge.tol else status
+
+
+def limited(run: Run, most_steps: float) -> Run:
+    """The same run, until so many steps were made."""
+    return Run(run.state, up_to(run.iterates, most_steps))
+
+
+def up_to(solver: SolverRun, most_steps: float) -> SolverRun:
+    answer: Evaluation | None = None
+    try:
+        while True:
+            try:
+                iterate = solver.send(answer)
+            except StopIteration:
+                return
+            answer = yield iterate
+            if iterate.updates > most_steps:
+                return
+    finally:
+        solver.close()
 
 
 def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clock) -> tuple[Iterate, Status]:

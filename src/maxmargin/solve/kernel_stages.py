@@ -27,10 +27,10 @@ from maxmargin.data.matrix import Matrix, is_sparse
 from maxmargin.data.threads import OutOfTime
 from maxmargin.problems.kernels import KernelName
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.protocol import Evaluation, Iterate, Run, SolverRun
+from maxmargin.problems.protocol import Iterate, Run
 from maxmargin.problems.statement import KernelMargin, SignedRows, SoftMargin
 from maxmargin.run.control import Clock, Status
-from maxmargin.solve.kernel_margin import KernelJudge, nothing
+from maxmargin.solve.kernel_margin import KernelJudge, limited, nothing
 from maxmargin.solve.soft_margin import Judge, prove
 from maxmargin.solvers import registry
 from maxmargin.solvers.kernel_smo.edge_refinement import refined
@@ -70,26 +70,6 @@ def soft_margin(
     except OutOfTime:
         return iterate, clock.reason
     return by_columns(found.columns, found.scale, judge, clock, max_iter, "interior_point")
-
-
-def limited(run: Run, most_steps: float) -> Run:
-    """The same run, until so many steps were made."""
-    return Run(run.state, up_to(run.iterates, most_steps))
-
-
-def up_to(solver: SolverRun, most_steps: float) -> SolverRun:
-    answer: Evaluation | None = None
-    try:
-        while True:
-            try:
-                iterate = solver.send(answer)
-            except StopIteration:
-                return
-            answer = yield iterate
-            if iterate.updates > most_steps:
-                return
-    finally:
-        solver.close()
 
 
 def centred_columns(problem: KernelMargin) -> tuple[Matrix, float]:
