@@ -172,7 +172,7 @@ def change(path, edit):
 @pytest.mark.parametrize(
     ("edit", "sentence"),
     [
-        (lambda document, arrays: document.update(version=2), "version 1?2, and here it is 1"),
+        (lambda document, arrays: document.update(version=3), "version 3, and here it is 2"),
         (lambda document, arrays: document.update(written_by="9.9"), "written by '9.9'"),
         (lambda document, arrays: document.update(format="other"), "not a checkpoint"),
         (lambda document, arrays: document.update(more=1), "a field 'more'"),

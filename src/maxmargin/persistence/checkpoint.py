@@ -3,9 +3,9 @@
     fit_with_checkpoints(LinearSVM(C=10), X, y, path="run.checkpoint")                 from the beginning
     fit_with_checkpoints(LinearSVM(C=10), X, y, path="run.checkpoint", resume=True)    from where the file says
 
-The file is a safetensors file like those of models, and closed in the same way. A document of version 1 has the fields
+The file is a safetensors file like those of models, and closed in the same way. A document of version 2 has the fields
 
-    format, version, written_by     "maxmargin checkpoint", 1, the version of maxmargin
+    format, version, written_by     "maxmargin checkpoint", 2, the version of maxmargin
     estimator, parameters           as in a model, without those that change no bit (max_time, verbose)
     data, weights                   the fingerprints of the table and of the rows' weights, or null
     problems                        for each two-class problem its state (`problems.state`); arrays stand as
@@ -41,7 +41,7 @@ from maxmargin.problems.state import Record, StateError
 from maxmargin.run.observers import Snapshots, keeping
 
 FORMAT = "maxmargin checkpoint"
-VERSION = 1
+VERSION = 2
 CHANGES_NO_BIT = ("max_time", "verbose")
 MOST_ARRAYS = 2**20
 ARRAY = {"array": True}
