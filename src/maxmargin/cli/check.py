@@ -84,7 +84,7 @@ def check(
     if as_json:
         say_json(summary(data, certificate.is_separable, proofs, watch))
     else:
-        tell(data, proofs)
+        print_answer(data, proofs)
     if certificate.is_separable is None or not all(proof.verification for proof in proofs):
         return ExitCode.UNPROVEN
     return ExitCode.FINE if certificate.is_separable else ExitCode.NOT_SEPARABLE
@@ -97,7 +97,7 @@ def parts_of(certificate: Certificate | MulticlassCertificate) -> tuple[Certific
     return tuple(part for part in parts if isinstance(part, Certificate))
 
 
-def tell(data: DataFile, proofs: list[Proof]) -> None:
+def print_answer(data: DataFile, proofs: list[Proof]) -> None:
     """The report of each question, and the rows of every witness."""
     say(headline(data))
     for proof in proofs:

@@ -58,7 +58,7 @@ def demo(
     flowers = flowers._replace(name="flowers.csv")
     separable, not_separable = prove(flowers, APART), prove(flowers, AMONG_OTHERS)
     if not as_json:
-        tell(runs, made[2].margin, flowers, separable, not_separable)
+        print_answer(runs, made[2].margin, flowers, separable, not_separable)
         tell_soft(soft, *noisy)
     picture = draw(output, runs, made)
     if as_json:
@@ -123,7 +123,7 @@ def draw(output: Path, runs: list[Run], made: Any) -> Path | None:
     return output.resolve()
 
 
-def tell(runs: list[Run], margin: float, flowers: DataFile, separable: Proof, not_separable: Proof) -> None:
+def print_answer(runs: list[Run], margin: float, flowers: DataFile, separable: Proof, not_separable: Proof) -> None:
     """The whole demo, for a person."""
     say(f"maxmargin {maxmargin.__version__}: large-margin classification that proves its answers\n", style="bold")
     say(f"1. Five algorithms on {ROWS} made points, whose best l2 margin is known: {margin:g}", "bold")

@@ -53,7 +53,7 @@ def doctor(
     if as_json:
         say_json(findings)
     else:
-        tell(findings)
+        print_answer(findings)
     return ExitCode.FINE if findings["healthy"] else ExitCode.ERROR
 
 
@@ -116,7 +116,7 @@ def examine(name: str, X: Any, y: Any, separable: bool, margin: float) -> dict[s
     return {"name": name, "passed": passed, "found": found, **times}
 
 
-def tell(findings: dict[str, Any]) -> None:
+def print_answer(findings: dict[str, Any]) -> None:
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")

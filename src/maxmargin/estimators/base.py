@@ -20,7 +20,7 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.labels import Labels, check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
-from maxmargin.estimators.convergence import End, Ending, tell
+from maxmargin.estimators.convergence import End, Ending, warn_of
 from maxmargin.estimators.declarations import CLASS_WEIGHT
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import plane_values
@@ -79,7 +79,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             raise KeyboardInterrupt
         if not clock.stopped:  # by somebody who knows that it is unfinished
             ends = [End(answer.status, answer.certificate) for answer in answers]
-            tell(Ending(type(self).__name__, self.get_params(deep=False), ends))
+            warn_of(Ending(type(self).__name__, self.get_params(deep=False), ends))
         return self
 
     def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:

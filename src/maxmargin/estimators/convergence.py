@@ -123,7 +123,7 @@ LISTENER: ContextVar[Observer | None] = ContextVar("LISTENER", default=None)
 
 @contextmanager
 def told_to(observer: Observer) -> Iterator[None]:
-    """Within it, fits of this thread do not warn: the observer hears how each one ended, the good ends too."""
+    """Within it, fits of this thread do not warn: the observer is told how each one ended, the good ends too."""
     token = LISTENER.set(observer)
     try:
         yield
@@ -139,7 +139,7 @@ def collected() -> Iterator[list[End]]:
         yield ends
 
 
-def tell(ending: Ending) -> None:
+def warn_of(ending: Ending) -> None:
     """Warn if it ended early; or tell whoever listens."""
     if (observer := LISTENER.get()) is not None:
         observer(ending)

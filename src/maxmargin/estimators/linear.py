@@ -15,7 +15,7 @@ from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.estimators.base import MarginClassifier, Table, class_weights, single, table_of, weights_of_rows
-from maxmargin.estimators.convergence import Ending, collected, tell
+from maxmargin.estimators.convergence import Ending, collected, warn_of
 from maxmargin.estimators.declarations import LINEAR_SVM
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
 from maxmargin.estimators.parameters import Declarations, check_parameters
@@ -211,7 +211,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
                     fitted, bounded_=np.zeros(hard.dual_coef_.shape, dtype=bool), solver_="hard margin"
                 )
                 self.class_weight_ = np.ones(len(hard.classes_))
-        tell(Ending(type(self).__name__, self.get_params(deep=False), ends))
+        warn_of(Ending(type(self).__name__, self.get_params(deep=False), ends))
 
     def _starts(self, table: Table, a0: Any) -> list[Start] | None:
         """Where to start from, for each two-class problem, over all rows of the table."""

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.data.labels import check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
 from maxmargin.estimators.base import Table, class_weights
-from maxmargin.estimators.convergence import Ending, collected, tell
+from maxmargin.estimators.convergence import Ending, collected, warn_of
 from maxmargin.estimators.declarations import LINEAR_SVM_CV
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.parameters import Declarations, check_parameters
@@ -125,7 +125,7 @@ class LinearSVMCV(LinearSVM):
         for name in ("_skl_callbacks", "feature_names_in_"):
             fitted.pop(name, None)
         self.__dict__.update(fitted, C_=C, Cs_=Cs, scores_=scores)
-        tell(Ending(type(self).__name__, self.get_params(deep=False), ends, "two-class problems of all folds"))
+        warn_of(Ending(type(self).__name__, self.get_params(deep=False), ends, "two-class problems of all folds"))
         return self
 
     def _machine(self, C: float) -> LinearSVM:

@@ -29,7 +29,7 @@ from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector, check_table, in_safe_range, row_squares
 from maxmargin.estimators.base import class_weights, table_of, weights_of_rows
-from maxmargin.estimators.convergence import End, Ending, tell
+from maxmargin.estimators.convergence import End, Ending, warn_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, LINEAR_SVM_CV
 from maxmargin.estimators.hard_margin import canonical_plane, canonical_weights, hull_weights
 from maxmargin.estimators.linear import LinearSVM
@@ -259,7 +259,7 @@ def points_of(
         start[certificate.rows] = certificate.weights
     if not (clock.stopped or clock.interrupted):
         ends = [End(point.status, point.certificate) for point in points]
-        tell(Ending("path", svm.get_params(deep=False), ends, "points", not_begun=len(grid) - len(points)))
+        warn_of(Ending("path", svm.get_params(deep=False), ends, "points", not_begun=len(grid) - len(points)))
     if clock.verbose:
         clock.say(f"ended with {len(points)} of {len(grid)} values of C")
     sides, verdict = (two.negative, two.positive), None if end is None else end.certificate

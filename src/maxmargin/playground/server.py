@@ -164,7 +164,7 @@ async def in_a_thread(work: Callable[[], str]) -> str:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[str] = loop.create_future()
 
-    def tell(settle: Callable[[Any], None], outcome: Any) -> None:
+    def deliver(settle: Callable[[Any], None], outcome: Any) -> None:
         def unless_cancelled() -> None:
             if not done.done():
                 settle(outcome)
@@ -174,9 +174,9 @@ async def in_a_thread(work: Callable[[], str]) -> str:
 
     def run() -> None:
         try:
-            tell(done.set_result, work())
+            deliver(done.set_result, work())
         except Exception as error:
-            tell(done.set_exception, error)
+            deliver(done.set_exception, error)
 
     threading.Thread(target=run, daemon=True, name="maxmargin-play").start()
     return await done
@@ -211,9 +211,9 @@ class Session:
             message = await self.websocket.receive()
             if message["type"] == "websocket.disconnect":
                 return
-            await self.hear(message.get("text"))
+            await self.receive(message.get("text"))
 
-    async def hear(self, text: str | None) -> None:
+    async def receive(self, text: str | None) -> None:
         message: dict[str, Any] = {}
         try:
             if text is None:

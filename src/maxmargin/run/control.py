@@ -114,12 +114,12 @@ class Clock:
             yield
             return
 
-        def hear(number: int, frame: Any) -> None:
+        def interrupt_once(number: int, frame: Any) -> None:
             if self.interrupted:
                 signal.default_int_handler(number, frame)
             self.interrupt()
 
-        signal.signal(signal.SIGINT, hear)
+        signal.signal(signal.SIGINT, interrupt_once)
         try:
             yield
         finally:

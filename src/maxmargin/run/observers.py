@@ -168,7 +168,7 @@ def observed(watch: Observation) -> Iterator[None]:
 
 @contextmanager
 def observing(observer: Observer) -> Iterator[None]:
-    """Within it, fits are heard, beside those who listen already."""
+    """Within it, fits are observed, beside those who observe already."""
     watch = current_observation()
     with observed(dataclasses.replace(watch, observers=(*watch.observers, observer))):
         yield

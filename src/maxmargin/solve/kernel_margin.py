@@ -46,7 +46,7 @@ MARGIN = 1.2  # times what a judgement is thought to take is reserved for it
 class KernelJudge(State):
     """Evaluates proposals; keeps the weights that prove the gap that is asked for or, until some do, the best plane.
 
-    So no plane is kept that is worse than one that was heard before, w = 0 to begin with; unless it is proven to `tol`,
+    So no plane is kept that is worse than one that was evaluated before, w = 0 to begin with; unless it is proven to `tol`,
     or `any_plane` is to be shown as it is: then those that prove the smallest gap. Of planes that are about as good,
     the one is kept of which more is known: where float64 has lost many digits, a bound can be far above the objective.
 
@@ -148,7 +148,7 @@ class KernelJudge(State):
                     return
 
     def shown(self, iterate: Iterate) -> tuple[Iterate, SignedRows]:
-        """What observers hear of an iterate on the way, and the problem that it is of."""
+        """What observers see of an iterate on the way, and the problem that it is of."""
         return iterate, self.problem
 
     def seconds_for(self, iterate: Iterate) -> float:

@@ -85,7 +85,6 @@ class Judge(State):
         self.dual = no_dual_value(d)
         nothing = np.broadcast_to(np.zeros(1), n)
         self.plane = self.measured(np.zeros(d), best_bias(problem, nothing), nothing)
-        self.heard = 0
 
     def look_at(self, w: Vector, values: Vector) -> Plane:
         """The plane w at its best bias; it is kept if it, or a steeper one, is better than before. values = X w."""
@@ -119,7 +118,6 @@ class Judge(State):
         Not thorough: where the solver itself believes that its weights cannot close the gap to what the plane costs
         (its `dual`), they are not measured, which would cost a pass over the rows.
         """
-        self.heard += 1
         w = np.where(np.isfinite(iterate.w), iterate.w, 0.0)
         plane = self.look_at(w, values_of(self.problem.X, w))
         believed = math.inf if math.isnan(iterate.dual) else iterate.dual
@@ -161,7 +159,7 @@ class Judge(State):
         return soft_gap(self.plane.primal.upper, self.dual.lower)
 
     def shown(self, iterate: Iterate) -> tuple[Iterate, SignedRows]:
-        """What observers hear of an iterate on the way, and the problem that it is of."""
+        """What observers see of an iterate on the way, and the problem that it is of."""
         return iterate, self.problem
 
     def before_snapshot(self) -> None:

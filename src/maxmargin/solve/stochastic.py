@@ -32,7 +32,6 @@ class JudgeOfTheLast(Judge):
     """Measures every plane that is proposed as it is, with its own bias, and keeps the last."""
 
     def evaluate(self, iterate: Iterate, *, thorough: bool = True) -> Evaluation:
-        self.heard += 1
         self.plane = self.measured(iterate.w, iterate.b, values_of(self.problem.X, iterate.w))
         self.weigh(iterate.a)
         return Evaluation(self.plane.primal.upper, self.dual.lower, self.gap, self.plane.values, self.plane.b)

@@ -65,7 +65,7 @@ class Part(NamedTuple):
 
 
 class Vertex(NamedTuple):
-    """A iterate on a working set: the plane on its columns, the weights of its rows, and the LP's steps."""
+    """A solution on a working set: the plane on its columns, the weights of its rows, and the LP's steps."""
 
     w: Vector
     b: float

@@ -54,7 +54,7 @@ def column_edges(n_columns: int) -> list[int]:
 
 
 class KernelRows(ABC):
-    """Makes rows of the kernel over some columns: all rows of the problem, or those that are still in play."""
+    """Makes rows of the kernel over some columns: all rows of the problem, or those that are still active."""
 
     def __init__(self, kernel: Kernel, n_columns: int, threads: Threads, products: float) -> None:
         self.kernel, self.n_columns, self.threads = kernel, n_columns, threads
