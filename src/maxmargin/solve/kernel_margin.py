@@ -46,9 +46,10 @@ MARGIN = 1.2  # times what a judgement is thought to take is reserved for it
 class KernelJudge(State):
     """Evaluates proposals; keeps the weights that prove the gap that is asked for or, until some do, the best plane.
 
-    So no plane is kept that is worse than one that was evaluated before, w = 0 to begin with; unless it is proven to `tol`,
-    or `any_plane` is to be shown as it is: then those that prove the smallest gap. Of planes that are about as good,
-    the one is kept of which more is known: where float64 has lost many digits, a bound can be far above the objective.
+    So no plane is kept that is worse than one that was evaluated before, w = 0 to begin with; unless it is proven to
+    `tol`, or `any_plane` is to be shown as it is: then those that prove the smallest gap. Of planes that are about as
+    good, the one is kept of which more is known: where float64 has lost many digits, a bound can be far above the
+    objective.
 
     Of a run that is kept, so are the weights and the bias: what they are worth is measured again.
     """
