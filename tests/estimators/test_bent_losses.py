@@ -5,6 +5,8 @@ import math
 import pickle
 import re
 
+import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import oracles
 import pytest
@@ -19,9 +21,17 @@ from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.problems.losses import LOSSES, Loss, loss_named, register
 from maxmargin.problems.statement import SoftMargin
 
+matplotlib.use("Agg")
+
 BENT = [{"loss": "huber_hinge"}, {"loss": "huber_hinge", "huber_width": 0.1}, {"loss": "modified_huber"}]
 each_bent = pytest.mark.parametrize("settings", BENT, ids=lambda settings: "-".join(map(str, settings.values())))
 SOLVERS = ["auto", "coordinate_descent", "interior_point", "sieve", "newton", "cvxpy"]
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    plt.close("all")
 
 
 def loss_of(svm):
