@@ -258,7 +258,7 @@ def test_ctrl_c_while_modules_are_loaded_is_code_130(module, write):
     [
         (["fit", "nothing.csv"], "nothing.csv cannot be read: no such file"),
         (["predict", "nothing.model", "nothing.csv"], "nothing.model cannot be read"),
-        (["fit", "nothing.csv", "--lable", "y"], "No such option: --lable"),
+        (["fit", "nothing.csv", "--lable", "y"], "No such option"),
         (["check", "nothing.csv", "--max-time", "0"], "--max-time must be a positive number"),
     ],
 )

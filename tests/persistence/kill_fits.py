@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,7 @@ def fit(arguments):
 
 
 def main(kills):
+    warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)  # and forks
     choose, killed, ended, largest = random.Random(0), 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         data, calm, model, checkpoint = (Path(folder) / name for name in ("data.npy", "calm", "model", "checkpoint"))

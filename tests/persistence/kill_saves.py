@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,7 @@ def save_until_killed(models, path):
 
 
 def main(kills):
+    warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)  # and forks
     models, choose, unfinished = [large_model(-1.0), large_model(1.0)], random.Random(0), 0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.safetensors"
