@@ -11,9 +11,9 @@ from maxmargin.certificates.duality import DualValue, PrimalValue
 from maxmargin.certificates.kernel_duality import KernelMeasure
 from maxmargin.certificates.kernel_margin import KernelVerdict, hard_margin, kernel_certificate, no_plane_certificate
 from maxmargin.certificates.proof import KKT, Violation
-from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict, soft_conditions, soft_gap
+from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict, row_shares, soft_conditions, soft_gap
 from maxmargin.problems.kernels import Kernel, KernelName
-from maxmargin.problems.losses import HINGE, SQUARED_HINGE
+from maxmargin.problems.losses import HINGE, SQUARED_HINGE, Loss
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.statement import KernelMargin, SoftMargin
 
@@ -239,3 +239,20 @@ def test_hard_margins_are_rounded_outwards():
     kkt = KKT(*(Violation(float(k), k) for k in range(4)), Violation(4.0))
     moved = kernel_margin.in_rows_of(TWO, kkt)
     assert moved == dataclasses.replace(kkt, slackness=Violation(3.0, 13))
+
+
+@pytest.mark.parametrize(
+    ("box", "bend"), [(1.0, 0.0), (2.0, 0.0), (1.0, 0.25), (4.0, 0.25), (2.0, 2.0), (math.inf, 0.5)]
+)
+def test_what_a_row_adds_to_the_gap(box, bend):
+    """C loss(t) + bend a^2 / (2 C) - a t, before the knee and beyond it, of a within its box."""
+    loss, knee = Loss("of its own", box, bend), box * bend
+    edge = min(knee, 9.0)
+    for cost in (0.5, 2.0):
+        for t in (-1.0, 0.0, 0.5 * edge, edge, edge + 0.125, edge + 3.0):
+            for a in (0.0, 0.25 * cost, min(box, 8.0) * cost):
+                paid = 0.0 if t <= 0.0 else t * t / (2.0 * bend) if t < knee else box * (t - 0.5 * knee)
+                problem = SoftMargin(np.zeros((1, 1)), np.ones(1), np.array([cost]), loss, True)
+                added = row_shares(problem, np.array([a]), np.array([max(0.0, t)]), np.array([1.0 - t]))
+                expected = cost * paid + bend * a * a / (2.0 * cost) - a * t
+                assert added == pytest.approx(expected, rel=1e-12, abs=1e-12)
