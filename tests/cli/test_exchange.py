@@ -107,8 +107,8 @@ def test_audit_of_scikit_learn(estimator, flowers, run, fail, tmp_path):
 def test_types_that_nobody_trusts_are_refused_by_name(flowers, fail, tmp_path):
     frame, y, path = rows_of(flowers), pd.read_csv(flowers[0])["species"], str(tmp_path / "theirs.skops")
     skops.io.dump(GridSearchCV(LinearSVC(), {"C": [1.0]}, cv=2).fit(frame, y), path)
-    said = fail("audit", path, *flowers)  # the other types are those of this release of scikit-learn
-    assert "sklearn.model_selection._split.StratifiedKFold" in said
+    said = fail("audit", path, *flowers)
+    assert "it holds sklearn." in said  # which types are not trusted changes from release to release
     assert ", of which nobody has said that they can be trusted" in said
     skops.io.dump(make_pipeline(FunctionTransformer(joblib.dump), LinearSVC()), path)
     assert "joblib" in fail("audit", path, *flowers)
