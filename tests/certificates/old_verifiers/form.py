@@ -1,0 +1,167 @@
+"""The form of a certificate: whether it is a claim at all, before any number of it is measured.
+
+Every field has a kind, which its annotation names: a truth value, a whole number, a number, a word, an array, labels,
+conditions, theorems. A field of another kind is refused, and so is one whose kind nobody has written down here: a new
+field of a certificate must be thought of. Nothing here looks at the rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.certificates.certificate import FurtherLook
+from maxmargin.certificates.proof import KKT, TheoremBound, Violation
+
+Rows = NDArray[np.intp]
+
+
+def is_flag(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, float | np.floating) or is_whole(value)
+
+
+def is_word(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def is_of_numbers(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float64
+
+
+def is_of_rows(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "iu"
+
+
+def is_label(value: Any) -> bool:
+    """Of whatever type, but NaN is equal to no row's label; None stands for all other labels."""
+    return value is None or bool(np.all(value == value))
+
+
+def is_conditions(value: Any) -> bool:
+    if not isinstance(value, KKT):
+        return value is None
+    violations = [getattr(value, field.name) for field in dataclasses.fields(KKT)]
+    return all(isinstance(one, Violation) and is_number(one.value) and is_whole(one.row) for one in violations)
+
+
+def is_theorems(value: Any) -> bool:
+    return isinstance(value, tuple) and all(
+        isinstance(one, TheoremBound)
+        and is_word(one.name)
+        and is_number(one.bound)
+        and is_number(one.measured)
+        and is_flag(one.at_most)
+        for one in value
+    )
+
+
+def is_class_weight(value: Any) -> bool:
+    """Pairs of a label and a weight, each label once."""
+    if not isinstance(value, tuple) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
+        return False
+    labels = [label for label, _ in value]
+    alone = all(labels[i] != labels[j] for i in range(len(labels)) for j in range(i))
+    return alone and all(is_number(weight) and 0.0 < weight < math.inf for _, weight in value)
+
+
+FITS: dict[str, tuple[Callable[[Any], bool], str]] = {  # by annotation
+    "bool": (is_flag, "True or False"),
+    "int": (is_whole, "a whole number"),
+    "float": (is_number, "a number"),
+    "str": (is_word, "a word"),
+    "float | None": (lambda value: value is None or is_number(value), "a number or None"),
+    "int | None": (lambda value: value is None or is_whole(value), "a whole number or None"),
+    "FurtherLook": (lambda value: isinstance(value, FurtherLook), "a word about a further look"),
+    "Any": (is_label, "a label"),
+    "Vector": (is_of_numbers, "an array of float64"),
+    "NDArray[np.intp]": (is_of_rows, "an array of whole numbers"),
+    "KKT | None": (is_conditions, "the conditions of optimality, or None"),
+    "None": (lambda value: value is None, "None"),
+    "tuple[TheoremBound, ...]": (is_theorems, "theorems"),
+    "tuple[tuple[Any, float], ...]": (is_class_weight, "pairs of a label and a positive weight, each label once"),
+}
+
+
+def malformed(c: Any, kept: Rows) -> Iterator[str]:
+    """What is not even a claim about the rows `kept` of the user's table: at least one clause, if it is none."""
+    for field in dataclasses.fields(c):
+        value = getattr(c, field.name)
+        if field.name == "verdict":
+            if not isinstance(value, c.verdicts):
+                yield f"the verdict {value!r} is not known"
+            continue
+        fits, kind = FITS[str(field.type)]
+        if not fits(value):
+            yield f"{field.name} must be {kind}, not {str(value)[:80]}"
+            return
+    if c.positive is None or c.positive == c.negative:
+        yield f"{c.positive!r} against {c.negative!r} is no question: the two sides must have labels of their own"
+    if c.rows.ndim != 1 or c.rows.shape != c.weights.shape or len(np.unique(c.rows)) != len(c.rows):
+        yield "rows and weights do not match, or a row comes twice"
+        return
+    missing = np.setdiff1d(c.rows, kept)
+    if len(missing):
+        yield f"row {missing[0]} is not part of this problem"
+    bounds = ("margin_lower", "margin_upper", "primal", "dual")
+    if any(math.isnan(getattr(c, name)) for name in bounds if name in vars(c)):
+        yield "a bound is NaN"
+    if any(math.isnan(theorem.bound) or math.isnan(theorem.measured) for theorem in c.theorems):
+        yield "the theorem's figures are NaN"
+    if "tol" in vars(c) and not type(c).may_ask_for(c.tol):
+        yield f"tol must be above 0 and below 1, not {c.tol}"
+
+
+def hull_refused(c: Any) -> Iterator[str]:
+    """Weights that make no point of the hulls."""
+    wrong = ~((c.weights >= 0.0) & np.isfinite(c.weights))
+    if np.any(wrong):
+        yield f"the weight of row {c.rows[int(np.argmax(wrong))]} is negative or not finite: not a point of the hulls"
+
+
+def proves_gap(low: float, high: float, tol: float) -> bool:
+    """Whether (high - low) / high <= tol, in fractions: a quotient of doubles could be rounded down to tol."""
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        return False
+    least, most, gap = (Fraction(float(number)) for number in (low, high, tol))  # a grid search hands over numpy's
+    return most - least <= gap * most
+
+
+def gap_refused(c: Any, low: float, high: float) -> Iterator[str]:
+    """A verdict that the two bounds deny. Bounds in the wrong order prove that one of them is about something else."""
+    if low > high:
+        yield f"the lower bound {low!r} is above the upper bound {high!r}: they contradict each other"
+    proven = proves_gap(low, high, c.tol)
+    if c.verdict.name == "OPTIMAL" and not proven:
+        yield f"the relative gap is {c.relative_gap:.1e}, above the tol of {c.tol:.1e}: not optimal"
+    if c.verdict.name == "BOUNDED" and proven:
+        yield f"the relative gap is {c.relative_gap:.1e}, within the tol of {c.tol:.1e}: that is optimal, and not less"
+
+
+def figures_refused(claimed: KKT, found: KKT, widest: KKT, rounding: dict[str, float]) -> Iterator[str]:
+    """Conditions whose violation is not what float64 computes, up to what rounding does to it.
+
+    Where rows are at the very limit of being counted, `found` leaves them out and `widest` takes them in. A condition
+    that has no row of its own names none.
+    """
+    for field in dataclasses.fields(KKT):
+        own, least, most = (getattr(kkt, field.name) for kkt in (claimed, found, widest))
+        allowed = 1e-6 * (1e-6 + most.value) + rounding.get(field.name, 0.0)
+        within = least.value - allowed <= own.value <= most.value + allowed or own.value == least.value
+        if not (own.value >= 0.0 and within):
+            yield f"the condition of {field.name} is violated by {least.value:.3g}, not by {own.value:.3g}"
+        if least.row < 0 and own.row != -1:
+            yield f"the condition of {field.name} has no row of its own, and row {own.row} is named"
