@@ -1,6 +1,7 @@
 """The rules of the house that a machine can read."""
 
 import ast
+import graphlib
 import subprocess
 import sys
 from pathlib import Path
@@ -77,3 +78,16 @@ def test_file_is_short(path):
 @each_file
 def test_file_name_says_what_is_inside(path):
     assert not EMPTY_NAMES & set(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+def test_certificates_are_imported_in_one_direction():
+    """Inside of functions too: no module of the judge needs one that needs it."""
+    graph = {}
+    for path in sorted((PACKAGE / "certificates").glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+        names = {f"{node.module}.{alias.name}" for node in found for alias in node.names}
+        graph[f"maxmargin.certificates.{path.stem}"] = names | {str(node.module) for node in found}
+    graph = {module: names & set(graph) - {module} for module, names in graph.items()}
+    assert sum(map(len, graph.values())) > 50
+    graphlib.TopologicalSorter(graph).prepare()

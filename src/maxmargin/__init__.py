@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from maxmargin.certificates.kernel_separation import KernelSeparationCertificate
     from maxmargin.certificates.multiclass import MulticlassCertificate
     from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
-    from maxmargin.certificates.verification import Verification
+    from maxmargin.certificates.verify import Verification
     from maxmargin.estimators.audit import audit
     from maxmargin.estimators.audit_result import Audit
     from maxmargin.estimators.coming_from import from_scikit_learn
@@ -126,7 +126,7 @@ _HOMES = {
     "TraceDisplay": "plots.run",
     "UndecidedError": "estimators.no_plane",
     "Verdict": "certificates.certificate",
-    "Verification": "certificates.verification",
+    "Verification": "certificates.verify",
     "Winnow": "estimators.winnow",
     "audit": "estimators.audit",
     "from_scikit_learn": "estimators.coming_from",

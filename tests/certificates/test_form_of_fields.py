@@ -7,10 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from maxmargin.certificates import form
+from maxmargin.certificates import form, verify
 from maxmargin.certificates.certificate import FurtherLook, Verdict
 from maxmargin.certificates.certify import Claim, certify
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
+from maxmargin.problems.losses import loss_named
 
 X, SIGNS = np.array([[2.0], [-1.0], [3.0]]), np.array([1.0, -1.0, 1.0])
 ROWS = np.arange(3)
@@ -131,7 +132,7 @@ def test_only_the_rows_of_the_problem_can_carry():
 
 
 def test_a_kind_that_is_always_none_and_a_further_look():
-    fits, _ = form.FITS["None"]
+    fits = form.FITS["None"].fits
     assert fits(None)
     assert not fits(0)
     assert form.FITS["FurtherLook"][0](FurtherLook.FOUND)
@@ -141,10 +142,44 @@ def test_a_kind_that_is_always_none_and_a_further_look():
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_weight_that_is_none_is_refused_at_its_row(wrong, place):
     c = SimpleNamespace(rows=np.array([5, 7]), weights=np.array([0.0, 0.0]))
-    assert list(form.hull_refused(c)) == []
+    evaluator = SimpleNamespace(c=c, a=c.weights, upper=np.full(2, np.inf), data=SimpleNamespace(kept=c.rows))
+    assert list(verify.box_refused(evaluator)) == []
     c.weights[place] = wrong
-    (words,) = form.hull_refused(c)
-    assert words.startswith(f"the weight of row {c.rows[place]} is negative or not finite")
+    (words,) = verify.box_refused(evaluator)
+    assert words == f"the weight of row {c.rows[place]} is negative or not finite: not a point of the hulls"
+
+
+@pytest.mark.parametrize(("loss", "times"), [("hinge", ""), ("modified_huber", "4 times ")])
+def test_a_weight_beyond_its_box_is_refused_with_its_cost(loss, times):
+    costs = np.array([2.0, 0.5])
+    upper = loss_named(loss).bounds(costs)
+    data = SimpleNamespace(kept=np.array([5, 7]), costs=costs)
+    for place in (0, 1):
+        a = upper.copy()
+        evaluator = SimpleNamespace(c=SimpleNamespace(C=1.0), a=a, upper=upper, data=data)
+        assert list(verify.box_refused(evaluator)) == []
+        a[place] = math.nextafter(upper[place], math.inf)
+        (words,) = verify.box_refused(evaluator)
+        said = f"the weight {upper[place]:.9g} of row {data.kept[place]} is not between 0 and {times}its cost "
+        assert words == said + f"{costs[place]:g}: not a point of the dual"
+
+
+def test_a_row_that_is_named_must_have_the_largest_value():
+    numbers, values = np.array([4, 6, 9]), np.array([1.0, 2.0, 2.0])
+    for row in (6, 9):
+        assert list(form.row_refused(row, numbers, values, 2.0, "the one")) == []
+    for row in (4, 0, -1):
+        assert list(form.row_refused(row, numbers, values, 2.0, "the one")) == [f"row {row} is not the one"]
+    assert form.almost(2.0, 0.5) == 2.0 - 1e-6 * (1e-6 + 2.0) - 0.5
+    assert form.almost(math.inf, 0.5) == math.inf
+
+
+def test_words_that_are_not_known():
+    for name, known in form.WORDS.items():
+        for word in known:
+            assert list(form.malformed(dataclasses.replace(TRUE, norm=word), ROWS)) == (
+                [] if name == "norm" else [f"the norm {word!r} is not known"]
+            )
 
 
 def test_a_gap_is_proven_up_to_its_very_edge():

@@ -7,11 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from maxmargin.certificates import verification as judge
+from maxmargin.certificates import separation as judge
+from maxmargin.certificates import verify
 from maxmargin.certificates.certificate import FurtherLook, Verdict
+from maxmargin.certificates.evaluators import Data
 from maxmargin.certificates.exact import Intersection
 from maxmargin.certificates.exact import Verdict as Answer
-from maxmargin.certificates.measure import HullDistance, PlaneMargin
+from maxmargin.certificates.measure import HullDistance, PlaneMargin, objective
 from maxmargin.certificates.proof import KKT, Violation
 
 X, SIGNS = np.array([[2.0], [-1.0], [3.0]]), np.array([1.0, -1.0, 1.0])
@@ -37,7 +39,16 @@ def claim(**fields):
         "rows_off_plane": None,
         "further_look": FurtherLook.NOT_ASKED,
     }
-    return SimpleNamespace(**(values | fields))
+    values |= fields
+    values["is_separable"] = False if values["verdict"] in judge.WITNESSED else None
+    values |= {"primal": objective(values["margin_lower"], "l2"), "dual": objective(values["margin_upper"], "l2")}
+    return SimpleNamespace(**values)
+
+
+def evaluator(c, plane=PLANE, hulls=HULLS, kept=KEPT):
+    own = judge.SeparationEvaluator(c, Data(X, SIGNS, None, kept))
+    vars(own).update(places=ROWS, plane=plane, hulls=hulls)
+    return own
 
 
 class Exactly:
@@ -59,7 +70,8 @@ def margin(monkeypatch):
         asked = Exactly(Answer(holds, "The margin of row 1 is below it.", 1))
         monkeypatch.setattr(judge.exact, "exact_margin_at_least", asked)
         c = claim(margin_lower=claimed, **fields)
-        return list(judge.lower_bound_refused(c, X, SIGNS, kept, plane, exactly)), asked.asked
+        bound = next(evaluator(c, plane=plane, kept=kept).bounds())
+        return list(verify.bound_refused(bound, kept, exactly)), asked.asked
 
     return said
 
@@ -103,7 +115,8 @@ def street(monkeypatch):
         asked = Exactly(Answer(holds, "The bound of row 0 is larger."))
         monkeypatch.setattr(judge.exact, "exact_upper_bound_holds", asked)
         c = claim(margin_upper=claimed, **fields)
-        return list(judge.upper_bound_refused(c, X[ROWS], SIGNS[ROWS], KEPT, hulls, exactly)), asked.asked
+        bounds = list(evaluator(c, hulls=hulls).bounds())[1:]
+        return [words for bound in bounds for words in verify.bound_refused(bound, KEPT, exactly)], asked.asked
 
     return said
 
@@ -157,7 +170,7 @@ def conditions(monkeypatch):
         monkeypatch.setattr(judge, "conditions", lambda *_: found)
         monkeypatch.setattr(judge, "slackness", lambda *_: np.array(slack))
         c = claim(kkt=kkt, **fields)
-        return list(judge.conditions_refused(c, X, SIGNS, ROWS, KEPT, plane, hulls))
+        return list(evaluator(c, plane, hulls).conditions())
 
     return said
 
@@ -241,7 +254,7 @@ def verdict(monkeypatch):
         monkeypatch.setattr(judge.exact, "proves_intersection", lambda *_: answer)
         monkeypatch.setattr(judge, "weakly_separated", lambda *_: off)
         c = claim(verdict=verdict, **fields)
-        return list(judge.verdict_refused(c, X, SIGNS, ROWS, PLANE, hulls))
+        return [*verify.verdict_refused(c), *evaluator(c, hulls=hulls).verdict()]
 
     return said
 

@@ -7,10 +7,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from maxmargin.certificates import exact_kernel
-from maxmargin.certificates import kernel_verification as judge
+from maxmargin.certificates import exact_kernel, form, verify
+from maxmargin.certificates import kernel_statement as judge
+from maxmargin.certificates.evaluators import Data
 from maxmargin.certificates.kernel_duality import measure
-from maxmargin.certificates.kernel_margin import KernelVerdict, kernel_certificate, no_plane_certificate
+from maxmargin.certificates.kernel_margin import (
+    KernelMarginEvaluator,
+    KernelVerdict,
+    kernel_certificate,
+    no_plane_certificate,
+)
 from maxmargin.certificates.proof import TheoremBound, Violation
 from maxmargin.problems.kernels import KernelChoice
 from maxmargin.problems.losses import HINGE
@@ -75,11 +81,12 @@ def test_exact_arithmetic_needs_rational_values():
     meeting, table = witness(kernel="rbf")
     assert not meeting.verify(table, Y, exact=True)
     most = exact_kernel.MOST_DEGREE
-    judge.refuse_a_long_polynomial(SimpleNamespace(degree=most), True)
-    judge.refuse_a_long_polynomial(SimpleNamespace(degree=most + 1), False)
-    judge.refuse_a_long_polynomial(SimpleNamespace(degree=most + 0.5), True)
+    poly = {"kernel": "poly", "verdict": KernelVerdict.BOUNDED}
+    judge.refuse_what_is_not_rational(SimpleNamespace(degree=most, **poly))
+    judge.refuse_what_is_not_rational(SimpleNamespace(degree=most + 0.5, **poly))
+    assert not certificate("poly", numbers=(0.5, 1.0, 2), degree=most + 1).verify(X, Y[:2])
     with pytest.raises(ValueError, match=f"a degree of at most {most}, and this one has {most + 1}"):
-        judge.refuse_a_long_polynomial(SimpleNamespace(degree=most + 1), True)
+        judge.refuse_what_is_not_rational(SimpleNamespace(degree=most + 1, **poly))
     with pytest.raises(ValueError, match="its values would fill the memory"):
         certificate("poly", numbers=(0.5, 1.0, 2), degree=most + 1).verify(X, Y, exact=True)
 
@@ -134,7 +141,12 @@ def test_each_lie_alone(exact):
 
 
 def malformed(costs=(1.5, 1.5, 1.5), **changes):
-    return list(judge.malformations(dataclasses.replace(TRUE, **changes), X[OWN], np.array(costs), OWN, None))
+    """The first reason is the one that is said."""
+    c = dataclasses.replace(TRUE, **changes)
+    own = KernelMarginEvaluator(c, Data(X[OWN], SIGNS, np.array(costs), OWN))
+    if (first := next(form.malformed(c, OWN), None)) is not None:
+        return [first]
+    return [*own.malformed(), *verify.costs_refused(own)]
 
 
 def test_what_is_no_claim():

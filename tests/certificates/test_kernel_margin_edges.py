@@ -8,7 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from maxmargin.certificates import kernel_verification as judge
+from maxmargin.certificates import kernel_margin as judge
+from maxmargin.certificates import verify
+from maxmargin.certificates.evaluators import Data, as_number
 from maxmargin.certificates.kernel_duality import KernelMeasure
 from maxmargin.certificates.kernel_margin import KernelVerdict
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
@@ -34,13 +36,19 @@ MEASURE = KernelMeasure(
 MEETING = MEASURE._replace(square=0.0)
 
 
+def evaluator(a, found, **fields):
+    own = judge.KernelMarginEvaluator(SimpleNamespace(**fields), Data(None, SIGNS, None, OWN))
+    vars(own).update(problem=PROBLEM, a=a, found=found)
+    return own
+
+
 @pytest.mark.parametrize("asked", [False, True])
 @pytest.mark.parametrize("holds", [False, True])
 def test_exact_arithmetic_is_asked_where_float64_cannot_tell(asked, holds):
     for surely, surely_not in ((True, False), (False, True), (False, False)):
-        assert judge.between(surely, surely_not, None, asked) is surely
+        assert verify.between(surely, surely_not, None, asked) is surely
         decided = holds if asked or not (surely or surely_not) else surely
-        assert judge.between(surely, surely_not, lambda: holds, asked) is decided
+        assert verify.between(surely, surely_not, lambda: holds, asked) is decided
 
 
 @pytest.fixture
@@ -52,8 +60,8 @@ def bounds(monkeypatch):
         monkeypatch.setattr(judge.exact_kernel, "has_exact_values", lambda _: rational)
         monkeypatch.setattr(judge, "primal_at_most", lambda *all: (asked.append(("primal", all[-1])), holds)[1])
         monkeypatch.setattr(judge, "dual_at_least", lambda *all: (asked.append(("dual", all[-1])), holds)[1])
-        c = SimpleNamespace(primal=primal, dual=dual, b=0.0)
-        return list(judge.bounds_refused(c, PROBLEM, A, found, exactly)), asked
+        bounds = evaluator(A, found, primal=primal, dual=dual, b=0.0, verdict=KernelVerdict.BOUNDED).bounds()
+        return [words for bound in bounds for words in verify.bound_refused(bound, OWN, exactly)], asked
 
     return said
 
@@ -86,11 +94,11 @@ def test_a_lower_bound_is_believed_with_every_error_against_it(bounds):
     assert bounds(dual=math.ulp(0.0), found=nothing)[1] == [("dual", math.ulp(0.0))]
 
 
-def test_exact_arithmetic_says_so(bounds):
+def test_exact_arithmetic_is_asked_for_both(bounds):
     assert bounds(exactly=True) == ([], [("primal", 9.0), ("dual", 0.0)])
     assert bounds(exactly=True, holds=False)[0] == [
-        "in exact arithmetic the plane's objective is 2, not 9.0",
-        "in exact arithmetic the weights prove a lower bound of 1, not 0.0",
+        "the plane's objective is 2, not 9.0",
+        "the weights prove a lower bound of 1, not 0.0",
     ]
 
 
@@ -114,8 +122,8 @@ def test_nothing_is_worked_out_for_a_bound_of_0(monkeypatch):
 
 def test_a_value_beyond_float64_is_said_to_be():
     for value, error in ((math.inf, 0.0), (1.0, math.inf), (math.nan, 0.0), (1.7e308, 1e308)):
-        assert judge.as_number(value, error) == "beyond what float64 can tell"
-    assert judge.as_number(1.0 / 3.0, 1.0) == "0.333333333333"
+        assert as_number(value, error) == "beyond what float64 can tell"
+    assert as_number(1.0 / 3.0, 1.0) == "0.333333333333"
 
 
 @pytest.fixture
@@ -134,7 +142,8 @@ def witness(monkeypatch):
             "kkt": None,
             "theorems": (),
         }
-        refusals = list(judge.witness_refused(SimpleNamespace(**(c | changes)), PROBLEM, np.array(a), measure))
+        c["verdict"] = KernelVerdict.NOT_SEPARABLE
+        refusals = list(evaluator(np.array(a), measure, **(c | changes)).verdict())
         if rows:
             assert [part.tolist() for part in rows[0]] == [np.flatnonzero(a).tolist(), [one for one in a if one]]
         return refusals
@@ -188,7 +197,7 @@ def conditions(monkeypatch):
         monkeypatch.setattr(judge, "nearest", lambda *_: 2.0)
         monkeypatch.setattr(judge, "factor", lambda *_: 3.0)
         monkeypatch.setattr(judge, "shares_of", lambda *_: np.array(shares))
-        refusals = list(judge.conditions_refused(SimpleNamespace(kkt=kkt), PROBLEM, a, found, OWN))
+        refusals = list(evaluator(a, found, kkt=kkt, verdict=KernelVerdict.BOUNDED).conditions())
         assert insides in ([], [INSIDE * (1.0 + 1e-6), INSIDE * (1.0 - 1e-6)])
         return refusals
 
@@ -251,8 +260,9 @@ def test_without_a_plane_there_are_no_conditions(conditions):
 
 def test_what_is_proven():
     def said(verdict, is_hard):
-        c = {"n_support": 2, "margin_lower": 1.0, "margin_upper": 2.0, "dual": 3.0, "primal": 4.0}
-        return judge.proven(SimpleNamespace(verdict=verdict, is_hard=is_hard, **c))
+        c = {"n_support": 2, "margin_lower": 1.0, "margin_upper": 2.0, "dual": 3.0, "primal": 4.0, "kernel": "rbf"}
+        is_separable = False if verdict is KernelVerdict.NOT_SEPARABLE else None
+        return verify.proven(SimpleNamespace(is_separable=is_separable, is_about_margin=is_hard, **c))
 
     words = "the hulls of the 2 witness rows meet in the space of the kernel: no plane separates them"
     assert said(KernelVerdict.NOT_SEPARABLE, True) == words

@@ -6,13 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from maxmargin.certificates import verification as judge
+from maxmargin.certificates import verify as judge
 from maxmargin.certificates.certificate import Verdict
 from maxmargin.certificates.certify import Claim, certify
 from maxmargin.certificates.exact import Verdict as Answer
 from maxmargin.certificates.measure import objective
 from maxmargin.certificates.proof import TheoremBound
-from maxmargin.certificates.verification import Verification
+from maxmargin.certificates.verify import Verification
 
 X, Y = np.array([[2.0], [7.0], [-1.0], [3.0]]), np.array(["a", "c", "b", "a"])
 OWN = np.array([0, 2, 3])  # the rows of a and b

@@ -1,14 +1,17 @@
 """The judge of a soft margin at the very edge of each comparison."""
 
 import dataclasses
+import itertools
 import math
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from maxmargin.certificates import soft_verification as judge
+from maxmargin.certificates import form, verify
+from maxmargin.certificates import soft_margin as judge
 from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value, values_of
+from maxmargin.certificates.evaluators import Data, as_number, objective_at_least, objective_at_most
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.certificates.soft_margin import INSIDE, SoftMarginCertificate, SoftVerdict, soft_conditions
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE
@@ -66,7 +69,7 @@ def test_a_missing_sample_weight_is_thought_of(exact):
     low, high = dataclasses.replace(TRUE, primal=1.0), dataclasses.replace(TRUE, dual=9.0, primal=9.5)
     said = low.verify(X, Y, exact=exact)
     assert (said.holds, said.exact, said.reasons[-1]) == (False, exact, NEEDED)
-    assert said.reasons[0].startswith("in exact arithmetic the plane's" if exact else "the plane's objective is ")
+    assert said.reasons[0].startswith("the plane's objective is ")
     assert NEEDED not in low.verify(X, Y, exact=exact, sample_weight=np.ones(4)).reasons
     among_others = dataclasses.replace(TRUE, primal=0.125).verify(X, Y, exact=exact)
     assert len(among_others.reasons) > 2
@@ -74,13 +77,13 @@ def test_a_missing_sample_weight_is_thought_of(exact):
     said = high.verify(X, Y, exact=exact)
     assert NEEDED not in said.reasons
     assert "the weights prove a lower bound of" in said.reasons[0]
-    assert said.reasons[0].startswith("in exact arithmetic") == exact
+    assert str(said).startswith("Refused (in exact rational arithmetic)" if exact else "Refused (in float64")
     said = TRUE.verify(X, Y[:2], exact=exact)
     assert (said.holds, said.exact, len(said.reasons)) == (False, exact, 1)
 
 
 def costs(kept=(0, 1, 2, 3), weights=None, **changes):
-    return judge.costs_of(dataclasses.replace(TRUE, **changes), Y, weights, np.array(kept)).tolist()
+    return verify.costs_of(dataclasses.replace(TRUE, **changes), Y, weights, np.array(kept)).tolist()
 
 
 def test_what_a_row_costs():
@@ -96,8 +99,16 @@ def test_what_a_row_costs():
         costs(class_weight=(("d", 1.0),))
 
 
+def evaluator(costs=(1.5, 1.5, 1.5), case=TRUE, **changes):
+    case = dataclasses.replace(case, **changes)
+    return judge.SoftMarginEvaluator(case, Data(X[OWN], SIGNS, np.array(costs), OWN))
+
+
 def malformed(costs=(1.0, 1.0, 1.0), **changes):
-    return list(judge.malformations(dataclasses.replace(TRUE, **changes), np.array(costs), OWN))
+    """The first reason is the one that is said."""
+    own = evaluator(costs, **changes)
+    said = itertools.chain(form.malformed(own.c, OWN), own.malformed(), verify.costs_refused(own))
+    return list(said)[: 1 if "loss" in changes else None]
 
 
 def test_what_is_no_claim():
@@ -118,8 +129,7 @@ def test_what_is_no_claim():
 
 
 def refused(exact=False, **changes):
-    case = dataclasses.replace(certificate(), **changes)
-    return list(judge.refusals_of(case, X[OWN], SIGNS, np.full(3, 1.5), OWN, exact))
+    return list(verify.refusals_of(evaluator(case=certificate(), **changes), exact))
 
 
 @both
@@ -159,31 +169,32 @@ class Exactly:
     dual_holds = primal_holds
 
 
+def agrees(bound):
+    return verify.between(bound.is_believed, bound.is_refuted, bound.exactly, False)
+
+
 @pytest.mark.parametrize("holds", [False, True])
 def test_what_float64_decides_and_what_it_does_not(holds):
-    primal = PrimalValue(4.0, 0.5, np.zeros(1), 0.0)
     for claimed, sure in ((4.5, True), (math.inf, True), (math.nextafter(3.5, 0.0), False), (3.5, None), (4.4, None)):
         exact = Exactly(holds)
-        assert judge.primal_agrees(claimed, primal, exact) is (holds if sure is None else sure)
+        assert agrees(objective_at_most(claimed, 4.0, 0.5, exact.primal_holds)) is (holds if sure is None else sure)
         assert exact.asked == (sure is None)
-    dual = DualValue(4.0, 0.5, (1.0, 1.0), np.zeros(1), 0.0)
     limit = (1.0 + 1e-9) * 5.0
     above = math.nextafter(limit, 9.0)
     for claimed, sure in ((3.5, True), (0.0, True), (above, False), (limit, None), (math.nextafter(3.5, 9.0), None)):
         exact = Exactly(holds)
-        assert judge.dual_agrees(claimed, dual, exact) is (holds if sure is None else sure)
+        assert agrees(objective_at_least(claimed, 4.0, 0.5, exact.dual_holds)) is (holds if sure is None else sure)
         assert exact.asked == (sure is None)
-    nothing = DualValue(0.0, 1.0, (1.0, 1.0), np.zeros(1), 0.0)
     for claimed, asked in ((0.0, 0), (math.ulp(0.0), 1)):
         exact = Exactly(True)
-        assert judge.dual_agrees(claimed, nothing, exact)
+        assert agrees(objective_at_least(claimed, 0.0, 1.0, exact.dual_holds))
         assert exact.asked == asked
 
 
 def test_a_value_beyond_float64_is_said_to_be():
     for value, error in ((math.inf, 0.0), (1.0, math.inf), (math.nan, 0.0), (1.7e308, 1e308)):
-        assert judge.as_number(PrimalValue(value, error, np.zeros(1), 0.0)) == "beyond what float64 can hold"
-    assert judge.as_number(PrimalValue(1.0 / 3.0, 1.0, np.zeros(1), 0.0)) == "0.333333333333"
+        assert as_number(value, error) == "beyond what float64 can tell"
+    assert as_number(1.0 / 3.0, 1.0) == "0.333333333333"
 
 
 FOUND = KKT(*[Violation(10.0)] * 3, Violation(10.0, 0), Violation(10.0))
@@ -205,7 +216,9 @@ def conditions(monkeypatch):
         c = SimpleNamespace(kkt=kkt, w=np.array([w]), b=0.25)
         problem = SoftMargin(X[OWN], SIGNS, np.full(3, 1.5), HINGE, True)
         values = np.array([1.0, 2.0, 3.0])
-        refusals = list(judge.conditions_refused(c, problem, A, primal, dual, values, OWN))
+        own = judge.SoftMarginEvaluator(c, Data(X[OWN], SIGNS, np.full(3, 1.5), OWN))
+        vars(own).update(problem=problem, a=A, primal=primal, dual=dual, values=values)
+        refusals = list(own.conditions())
         if insides:
             assert insides == [INSIDE * (1.0 + 1e-6), INSIDE * (1.0 - 1e-6)]
             (feasible, slack, functional) = sums[0]

@@ -9,44 +9,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.certificates import exact
 from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
 from maxmargin.certificates.form import proves_gap
-from maxmargin.certificates.measure import (
-    HullDistance,
-    PlaneMargin,
-    hull_distance,
-    length,
-    objective,
-    plane_margin,
-)
-from maxmargin.certificates.proof import KKT, TheoremBound, Violation
+from maxmargin.certificates.measure import hull_distance, objective, plane_margin
+from maxmargin.certificates.proof import TheoremBound
+from maxmargin.certificates.separation import Claim as Claim
+from maxmargin.certificates.separation import conditions, weakly_separated
 from maxmargin.data.matrix import Matrix, Vector, take
-
-ON_THE_PLANE = 1e-9  # of the farthest row: nearer rows are taken to lie on a weakly separating plane
-
-
-@dataclass(frozen=True, eq=False)
-class Claim:
-    """A plane and row weights for one two-class problem, still to be judged.
-
-    `hulls_meet` asks for the exact proof that the weighted rows span a common point of the hulls; `weakly`, whether the
-    plane separates weakly then.
-    """
-
-    w: Vector
-    b: float
-    rows: NDArray[np.intp]
-    weights: Vector
-    hulls_meet: bool = False
-    stopped: bool = False
-    weakly: bool = True
 
 
 def certify(
@@ -112,62 +86,3 @@ def without_nonsense(claim: Claim) -> Claim:
     if not np.all((claim.weights >= 0.0) & (claim.weights < math.inf)):
         claim = dataclasses.replace(claim, rows=np.zeros(0, np.intp), weights=np.zeros(0), hulls_meet=False)
     return claim
-
-
-def rows_on(plane: PlaneMargin) -> NDArray[np.intp]:
-    """The rows that a weakly separating plane passes through, as far as float64 can tell."""
-    farthest = float(np.max(np.abs(plane.distances)))
-    return np.flatnonzero(np.abs(plane.distances) <= ON_THE_PLANE * farthest)
-
-
-def weakly_separated(X: Matrix, signs: Vector, plane: PlaneMargin, claim: Claim, fit_intercept: bool) -> int:
-    """Exactly, after an exact projection onto the rows that are on the plane: how many rows are off it; 0 where one is
-    on the wrong side."""
-    if not plane.value > -math.inf:
-        return 0
-    farthest = float(np.max(np.abs(plane.distances)))
-    if not (farthest > 0.0 and plane.value >= -ON_THE_PLANE * farthest):
-        return 0
-    return exact.exact_weak_plane(X, signs, rows_on(plane), claim.w, claim.b if fit_intercept else None).off
-
-
-def conditions(
-    X: Matrix,
-    signs: Vector,
-    claim: Claim,
-    plane: PlaneMargin,
-    hulls: HullDistance,
-    norm: str,
-    fit_intercept: bool,
-) -> KKT | None:
-    """The Karush-Kuhn-Tucker conditions of the claim, each relative to its own scale."""
-    if not math.isfinite(hulls.value) or hulls.value == 0.0:
-        return None
-    share = hulls.weights / hulls.weights.sum()  # a / sum a
-    if norm == "l2":
-        stationarity = length(plane.w - hulls.p / length(hulls.p, "l2"), "l2")
-    else:  # |w|_1 |p|_max = w.p: p is largest wherever w is not zero
-        stationarity = max(0.0, 1.0 - float(plane.w @ (hulls.p / length(hulls.p, "max"))))
-    slack = slackness(plane, claim.rows, share)
-    worst = int(np.argmax(slack))
-    lightest = int(np.argmin(share))
-    signed = signs[claim.rows]
-    own_bias = signed * (plane.value - plane.distances[claim.rows])  # b_i - b, with y_i (w.x_i + b_i) = margin
-    disagreement = float(np.ptp(own_bias[share > 0.0])) / plane.value if fit_intercept else 0.0
-    return KKT(
-        stationarity=Violation(float(stationarity)),
-        primal=Violation(max(0.0, 1.0 - float(plane.distances[plane.row]) / plane.value), plane.row),
-        dual=Violation(
-            max(0.0, -float(share[lightest]), abs(float(signed @ share)) if fit_intercept else 0.0),
-            int(claim.rows[lightest]),
-        ),
-        slackness=Violation(max(0.0, float(slack[worst])), int(claim.rows[worst])),
-        bias=Violation(disagreement),
-    )
-
-
-def slackness(plane: PlaneMargin, rows: NDArray[np.intp], share: Vector) -> Vector:
-    """a_i (y_i (w.x_i + b) - 1) / sum a for these rows, in canonical scale: the nearest row has y (w.x + b) = 1."""
-    beyond = plane.distances[rows] - plane.value
-    with np.errstate(over="ignore"):  # infinite, where the nearest row is too near for any number
-        return np.asarray(share * beyond / plane.value)

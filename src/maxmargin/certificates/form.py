@@ -2,24 +2,34 @@
 
 Every field has a kind, which its annotation names: a truth value, a whole number, a number, a word, an array, labels,
 conditions, theorems. A field of another kind is refused, and so is one whose kind nobody has written down here: a new
-field of a certificate must be thought of. Nothing here looks at the rows.
+field of a certificate must be thought of. By the same kinds a certificate is read from JSON. Nothing here looks at the
+rows.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Collection, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.certificate import FurtherLook
-from maxmargin.certificates.proof import KKT, TheoremBound, Violation
+from maxmargin.certificates.proof import KKT, FurtherLook, TheoremBound, Violation
+from maxmargin.data.matrix import Vector
+from maxmargin.problems.kernels import KernelName
+from maxmargin.problems.losses import LOSSES
+from maxmargin.problems.statement import Norm
 
 Rows = NDArray[np.intp]
+WORDS: dict[str, Collection[str]] = {  # the fields that are one of several words
+    "norm": [norm.value for norm in Norm],
+    "loss": LOSSES,
+    "kernel": [name.value for name in KernelName],
+}
 
 
 def is_flag(value: Any) -> bool:
@@ -78,21 +88,59 @@ def is_class_weight(value: Any) -> bool:
     return alone and all(is_number(weight) and 0.0 < weight < math.inf for _, weight in value)
 
 
-FITS: dict[str, tuple[Callable[[Any], bool], str]] = {  # by annotation
-    "bool": (is_flag, "True or False"),
-    "int": (is_whole, "a whole number"),
-    "float": (is_number, "a number"),
-    "str": (is_word, "a word"),
-    "float | None": (lambda value: value is None or is_number(value), "a number or None"),
-    "int | None": (lambda value: value is None or is_whole(value), "a whole number or None"),
-    "FurtherLook": (lambda value: isinstance(value, FurtherLook), "a word about a further look"),
-    "Any": (is_label, "a label"),
-    "Vector": (is_of_numbers, "an array of float64"),
-    "NDArray[np.intp]": (is_of_rows, "an array of whole numbers"),
-    "KKT | None": (is_conditions, "the conditions of optimality, or None"),
-    "None": (lambda value: value is None, "None"),
-    "tuple[TheoremBound, ...]": (is_theorems, "theorems"),
-    "tuple[tuple[Any, float], ...]": (is_class_weight, "pairs of a label and a positive weight, each label once"),
+def as_is(value: Any) -> Any:
+    return value
+
+
+def read_count(value: Any) -> Any:
+    if not (value is None or (type(value) is int and value >= 0)):
+        raise ValueError(f"{value!r} is no count")
+    return value
+
+
+def read_look(value: Any) -> FurtherLook:
+    if value not in FurtherLook.__members__:
+        raise ValueError(f"further_look {value!r} is not known")
+    return FurtherLook[value]
+
+
+def read_conditions(value: Any) -> KKT | None:
+    return None if value is None else KKT(**{name: Violation(**entry) for name, entry in value.items()})
+
+
+class Kind(NamedTuple):
+    """Of a field: what fits into it, in words too, and how it is read from plain values."""
+
+    fits: Callable[[Any], bool]
+    words: str
+    read: Callable[[Any], Any] = as_is
+
+
+FITS: dict[str, Kind] = {  # by annotation
+    "bool": Kind(is_flag, "True or False"),
+    "int": Kind(is_whole, "a whole number"),
+    "float": Kind(is_number, "a number", float),
+    "str": Kind(is_word, "a word"),
+    "float | None": Kind(lambda value: value is None or is_number(value), "a number or None"),
+    "int | None": Kind(lambda value: value is None or is_whole(value), "a whole number or None", read_count),
+    "FurtherLook": Kind(lambda value: isinstance(value, FurtherLook), "a word about a further look", read_look),
+    "Any": Kind(is_label, "a label"),
+    "Vector": Kind(is_of_numbers, "an array of float64", lambda value: np.asarray(value, dtype=np.float64)),
+    "NDArray[np.intp]": Kind(
+        is_of_rows,
+        "an array of whole numbers",
+        lambda value: np.array([operator.index(row) for row in value], dtype=np.intp),
+    ),
+    "KKT | None": Kind(is_conditions, "the conditions of optimality, or None", read_conditions),
+    "None": Kind(lambda value: value is None, "None", read_conditions),
+    "tuple[TheoremBound, ...]": Kind(
+        is_theorems, "theorems", lambda value: tuple(TheoremBound(**theorem) for theorem in value)
+    ),
+    "tuple[tuple[Any, float], ...]": Kind(
+        is_class_weight,
+        "pairs of a label and a positive weight, each label once",
+        lambda value: tuple((label, float(weight)) for label, weight in value),
+    ),
 }
 
 
@@ -104,9 +152,9 @@ def malformed(c: Any, kept: Rows) -> Iterator[str]:
             if not isinstance(value, c.verdicts):
                 yield f"the verdict {value!r} is not known"
             continue
-        fits, kind = FITS[str(field.type)]
-        if not fits(value):
-            yield f"{field.name} must be {kind}, not {str(value)[:80]}"
+        kind = FITS[str(field.type)]
+        if not kind.fits(value):
+            yield f"{field.name} must be {kind.words}, not {str(value)[:80]}"
             return
     if c.positive is None or c.positive == c.negative:
         yield f"{c.positive!r} against {c.negative!r} is no question: the two sides must have labels of their own"
@@ -123,13 +171,11 @@ def malformed(c: Any, kept: Rows) -> Iterator[str]:
         yield "the theorem's figures are NaN"
     if "tol" in vars(c) and not type(c).may_ask_for(c.tol):
         yield f"tol must be above 0 and below 1, not {c.tol}"
-
-
-def hull_refused(c: Any) -> Iterator[str]:
-    """Weights that make no point of the hulls."""
-    wrong = ~((c.weights >= 0.0) & np.isfinite(c.weights))
-    if np.any(wrong):
-        yield f"the weight of row {c.rows[int(np.argmax(wrong))]} is negative or not finite: not a point of the hulls"
+    for name, words in WORDS.items():
+        if name in vars(c) and getattr(c, name) not in words:
+            yield f"the {name} {getattr(c, name)!r} is not known"
+    if "w" in vars(c) and (c.w.shape != (c.n_columns,) or not np.all(np.isfinite(c.w)) or not math.isfinite(c.b)):
+        yield "the plane is not finite or has the wrong length"
 
 
 def proves_gap(low: float, high: float, tol: float) -> bool:
@@ -165,3 +211,24 @@ def figures_refused(claimed: KKT, found: KKT, widest: KKT, rounding: dict[str, f
             yield f"the condition of {field.name} is violated by {least.value:.3g}, not by {own.value:.3g}"
         if least.row < 0 and own.row != -1:
             yield f"the condition of {field.name} has no row of its own, and row {own.row} is named"
+
+
+def row_refused(row: int, numbers: Rows, values: Vector, least: float, words: str) -> Iterator[str]:
+    """A row that is named, and whose value is not the largest; `numbers` are those of the user's table."""
+    if not np.any(values[numbers == row] >= least):
+        yield f"row {row} is not {words}"
+
+
+def almost(most: float, rounding: float) -> float:
+    """What counts as the largest value, up to what rounding does."""
+    return most - 1e-6 * (1e-6 + most) - rounding if math.isfinite(most) else most
+
+
+def separation_refused(c: Any) -> Iterator[str]:
+    """A verdict about separability that the margins deny. The bounds were measured before: a margin that is proven to
+    be above 0 separates every row."""
+    if c.verdict.name in ("OPTIMAL", "SEPARABLE"):
+        if not c.margin_lower > 0.0:
+            yield "no positive margin is claimed, so nothing is separated"
+    elif c.margin_lower > 0.0:
+        yield "a positive margin is claimed with a verdict that denies it"

@@ -10,6 +10,7 @@ import math
 from html import escape
 from typing import Any
 
+from maxmargin.certificates.report import sides
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 
 WIDTH, HEIGHT, STEP = 280.0, 12.0, 6.0  # of the bar, and from one stroke of the hatch to the next
@@ -29,11 +30,9 @@ def certificate_html(certificate: Any) -> str:
 
 def verdict_html(part: Any) -> str:
     """The verdict on one plane in words, and its bounds as a bar."""
-    other = "the rest" if part.negative is None else repr(part.negative)
-    sides = escape(f"{part.positive!r} against {other}")
     words, low, high = bounds_of(part)
     bar = "" if math.isnan(low) else f"<div>{bar_svg(low, high, words)} {escape(words)}</div>"
-    return f"<p><b>{sides}</b>: {escape(part.verdict.value)}</p>{bar}"
+    return f"<p><b>{escape(sides(part))}</b>: {escape(part.verdict.value)}</p>{bar}"
 
 
 def bounds_of(part: Any) -> tuple[str, float, float]:

@@ -16,25 +16,29 @@ products of the linear one with positive factors; for a function and for a table
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.form import proves_gap
-from maxmargin.certificates.kernel_duality import KernelMeasure
-from maxmargin.certificates.proof import KKT, Proof, TheoremBound, Violation
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates import exact_kernel
+from maxmargin.certificates.evaluators import Bound, Evaluator, objective_at_least, objective_at_most, register
+from maxmargin.certificates.form import almost, figures_refused, proves_gap, row_refused
+from maxmargin.certificates.kernel_duality import KernelMeasure, measure
+from maxmargin.certificates.kernel_statement import kernel_malformations, kernel_on, refuse_what_is_not_rational
+from maxmargin.certificates.proof import KKT, TheoremBound, Violation
+from maxmargin.certificates.record import Record
 from maxmargin.certificates.soft_margin import INSIDE, row_shares, soft_gap
+from maxmargin.certificates.theorem_verification import pegasos_refused
 from maxmargin.data.matrix import Vector
+from maxmargin.problems.losses import HINGE
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.statement import KernelMargin
-
-if TYPE_CHECKING:
-    from maxmargin.certificates.verification import Verification
-
 
 ROUNDING = 2.0**-53
 
@@ -47,8 +51,8 @@ class KernelVerdict(StrEnum):
     NOT_SEPARABLE = "Not separable: no plane in the space of this kernel separates the classes; witness rows prove it."
 
 
-@dataclass(frozen=True, eq=False)
-class KernelCertificate(Proof):
+@dataclass(frozen=True, eq=False, repr=False)
+class KernelCertificate(Record):
     """What is proven about the margin between one class and another (or the rest) in the space of a kernel.
 
     verdict                       what is proven, as a sentence
@@ -66,8 +70,9 @@ class KernelCertificate(Proof):
     theorems                      the algorithm's guarantees beside what happened
     """
 
+    kind: ClassVar[str] = "kernel margin"
+    told_by: ClassVar[set[str]] = {"kernel", "C"}
     verdicts: ClassVar[type[StrEnum]] = KernelVerdict
-    numbers: ClassVar[tuple[str, ...]] = ("gamma", "coef0", "C", "b", "primal", "dual", "tol")
     question: ClassVar[str] = "is_optimal"
 
     verdict: KernelVerdict
@@ -122,32 +127,116 @@ class KernelCertificate(Proof):
         """1 / sqrt(2 dual), rounded up: the best hard margin is at most this; NaN for a soft one."""
         return hard_margin(self.dual) * (1.0 + 4.0 * ROUNDING) if self.is_hard else math.nan
 
-    def verify(
-        self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None, kernel: Any = None
-    ) -> Verification:
-        """Check every number against the raw data, with code that imports no solver.
 
-        exact=True recomputes both sides in rational arithmetic, where rounding cannot fake anything: for the kernels
-        linear, poly and precomputed. A kernel that is a function must be given again; of a precomputed one, X is the
-        table. The answer can stand in an `if`, and says why when it is printed. Give the same `sample_weight` as to
-        `fit`.
-        """
-        from maxmargin.certificates.kernel_verification import verify
+class KernelEvaluator(Evaluator):
+    """Of certificates in the space of a kernel."""
 
-        return verify(self, X, y, exact=exact, sample_weight=sample_weight, kernel=kernel)
+    refuse_exact: ClassVar[Callable[[Any], None]] = staticmethod(refuse_what_is_not_rational)
 
-    def __repr__(self) -> str:
-        return (
-            f"KernelCertificate({self.verdict.name}, {self.kernel}, objective in [{rounded_down(self.dual)}, "
-            f"{rounded_up(self.primal)}], relative gap {rounded_up(self.relative_gap, 2)}, "
-            f"{self.n_support} of {self.n_rows} rows carry weight)"
-        )
+    def malformed(self) -> Iterator[str]:
+        yield from kernel_malformations(self.c, self.data.X, self.data.kernel)
 
-    def report(self) -> str:
-        """All of it, for a person."""
-        from maxmargin.certificates.report import kernel_report
+    @cached_property
+    def problem(self) -> KernelMargin:
+        X, signs, costs, kept, function = self.data
+        floats = X.astype(np.float64, copy=False)
+        kernel = kernel_on(self.c, floats, kept, function)
+        return KernelMargin(floats, signs, costs, HINGE, True, kernel, kernel.points(floats, kept))
 
-        return kernel_report(self)
+    @cached_property
+    def has_exact_values(self) -> bool:
+        return exact_kernel.has_exact_values(self.problem.kernel)
+
+
+@register(KernelCertificate.kind)
+class KernelMarginEvaluator(KernelEvaluator):
+    """P of the plane that the weights and the bias make, and D of the weights, which must be in their box."""
+
+    def malformed(self) -> Iterator[str]:
+        yield from super().malformed()
+        if not self.c.C > 0.0:
+            yield f"C must be positive, not {self.c.C}"
+        if not math.isfinite(self.c.b):
+            yield f"the bias {self.c.b} is not finite"
+
+    @cached_property
+    def found(self) -> KernelMeasure:
+        return measure(self.problem, self.a, b=self.c.b)
+
+    def bounds(self) -> Iterator[Bound]:
+        if self.c.verdict is KernelVerdict.NOT_SEPARABLE:
+            return
+        c, found, problem, rational = self.c, self.found, self.problem, self.has_exact_values
+        yield objective_at_most(
+            c.primal, found.primal, found.primal_error,
+            (lambda: primal_at_most(problem, self.a, c.b, c.primal)) if rational else None,
+        )  # fmt: skip
+        yield objective_at_least(
+            c.dual, found.dual, found.dual_error,
+            (lambda: dual_at_least(problem, self.a, c.dual)) if rational else None,
+        )  # fmt: skip
+
+    def verdict(self) -> Iterator[str]:
+        """Few rows: the exact check is quick, so a witness is never believed to rounding only."""
+        c, found, a = self.c, self.found, self.a
+        if c.verdict is not KernelVerdict.NOT_SEPARABLE:
+            return
+        if not c.is_hard:
+            yield f"with C = {c.C} rows may be on the wrong side: only the hard margin, C = inf, can be impossible"
+            return
+        if c.primal != math.inf or c.dual != math.inf or c.b != 0.0 or c.kkt is not None or c.theorems:
+            yield "where no plane separates, both bounds are infinite, and nothing is said of a plane"
+        rows = np.flatnonzero(a)
+        if exact_kernel.exact_witness(self.problem, rows, a[rows]) is None:
+            yield (
+                "the witness does not hold: no combination of its rows was found that vanishes in the space of the "
+                "kernel"
+            )
+        elif not abs(found.square) <= 4.0 * found.square_error:
+            apart = f"{math.sqrt(found.square):.3g}"
+            yield f"the witness rows prove it, but their weights leave the hull points {apart} apart"
+        elif abs(imbalance := float(np.sum(self.problem.signs * a))) > 1e-9 * float(a.sum()):
+            yield f"the weights of the witness differ by {imbalance:.3g} between the classes"
+
+    def conditions(self) -> Iterator[str]:
+        """The violations may differ by what rounding does."""
+        kkt, problem, a, found = self.c.kkt, self.problem, self.a, self.found
+        if kkt is None or self.c.verdict is KernelVerdict.NOT_SEPARABLE:
+            return
+        if not math.isfinite(found.primal):
+            yield "no plane is known that could meet the conditions of optimality"
+            return
+        # Rows whose weights are at the very limit between telling b and not telling it: without them, and with them.
+        fresh, widest = (kernel_conditions(problem, a, found, INSIDE * (1.0 + sign * 1e-6)) for sign in (1.0, -1.0))
+        m, off = nearest(problem, found), float(np.max(found.off, where=(a > 0.0) | (found.slack > 0.0), initial=0.0))
+        of_value = 4.0 * (found.primal_error + found.dual_error + found.square_error) / (found.primal or 1.0)
+        of_value += 4.0 * off / m * factor(found) * float(a.max(initial=0.0)) / (found.primal or 1.0)
+        rounding = {
+            "stationarity": 4.0 * (found.square_error / (found.square or 1.0) + off / m),
+            "slackness": of_value,
+            "bias": 4.0 * off / m + of_value * float(found.slack.max()),
+        }
+        yield from figures_refused(kkt, fresh, widest, rounding)
+        shares = shares_of(problem, a, found)
+        most = almost(float(shares.max()), of_value)
+        yield from row_refused(kkt.slackness.row, self.data.kept, shares, most, "the one that adds most to the gap")
+
+    def theorems(self) -> Iterator[str]:
+        yield from pegasos_refused(self.c, self.problem)
+
+
+def primal_at_most(problem: KernelMargin, a: Vector, b: float, bound: float) -> bool:
+    if not math.isfinite(bound):
+        return bound == math.inf
+    value = exact_kernel.primal_value(problem, a, b)
+    return value is not None and value <= Fraction(bound)
+
+
+def dual_at_least(problem: KernelMargin, a: Vector, bound: float) -> bool:
+    if bound <= 0.0:
+        return True
+    value = exact_kernel.dual_value(problem, a)
+    return value is None or (bound < math.inf and value >= Fraction(bound))
 
 
 def hard_margin(objective: float) -> float:

@@ -15,34 +15,32 @@ the same is decided in integers where float64 is in doubt, or where it is asked 
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates import exact_kernel
-from maxmargin.certificates.certificate import Verdict, relative_gap
+from maxmargin.certificates.certificate import relative_gap
 from maxmargin.certificates.duality import LEAST, OUTWARDS, rounding, total
+from maxmargin.certificates.evaluators import Bound, register
 from maxmargin.certificates.exact_linear_algebra import power_of_two
 from maxmargin.certificates.exact_soft_margin import integers_of
-from maxmargin.certificates.form import Rows, hull_refused, malformed
 from maxmargin.certificates.kernel_duality import combined
-from maxmargin.certificates.kernel_verification import kernel_malformations, kernel_on, refuse_a_long_polynomial
+from maxmargin.certificates.kernel_margin import KernelEvaluator
 from maxmargin.certificates.measure import objective
-from maxmargin.certificates.proof import Proof, TheoremBound
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.proof import TheoremBound, Verdict
+from maxmargin.certificates.record import Record
 from maxmargin.certificates.theorem_verification import kernel_novikov_refused
 from maxmargin.certificates.theorems import NOVIKOV
-from maxmargin.certificates.verification import Verification, margin_between, problem_of
-from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of
-from maxmargin.problems.losses import HINGE
+from maxmargin.data.matrix import Vector
+from maxmargin.problems.kernels import Kernel, Points, rows_of
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.statement import KernelMargin
 
@@ -104,8 +102,8 @@ def radius_squared(kernel: Kernel, points: Points, fit_intercept: bool) -> float
     return float(np.max(diagonal * (1.0 + 2.0 * relative + rounding(8)) + absolute)) + (1.0 if fit_intercept else 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class KernelSeparationCertificate(Proof):
+@dataclass(frozen=True, eq=False, repr=False)
+class KernelSeparationCertificate(Record):
     """What is proven about separating one class from another (or from the rest) in the space of a kernel.
 
     verdict                       what is proven, as a sentence
@@ -120,9 +118,11 @@ class KernelSeparationCertificate(Proof):
     theorems                      the algorithm's guarantees beside what happened
     """
 
+    kind: ClassVar[str] = "kernel separation"
+    told_by: ClassVar[set[str]] = {"kernel"}
     verdicts: ClassVar[type[StrEnum]] = Verdict
-    numbers: ClassVar[tuple[str, ...]] = ("gamma", "coef0", "margin_lower", "margin_upper", "primal", "dual")
     question: ClassVar[str] = "is_separable"
+    is_lifted: ClassVar[bool] = True
 
     verdict: Verdict
     kernel: str
@@ -152,39 +152,6 @@ class KernelSeparationCertificate(Proof):
     def is_separable(self) -> bool | None:
         """True where it is proven, None where it is not."""
         return True if self.verdict is Verdict.SEPARABLE else None
-
-    def verify(
-        self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None, kernel: Any = None
-    ) -> Verification:
-        """Check every number against the raw data, with code that imports no solver.
-
-        exact=True decides in rational arithmetic: for the kernels linear, poly and precomputed. A kernel that is a
-        function must be given again; of a precomputed one, X is the table.
-        """
-        if exact and self.kernel in (KernelName.RBF, KernelName.FUNCTION):
-            raise ValueError(f"exact arithmetic needs a kernel with rational values, and {self.kernel} has none")
-        refuse_a_long_polynomial(self, exact)
-        try:
-            table, signs, kept = problem_of(self, X, y, sample_weight)
-            refusals = tuple(refusals_of(self, table, signs, kept, exact, kernel))
-        except (TypeError, ValueError) as error:
-            refusals = (str(error),)
-        if refusals:
-            return Verification(False, exact, refusals)
-        return Verification(True, exact, (margin_between(self.margin_lower, self.margin_upper),))
-
-    def __repr__(self) -> str:
-        return (
-            f"KernelSeparationCertificate({self.verdict.name}, {self.kernel}, margin in "
-            f"[{rounded_down(self.margin_lower)}, {rounded_up(self.margin_upper)}], "
-            f"{self.n_support} of {self.n_rows} rows carry weight)"
-        )
-
-    def report(self) -> str:
-        """All of it, for a person."""
-        from maxmargin.certificates.report import kernel_separation_report
-
-        return kernel_separation_report(self)
 
 
 def kernel_separation(
@@ -229,41 +196,41 @@ def kernel_separation(
     )
 
 
-def refusals_of(
-    c: KernelSeparationCertificate, X: Matrix, signs: Vector, kept: Rows, exact: bool, function: Any
-) -> Iterator[str]:
-    """Each reason why the certificate is not true, as a clause."""
-    wrong = next(itertools.chain(malformed(c, kept), hull_refused(c), kernel_malformations(c, X, function)), None)
-    if wrong is not None:
-        yield wrong
-        return
-    if c.verdict not in (Verdict.SEPARABLE, Verdict.UNDECIDED, Verdict.STOPPED):
-        yield f"weights of the rows cannot prove the verdict {c.verdict!r}"
-        return
-    a = np.zeros(len(kept))
-    a[np.searchsorted(kept, c.rows)] = c.weights
-    floats = X.astype(np.float64, copy=False)
-    kernel = kernel_on(c, floats, kept, function)
-    points = kernel.points(floats, kept)
-    plane = measure(kernel, points, signs, a, c.fit_intercept)
-    lower_holds, upper_holds = c.margin_lower <= plane.lower(1.0), c.margin_upper >= plane.upper(1.0)
-    if exact or (not (lower_holds and upper_holds) and exact_kernel.has_exact_values(kernel)):
-        problem = KernelMargin(floats, signs, np.full(len(kept), math.inf), HINGE, True, kernel, points)
-        lower_holds, upper_holds = exactly(c, problem, a)
-    if not lower_holds:
-        row = int(kept[int(np.argmin(plane.functional))])
-        yield f"the plane's margin is {plane.lower(0.0):.12g} (row {row}), not {c.margin_lower:.12g}"
-    if not upper_holds:
-        yield f"the weighted rows prove an upper bound of {plane.upper(0.0):.12g}, not {c.margin_upper:.12g}"
-    if c.verdict is Verdict.SEPARABLE and not c.margin_lower > 0.0:
-        yield "no positive margin is claimed, so nothing is separated"
-    if c.verdict is not Verdict.SEPARABLE and c.margin_lower > 0.0:
-        yield "a positive margin is claimed with a verdict that denies it"
-    if c.margin_lower > c.margin_upper:
-        yield "the lower bound is above the upper one: the kernel is not positive semidefinite"
-    if c.primal != objective(c.margin_lower, "l2") or c.dual != objective(c.margin_upper, "l2"):
-        yield "primal and dual are not the values that follow from the margins"
-    yield from kernel_novikov_refused(c, radius_squared(kernel, points, c.fit_intercept))
+@register(KernelSeparationCertificate.kind)
+class KernelSeparationEvaluator(KernelEvaluator):
+    """The margin of the plane that the weights make, and the length of the point that they make of the hull."""
+
+    def malformed(self) -> Iterator[str]:
+        yield from super().malformed()
+        if self.c.verdict not in (Verdict.SEPARABLE, Verdict.UNDECIDED, Verdict.STOPPED):
+            yield f"weights of the rows cannot prove the verdict {self.c.verdict!r}"
+
+    @cached_property
+    def plane(self) -> KernelPlane:
+        problem = self.problem
+        return measure(problem.kernel, problem.points, problem.signs, self.a, self.c.fit_intercept)
+
+    @cached_property
+    def in_integers(self) -> tuple[bool, bool]:
+        return exactly(self.c, self.problem, self.a)
+
+    def bounds(self) -> Iterator[Bound]:
+        low, high, plane, rational = self.c.margin_lower, self.c.margin_upper, self.plane, self.has_exact_values
+        row = int(self.data.kept[int(np.argmin(plane.functional))])
+        words = f"the plane's margin is {plane.lower(0.0):.12g} (row {row}), not {low:.12g}"
+        exact_low = (lambda: self.in_integers[0]) if rational else None
+        yield Bound(low, plane.lower(1.0), math.inf, words, exact_low, is_lower=True)
+        words = f"the weighted rows prove an upper bound of {plane.upper(0.0):.12g}, not {high:.12g}"
+        exact_high = (lambda: self.in_integers[1]) if rational else None
+        yield Bound(high, plane.upper(1.0), -math.inf, words, exact_high, is_lower=False)
+
+    def verdict(self) -> Iterator[str]:
+        if self.c.margin_lower > self.c.margin_upper:
+            yield "the lower bound is above the upper one: the kernel is not positive semidefinite"
+
+    def theorems(self) -> Iterator[str]:
+        radius = radius_squared(self.problem.kernel, self.problem.points, self.c.fit_intercept)
+        yield from kernel_novikov_refused(self.c, radius)
 
 
 def exactly(c: KernelSeparationCertificate, problem: KernelMargin, a: Vector) -> tuple[bool, bool]:

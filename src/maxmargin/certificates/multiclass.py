@@ -12,28 +12,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.kernel_margin import KernelCertificate
-from maxmargin.certificates.kernel_separation import KernelSeparationCertificate
-from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.certificates.verification import Verification, strange_label
+from maxmargin.certificates import certificate, kernel_margin, kernel_separation, soft_margin
+from maxmargin.certificates.html import certificate_html
+from maxmargin.certificates.record import KINDS, Record
+from maxmargin.certificates.report import sides
+from maxmargin.certificates.verify import Verification, strange_label
 
-Part = Certificate | SoftMarginCertificate | KernelCertificate | KernelSeparationCertificate
+OURS = (certificate, kernel_margin, kernel_separation, soft_margin)  # to import them is to know their kinds
 
 
 @dataclass(frozen=True, eq=False)
 class MulticlassCertificate:
     """The certificates of the two-class problems, in the order of the rows of `coef_`."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Record, ...]
 
     def __len__(self) -> int:
         return len(self.parts)
 
-    def __iter__(self) -> Iterator[Part]:
+    def __iter__(self) -> Iterator[Record]:
         return iter(self.parts)
 
-    def __getitem__(self, index: int) -> Part:
+    def __getitem__(self, index: int) -> Record:
         return self.parts[index]
 
     def __bool__(self) -> bool:
@@ -42,7 +42,7 @@ class MulticlassCertificate:
     @property
     def is_separable(self) -> bool | None:
         """True if every part is, False if one is proven not to be, None otherwise."""
-        answers = [None if isinstance(part, SoftMarginCertificate) else part.is_separable for part in self.parts]
+        answers = [part.is_separable for part in self.parts]
         return False if False in answers else None if None in answers else True
 
     @property
@@ -67,12 +67,7 @@ class MulticlassCertificate:
         if wrong is not None:
             return Verification(False, exact, (wrong,))
         how = {"exact": exact, "sample_weight": sample_weight}
-        answers = [
-            part.verify(X, y, **how, kernel=kernel)
-            if isinstance(part, KernelCertificate | KernelSeparationCertificate)
-            else part.verify(X, y, **how)
-            for part in self.parts
-        ]
+        answers = [part.verify(X, y, **how, kernel=kernel if hasattr(part, "kernel") else None) for part in self.parts]
         holds = all(answers)
         reasons = tuple(
             f"{name_of(part)}: {reason}"
@@ -122,8 +117,6 @@ class MulticlassCertificate:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from maxmargin.certificates.html import certificate_html
-
         return certificate_html(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -141,12 +134,11 @@ class MulticlassCertificate:
         return cls(tuple(kind_of(part).from_json(json.dumps(part)) for part in json.loads(text)["parts"]))
 
 
-def kind_of(fields: dict[str, Any]) -> type[Part]:
-    """Which certificate these fields are: only those in the space of a kernel have one, only a soft margin a loss."""
-    if "kernel" in fields:
-        return KernelCertificate if "C" in fields else KernelSeparationCertificate
-    return SoftMarginCertificate if "loss" in fields else Certificate
+def kind_of(fields: dict[str, Any]) -> type[Record]:
+    """Which certificate these fields are: of the kinds that are told by some of them, the one that is told by most."""
+    kinds = [kind for kind in KINDS.values() if kind.told_by <= set(fields)]
+    return max(kinds, key=lambda kind: len(kind.told_by), default=certificate.Certificate)
 
 
-def name_of(part: Part) -> str:
-    return f"[{part.positive!r} against {'the rest' if part.negative is None else repr(part.negative)}]"
+def name_of(part: Record) -> str:
+    return f"[{sides(part)}]"

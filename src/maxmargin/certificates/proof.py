@@ -1,19 +1,35 @@
-"""What every certificate is made of and can do besides proving: be printed, written to JSON and read back."""
+"""What certificates are made of: verdicts, conditions of optimality, theorems; and their plain values for JSON."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
-import operator
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 
-from maxmargin.data.matrix import Vector
+
+class Verdict(StrEnum):
+    """What is proven, as a sentence."""
+
+    OPTIMAL = "The widest street: no plane has a larger margin, to the stated gap."
+    SEPARABLE = "Separable: this plane has every row strictly on its side; its margin is bounded from both sides."
+    WEAKLY_SEPARABLE = "Weakly separable: a plane has no row on the wrong side, but no plane keeps all rows off itself."
+    NOT_SEPARABLE = "Not separable: a point lies in the hulls of both classes; the witness rows prove it."
+    UNDECIDED = "Undecided at this precision: the best margin lies in the stated interval around zero."
+    STOPPED = "Stopped before a separating plane was found; the bounds are true."
+
+
+class FurtherLook(StrEnum):
+    """Where no plane separates: what became of the search for one that separates weakly. Reported, not proven."""
+
+    NOT_ASKED = "not asked"
+    FOUND = "found"
+    NONE_FOUND = "no plane was found that leaves no row on its wrong side and some row off itself"
+    TOO_LARGE = "a plane that leaves no row on its wrong side was not looked for: the table is too large for that"
+    NO_TIME = "a plane that leaves no row on its wrong side was not found before the time was over"
 
 
 @dataclass(frozen=True)
@@ -63,107 +79,6 @@ class TheoremBound:
     @property
     def holds(self) -> bool:
         return self.measured <= self.bound if self.at_most else self.measured >= self.bound
-
-
-class Proof(ABC):
-    """A certificate as text: `report` for a person, JSON for a machine. Subclasses are dataclasses."""
-
-    verdicts: ClassVar[type[StrEnum]]
-    numbers: ClassVar[tuple[str, ...]]  # the fields that are one float each
-    question: ClassVar[str]  # the property to ask instead of `if certificate`
-    may_ask_for_no_gap: ClassVar[bool] = False
-    later_fields: ClassVar[dict[str, Any]] = {"theorems": ()}  # what older documents lack, and what it is then
-
-    primal: float
-    dual: float
-    weights: Vector
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """From a file; some programs keep an enum as its text."""
-        vars(self).update(state, verdict=self.verdicts(state["verdict"]))
-
-    @classmethod
-    def may_ask_for(cls, tol: float) -> bool:
-        """Whether tol is a relative gap that says something; 0, where no gap needs to be asked for."""
-        return 0.0 < tol < 1.0 or (cls.may_ask_for_no_gap and tol == 0.0)
-
-    @property
-    def gap(self) -> float:
-        """primal - dual, both recomputed from the data; NaN where neither side is finite."""
-        return self.primal - self.dual
-
-    @property
-    def is_about_margin(self) -> bool:
-        """Whether a margin is bounded, that of a hard one, or else the objective of a soft one."""
-        return math.isinf(getattr(self, "C", math.inf))
-
-    @property
-    def n_support(self) -> int:
-        """How many rows carry weight."""
-        return int(np.count_nonzero(self.weights))
-
-    def __bool__(self) -> bool:
-        raise TypeError(
-            f"a certificate is neither true nor false: ask .{self.question}, or .verify(X, y), which can stand in an if"
-        )
-
-    @abstractmethod
-    def report(self) -> str:
-        """All of it, for a person."""
-
-    def __str__(self) -> str:
-        return self.report()
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from maxmargin.certificates.html import certificate_html
-
-        return certificate_html(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values only; `from_dict` is the way back."""
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        return {field.name: plain(getattr(self, field.name)) for field in fields}
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Self:
-        """What `to_dict` wrote; a ValueError says what is missing or unknown."""
-        names = {field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
-        fields = {name: value for name, value in cls.later_fields.items() if name in names} | fields
-        if set(fields) != names:
-            raise ValueError(
-                f"not a certificate: missing {sorted(names - set(fields))}, unknown {sorted(set(fields) - names)}"
-            )
-        values = dict(fields)
-        if values["verdict"] not in cls.verdicts.__members__:
-            raise ValueError(f"unknown verdict {values['verdict']!r}; known are {sorted(cls.verdicts.__members__)}")
-        values["verdict"] = cls.verdicts[values["verdict"]]
-        try:
-            for name in cls.numbers:
-                values[name] = float(values[name])
-            if "w" in values:
-                values["w"] = np.asarray(values["w"], dtype=np.float64)
-            values["weights"] = np.asarray(values["weights"], dtype=np.float64)
-            values["rows"] = np.array([operator.index(row) for row in values["rows"]], dtype=np.intp)
-            if values["kkt"] is not None:
-                values["kkt"] = KKT(**{name: Violation(**entry) for name, entry in values["kkt"].items()})
-            if "theorems" in values:
-                values["theorems"] = tuple(TheoremBound(**theorem) for theorem in values["theorems"])
-            if "class_weight" in values:
-                values["class_weight"] = tuple((label, float(weight)) for label, weight in values["class_weight"])
-        except (AttributeError, TypeError, ValueError) as error:
-            raise ValueError(f"not a certificate: {error}") from None
-        if "tol" in values and not cls.may_ask_for(values["tol"]):
-            raise ValueError(f"not a certificate: tol must be above 0 and below 1, not {values['tol']}")
-        return cls(**values)
-
-    def to_json(self) -> str:
-        """One line of JSON; what JSON cannot hold is written as {"number": "inf"}."""
-        return json.dumps(spell_out(self.to_dict()), allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        return cls.from_dict(read_back(json.loads(text)))
 
 
 def plain(value: Any) -> Any:

@@ -7,22 +7,27 @@ C_i = C times the weight of the row's class times the row's own weight.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.duality import DualValue, PrimalValue
+from maxmargin.certificates import exact_soft_margin
+from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value, values_of
+from maxmargin.certificates.evaluators import Bound, Evaluator, objective_at_least, objective_at_most, register
+from maxmargin.certificates.form import almost, figures_refused, row_refused
 from maxmargin.certificates.measure import length
-from maxmargin.certificates.proof import KKT, Proof, TheoremBound, Violation
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.proof import KKT, TheoremBound, Violation
+from maxmargin.certificates.record import Record
+from maxmargin.certificates.theorem_verification import pegasos_refused
 from maxmargin.data.matrix import Vector
+from maxmargin.problems.losses import HUBER_HINGE, loss_named
 from maxmargin.problems.statement import SoftMargin
-
-if TYPE_CHECKING:
-    from maxmargin.certificates.verification import Verification
 
 INSIDE = 1e-3  # of u_i: weights nearer to 0 or to u_i do not tell b
 
@@ -41,8 +46,8 @@ def soft_gap(primal: float, dual: float) -> float:
     return (primal - dual) / primal
 
 
-@dataclass(frozen=True, eq=False)
-class SoftMarginCertificate(Proof):
+@dataclass(frozen=True, eq=False, repr=False)
+class SoftMarginCertificate(Record):
     """What is proven about the soft margin between one class and another (or the rest).
 
     verdict                  what is proven, as a sentence
@@ -61,9 +66,9 @@ class SoftMarginCertificate(Proof):
     theorems                 the algorithm's guarantees beside what happened
     """
 
+    kind: ClassVar[str] = "soft margin"
+    told_by: ClassVar[set[str]] = {"loss"}
     verdicts: ClassVar[type[StrEnum]] = SoftVerdict
-    numbers: ClassVar[tuple[str, ...]] = ("C", "b", "primal", "dual", "tol")
-    later_fields: ClassVar[dict[str, Any]] = {"theorems": (), "huber_width": None}
     question: ClassVar[str] = "is_optimal"
 
     verdict: SoftVerdict
@@ -96,28 +101,84 @@ class SoftMarginCertificate(Proof):
         """Whether the gap that was asked for is proven."""
         return self.verdict is SoftVerdict.OPTIMAL
 
-    def verify(self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None) -> Verification:
-        """Check every number against the raw data, with code that imports no solver.
 
-        exact=True recomputes both sides in rational arithmetic, where rounding cannot fake anything.
-        The answer can stand in an `if`, and says why when it is printed. Give the same `sample_weight` as to `fit`.
-        """
-        from maxmargin.certificates.soft_verification import verify
+@register(SoftMarginCertificate.kind)
+class SoftMarginEvaluator(Evaluator):
+    """P of the plane and D of the weights, which must be in their box."""
 
-        return verify(self, X, y, exact=exact, sample_weight=sample_weight)
+    def malformed(self) -> Iterator[str]:
+        c = self.c
+        if (c.loss == HUBER_HINGE.name) != (c.huber_width is not None):
+            yield f"huber_width is {c.huber_width}: the Huber hinge needs one, and no other loss has it"
+        else:
+            try:
+                loss_named(c.loss, c.huber_width)
+            except ValueError as error:
+                yield str(error)
+        if not 0.0 < c.C < math.inf:
+            yield f"C must be positive and finite, not {c.C}"
 
-    def __repr__(self) -> str:
-        return (
-            f"SoftMarginCertificate({self.verdict.name}, objective in [{rounded_down(self.dual)}, "
-            f"{rounded_up(self.primal)}], relative gap {rounded_up(self.relative_gap, 2)}, "
-            f"{self.n_support} of {self.n_rows} rows carry weight)"
-        )
+    @cached_property
+    def problem(self) -> SoftMargin:
+        X, signs, costs, *_ = self.data
+        return SoftMargin(X, signs, costs, loss_named(self.c.loss, self.c.huber_width), self.c.fit_intercept)
 
-    def report(self) -> str:
-        """All of it, for a person."""
-        from maxmargin.certificates.report import soft_report
+    @property
+    def upper(self) -> Vector:
+        return self.problem.upper
 
-        return soft_report(self)
+    @cached_property
+    def values(self) -> Vector:
+        return values_of(self.data.X, self.c.w)
+
+    @cached_property
+    def primal(self) -> PrimalValue:
+        return primal_value(self.problem, self.c.w, self.c.b, values=self.values, matters=self.c.tol)
+
+    @cached_property
+    def dual(self) -> DualValue:
+        return dual_value(self.problem, self.a, matters=self.c.tol)
+
+    def bounds(self) -> Iterator[Bound]:
+        c, (X, signs, costs, *_), loss = self.c, self.data, self.problem.loss
+        yield objective_at_most(
+            c.primal, self.primal.value, self.primal.error,
+            lambda: exact_soft_margin.primal_at_most(X, signs, costs, c.w, c.b, loss, c.primal),
+        )  # fmt: skip
+        yield objective_at_least(
+            c.dual, self.dual.value, self.dual.error,
+            lambda: exact_soft_margin.dual_at_least(X, signs, costs, self.a, c.fit_intercept, loss, c.dual),
+        )  # fmt: skip
+
+    def conditions(self) -> Iterator[str]:
+        """The violations may differ by what rounding does."""
+        c, problem, primal, dual, values = self.c, self.problem, self.primal, self.dual, self.values
+        if c.kkt is None:
+            return
+        if not math.isfinite(primal.value):
+            yield "float64 cannot measure the conditions of optimality that are reported"
+            return
+        feasible = feasible_weights(dual, problem.signs, self.a)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Rows whose weights are at the very limit between telling b and not telling it: without them, and with.
+            fresh, widest = (
+                soft_conditions(problem, (c.w, c.b), self.a, primal, dual, values, INSIDE * (1.0 + sign * 1e-6))
+                for sign in (1.0, -1.0)
+            )
+            shares = row_shares(problem, feasible, primal.slack, problem.signs * (values + c.b)) / (primal.value or 1.0)
+            scale = max(length(c.w, "l2"), length(dual.w, "l2")) or 1.0
+            of_value = 4.0 * (primal.error + dual.error) / (primal.value or 1.0)
+        rounding = {
+            "stationarity": 4.0 * dual.w_error / scale,
+            "slackness": of_value,
+            "bias": 4.0 * primal.slack_error + of_value * float(primal.slack.max()),
+        }
+        yield from figures_refused(c.kkt, fresh, widest, rounding)
+        most = almost(float(shares.max()), of_value)
+        yield from row_refused(c.kkt.slackness.row, self.data.kept, shares, most, "the one that adds most to the gap")
+
+    def theorems(self) -> Iterator[str]:
+        yield from pegasos_refused(self.c, self.problem)
 
 
 def soft_conditions(

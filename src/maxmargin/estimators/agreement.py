@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.duality import LIGHTEST
 from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
-from maxmargin.certificates.kernel_separation import KernelSeparationCertificate
 from maxmargin.certificates.multiclass import MulticlassCertificate, name_of
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.seen import vectors_of
@@ -221,7 +220,7 @@ def shown_weights(estimator: Any, part: Any, signs: Vector) -> Vector:
     """y_i a_i of the certificate as `dual_coef_` shows them, up to a factor: zero for the other rows of support_."""
     carrying = part.weights > 0.0
     a = part.weights[carrying]
-    if not isinstance(part, KernelSeparationCertificate) and getattr(part, "fit_intercept", True):
+    if not part.is_lifted and getattr(part, "fit_intercept", True):
         sums = math.fsum(a[signs > 0]), math.fsum(a[signs < 0])
         lighter, heavier = min(sums), max(sums)
         if isinstance(part, Certificate):
@@ -237,7 +236,7 @@ def shown_weights(estimator: Any, part: Any, signs: Vector) -> Vector:
 
 def part_bias(part: Any, weights: Vector) -> float:
     """The bias of a certificate's plane; that of a perceptron is the sum of its mistakes."""
-    if isinstance(part, KernelSeparationCertificate):
+    if part.is_lifted:
         return float(math.fsum(weights)) if part.fit_intercept else 0.0
     return float(part.b)
 

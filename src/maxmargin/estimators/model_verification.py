@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.verification import Verification
+from maxmargin.certificates.verify import Verification
 from maxmargin.data.matrix import check_table, is_sparse
 from maxmargin.estimators.agreement import disagreements, parts_of
 from maxmargin.estimators.pipelines import behind_the_steps

@@ -6,8 +6,7 @@ import math
 from typing import Any
 
 from maxmargin.certificates.certificate import Certificate, Verdict
-from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
-from maxmargin.certificates.kernel_separation import KernelSeparationCertificate
+from maxmargin.certificates.kernel_margin import KernelVerdict
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftVerdict
 
@@ -28,7 +27,7 @@ HARD_CONDITIONS = {
 
 def certificate_of(certificate: Any) -> dict[str, Any]:
     """The verdict, the bounds and the gap."""
-    in_kernel = isinstance(certificate, KernelCertificate | KernelSeparationCertificate)
+    in_kernel = hasattr(certificate, "kernel")
     about_margin = certificate.is_about_margin
     none = getattr(certificate, "is_separable", None) is False
     if none:
@@ -64,7 +63,7 @@ def bounds_in_words(certificate: Any, about_margin: bool, what: str, lower: str,
         words = [f"This {what} costs at most {upper}; no {what} costs less than {lower}."]
     elif certificate.margin_lower > 0.0:
         measure = "l1 " if isinstance(certificate, Certificate) and certificate.norm == "l1" else ""
-        lifted = ", the bias counted in" if isinstance(certificate, KernelSeparationCertificate) else ""
+        lifted = ", the bias counted in" if certificate.is_lifted else ""
         words = [f"This {what} has an {measure}margin of at least {lower}{lifted}; no {what} has more than {upper}."]
         words[0] = words[0].replace("an margin", "a margin")
     elif math.isfinite(certificate.margin_upper):

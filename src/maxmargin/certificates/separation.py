@@ -1,0 +1,215 @@
+"""The evaluator of certificates of separation: planes and hulls in the space of the columns.
+
+margin_lower     <= the margin of the plane
+margin_upper     >= the distance of the hull points; 0 only with an exact witness
+verdict          a witness is exact, and a weakly separating plane has no row on its wrong side, exactly
+KKT              in canonical scale: the nearest row has y (w.x + b) = 1
+theorems         what mistake-driven learners are promised
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.certificates import exact
+from maxmargin.certificates.evaluators import Bound, Evaluator, register
+from maxmargin.certificates.form import almost, figures_refused, row_refused
+from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_distance, length, plane_margin
+from maxmargin.certificates.proof import KKT, FurtherLook, Verdict, Violation
+from maxmargin.certificates.theorem_verification import separation_theorems_refused
+from maxmargin.data.matrix import Matrix, Vector
+
+WITNESSED = (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE)
+ON_THE_PLANE = 1e-9  # of the farthest row: nearer rows are taken to lie on a weakly separating plane
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A plane and row weights for one two-class problem, still to be judged.
+
+    `hulls_meet` asks for the exact proof that the weighted rows span a common point of the hulls; `weakly`, whether the
+    plane separates weakly then.
+    """
+
+    w: Vector
+    b: float
+    rows: NDArray[np.intp]
+    weights: Vector
+    hulls_meet: bool = False
+    stopped: bool = False
+    weakly: bool = True
+
+
+@register("separation")
+class SeparationEvaluator(Evaluator):
+    """The plane is measured on all rows, the hull points on those that carry weight."""
+
+    @cached_property
+    def plane(self) -> PlaneMargin:
+        return plane_margin(self.data.X, self.data.signs, self.c.w, self.c.b, self.c.norm)
+
+    @cached_property
+    def hulls(self) -> HullDistance:
+        rows, signs = self.data.X[self.places], self.data.signs[self.places]
+        return hull_distance(rows, signs, self.c.weights, self.c.norm, self.c.fit_intercept)
+
+    def bounds(self) -> Iterator[Bound]:
+        yield self.lower_bound()
+        if self.c.verdict not in WITNESSED:
+            yield self.upper_bound()
+
+    def lower_bound(self) -> Bound:
+        c, data, plane = self.c, self.data, self.plane
+        claimed = c.margin_lower
+        beyond = plane.value + 4.0 * (plane.value - plane.lower) if math.isfinite(plane.lower) else math.inf
+
+        def exactly() -> object:
+            if claimed == -math.inf or len(data.kept) == 0 or not c.w.any() or not claimed <= beyond:
+                return claimed == -math.inf
+            b = c.b if c.fit_intercept else None
+            return exact.exact_margin_at_least(data.X, data.signs, c.w, b, claimed, c.norm)
+
+        where = f" (row {data.kept[plane.row]})" if plane.row >= 0 else ""
+        words = f"the plane's margin is {plane.value:.12g}{where}, not {claimed:.12g}"
+        return Bound(claimed, plane.lower, beyond, words, exactly, is_lower=True)
+
+    def upper_bound(self) -> Bound:
+        """That no margin is positive is never believed without a witness."""
+        c, hulls, claimed = self.c, self.hulls, self.c.margin_upper
+        if not claimed > 0.0:
+            words = "only a witness that the hulls meet makes the upper bound 0"
+            return Bound(claimed, math.inf, math.inf, words, bool, is_lower=False)
+        beyond = hulls.value - 4.0 * (hulls.upper - hulls.value) if math.isfinite(hulls.upper) else -math.inf
+
+        def exactly() -> object:
+            if claimed == math.inf or claimed < beyond:
+                return claimed == math.inf
+            rows, signs = self.data.X[self.places], self.data.signs[self.places]
+            return exact.exact_upper_bound_holds(rows, signs, c.weights, claimed, c.fit_intercept, c.norm)
+
+        words = f"the weighted rows prove an upper bound of {hulls.value:.12g}, not {claimed:.12g}"
+        return Bound(claimed, hulls.upper, beyond, words, exactly, is_lower=False)
+
+    def verdict(self) -> Iterator[str]:
+        """Few rows: the exact check is quick, so a witness is never believed to rounding only."""
+        c, (X, signs, *_), rows = self.c, self.data, self.places
+        if c.verdict in WITNESSED:
+            if c.margin_upper != 0.0:
+                yield "a witness that the hulls meet makes the upper bound 0"
+            meeting = exact.proves_intersection(X[rows], signs[rows], c.weights, c.fit_intercept)
+            if not meeting:
+                yield f"the witness does not hold: {meeting.reason.rstrip('.')}"
+            elif not self.hulls.value <= 4.0 * rounding_of_hulls(self.hulls):
+                yield f"the witness rows prove it, but their weights leave the hull points {self.hulls.value:.3g} apart"
+        off = None
+        if c.verdict is Verdict.WEAKLY_SEPARABLE:
+            off = weakly_separated(X, signs, self.plane, Claim(c.w, c.b, rows, c.weights), c.fit_intercept)
+        if off == 0:
+            yield "the plane has rows on its wrong side, or all rows on itself"
+        elif c.rows_off_plane is not None and c.rows_off_plane != off:
+            yield f"{off or 'no'} rows are counted off a weakly separating plane, not {c.rows_off_plane}"
+        if c.further_look is FurtherLook.FOUND and off is None:
+            yield "a weakly separating plane is said to be found with a verdict that denies it"
+
+    def conditions(self) -> Iterator[str]:
+        """The violations may differ by what rounding does to distances and hull points; the rows named have them."""
+        c, (X, signs, _, kept, _), plane, hulls = self.c, self.data, self.plane, self.hulls
+        if (c.kkt is None) != (not c.margin_lower > 0.0 or not math.isfinite(hulls.value) or hulls.value == 0.0):
+            yield "the report of the optimality conditions is missing or out of place"
+            return
+        if c.kkt is None:
+            return
+        fresh, claim = None, Claim(c.w, c.b, self.places, c.weights)
+        if plane.value > 0.0:
+            fresh = conditions(X, signs, claim, plane, hulls, c.norm, c.fit_intercept)
+        if fresh is None:
+            yield "float64 cannot measure the conditions of optimality that are reported"
+            return
+        rounding = rounding_of(plane) / plane.value + rounding_of_hulls(hulls) / hulls.value
+        rounded = dict.fromkeys(("stationarity", "primal", "slackness", "bias"), 4.0 * rounding)
+        yield from figures_refused(c.kkt, fresh, fresh, rounded)
+        nearest = -(plane.value + 2.0 * rounding_of(plane))
+        yield from row_refused(c.kkt.primal.row, kept, -plane.distances, nearest, "the nearest to the plane")
+        share = hulls.weights / hulls.weights.sum()
+        lightest = -(float(share.min()) + 1e-12)
+        yield from row_refused(c.kkt.dual.row, c.rows, -share, lightest, "the one that carries least")
+        slack = slackness(plane, self.places, share)
+        most = almost(float(slack.max()), 4.0 * rounding)
+        words = "the one that has the most slack for its weight"
+        yield from row_refused(c.kkt.slackness.row, c.rows, slack, most, words)
+
+    def theorems(self) -> Iterator[str]:
+        yield from separation_theorems_refused(self.c, self.data.X, self.data.signs, self.places)
+
+
+def rounding_of(plane: PlaneMargin) -> float:
+    return plane.value - plane.lower if math.isfinite(plane.lower) else 0.0
+
+
+def rounding_of_hulls(hulls: HullDistance) -> float:
+    return hulls.upper - hulls.value if math.isfinite(hulls.upper) else 0.0
+
+
+def rows_on(plane: PlaneMargin) -> NDArray[np.intp]:
+    """The rows that a weakly separating plane passes through, as far as float64 can tell."""
+    farthest = float(np.max(np.abs(plane.distances)))
+    return np.flatnonzero(np.abs(plane.distances) <= ON_THE_PLANE * farthest)
+
+
+def weakly_separated(X: Matrix, signs: Vector, plane: PlaneMargin, claim: Claim, fit_intercept: bool) -> int:
+    """Exactly, after an exact projection onto the rows that are on the plane: how many rows are off it; 0 where one is
+    on the wrong side."""
+    if not plane.value > -math.inf:
+        return 0
+    farthest = float(np.max(np.abs(plane.distances)))
+    if not (farthest > 0.0 and plane.value >= -ON_THE_PLANE * farthest):
+        return 0
+    return exact.exact_weak_plane(X, signs, rows_on(plane), claim.w, claim.b if fit_intercept else None).off
+
+
+def conditions(
+    X: Matrix,
+    signs: Vector,
+    claim: Claim,
+    plane: PlaneMargin,
+    hulls: HullDistance,
+    norm: str,
+    fit_intercept: bool,
+) -> KKT | None:
+    """The Karush-Kuhn-Tucker conditions of the claim, each relative to its own scale."""
+    if not math.isfinite(hulls.value) or hulls.value == 0.0:
+        return None
+    share = hulls.weights / hulls.weights.sum()  # a / sum a
+    if norm == "l2":
+        stationarity = length(plane.w - hulls.p / length(hulls.p, "l2"), "l2")
+    else:  # |w|_1 |p|_max = w.p: p is largest wherever w is not zero
+        stationarity = max(0.0, 1.0 - float(plane.w @ (hulls.p / length(hulls.p, "max"))))
+    slack = slackness(plane, claim.rows, share)
+    worst = int(np.argmax(slack))
+    lightest = int(np.argmin(share))
+    signed = signs[claim.rows]
+    own_bias = signed * (plane.value - plane.distances[claim.rows])  # b_i - b, with y_i (w.x_i + b_i) = margin
+    disagreement = float(np.ptp(own_bias[share > 0.0])) / plane.value if fit_intercept else 0.0
+    return KKT(
+        stationarity=Violation(float(stationarity)),
+        primal=Violation(max(0.0, 1.0 - float(plane.distances[plane.row]) / plane.value), plane.row),
+        dual=Violation(
+            max(0.0, -float(share[lightest]), abs(float(signed @ share)) if fit_intercept else 0.0),
+            int(claim.rows[lightest]),
+        ),
+        slackness=Violation(max(0.0, float(slack[worst])), int(claim.rows[worst])),
+        bias=Violation(disagreement),
+    )
+
+
+def slackness(plane: PlaneMargin, rows: NDArray[np.intp], share: Vector) -> Vector:
+    """a_i (y_i (w.x_i + b) - 1) / sum a for these rows, in canonical scale: the nearest row has y (w.x + b) = 1."""
+    beyond = plane.distances[rows] - plane.value
+    with np.errstate(over="ignore"):  # infinite, where the nearest row is too near for any number
+        return np.asarray(share * beyond / plane.value)

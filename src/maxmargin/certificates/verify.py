@@ -1,0 +1,235 @@
+"""Checking a certificate, of whatever kind: every number again from the raw data, and nothing taken on trust.
+
+A claim is refused when it does not fit the data (sizes, rows, labels), is not a claim at all (a field of another kind,
+NaN, weights outside of their box), or promises more than the data give. What is compared with what:
+
+    bounds     each with what the plane, or the weights, are measured to be worth
+    verdict    one that the bounds allow; "optimal" if and only if the gap is at most tol; witnesses are exact
+    KKT        each violation is what it is said to be, up to rounding, and the rows named have it
+    theorems   known ones, with bounds that the data and the plane give; what was counted stands in the report as such
+
+A bound is believed in float64 only if it holds with every rounding error against it, and refused if it fails with
+every error in its favour. In between, exact rational arithmetic decides, and where a kernel has no rational values,
+what float64 cannot tell is refused: nothing false is ever believed. How the bounds of a kind are measured is the
+matter of its evaluator.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.certificates.evaluators import EVALUATORS, Bound, Data, Evaluator
+from maxmargin.certificates.exact import Verdict as Answer
+from maxmargin.certificates.form import Rows, gap_refused, is_class_weight, is_number, malformed, separation_refused
+from maxmargin.certificates.measure import objective
+from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.data.labels import check_labels, check_weights
+from maxmargin.data.matrix import Matrix, Vector, check_rows
+from maxmargin.problems.multiclass import plain
+
+
+@dataclass(frozen=True)
+class Verification:
+    """True or False in an `if`; the reasons when printed."""
+
+    holds: bool
+    exact: bool
+    reasons: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        how = "in exact rational arithmetic" if self.exact else "in float64, rounding included"
+        if self.holds:
+            return f"Verified {how}: " + "; ".join(self.reasons) + "."
+        return f"Refused ({how}): " + "; ".join(self.reasons) + "."
+
+
+def verify(c: Any, X: Any, y: Any, *, exact: bool, sample_weight: Any = None, kernel: Any = None) -> Verification:
+    """Whether the certificate is true of X and y."""
+    evaluator = EVALUATORS[c.kind]
+    if kernel is not None and not hasattr(c, "kernel"):
+        raise TypeError("this certificate is not about a kernel: verify it without one")
+    if exact:
+        evaluator.refuse_exact(c)
+    try:
+        table, signs, kept = problem_of(c, X, y, sample_weight)
+        costs = costs_of(c, np.asarray(y), sample_weight, kept)
+        refusals = tuple(refusals_of(evaluator(c, Data(table, signs, costs, kept, kernel)), exact))
+    except (TypeError, ValueError) as error:
+        return Verification(False, exact, (str(error),))
+    if not refusals:
+        return Verification(True, exact, (proven(c),))
+    if len(np.unique(signs)) < 2:
+        refusals = ("these data have rows on one side only", *refusals)
+    if sample_weight is None and any("objective is" in reason for reason in refusals):
+        refusals += ("if the fit was given a sample_weight, it is needed here too",)
+    return Verification(False, exact, refusals)
+
+
+def proven(c: Any) -> str:
+    if c.is_separable is False:
+        so = " in the space of the kernel: no plane separates them"
+        so = so if hasattr(c, "kernel") else ", so no plane separates the classes"
+        return f"the hulls of the {c.n_support} witness rows meet{so}"
+    return margin_between(c.margin_lower, c.margin_upper) if c.is_about_margin else objective_between(c.dual, c.primal)
+
+
+def margin_between(lower: float, upper: float) -> str:
+    return f"the best margin lies between {rounded_down(lower, 9)} and {rounded_up(upper, 9)}"
+
+
+def objective_between(lower: float, upper: float) -> str:
+    return f"the least objective lies between {rounded_down(lower, 9)} and {rounded_up(upper, 9)}"
+
+
+def problem_of(certificate: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Vector, Rows]:
+    """The rows that the certificate speaks of, their signs, and which rows of the user's X they are.
+
+    X, y and the weights come through the same checks as in `fit`.
+    """
+    X = check_rows(X)
+    y = check_labels(y, X.shape[0])
+    weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
+    plus = np.asarray(y == certificate.positive)
+    minus = ~plus if certificate.negative is None else np.asarray(y == certificate.negative)
+    if plus.shape != y.shape or minus.shape != y.shape:
+        raise ValueError(f"y has no label {certificate.positive!r}")
+    taken = plus | minus
+    if weights is not None:
+        taken &= weights > 0.0
+    kept = np.flatnonzero(taken)
+    if len(kept) < len(taken):
+        X = X[kept]
+    signs = np.where(plus[kept], 1.0, -1.0)
+    if X.shape != (certificate.n_rows, certificate.n_columns):
+        # Between two of many classes other labels are as they should be, but here a row is missing.
+        known = (certificate.positive, certificate.negative)
+        stranger = None if certificate.negative is None else strange_label(y, known)
+        first, of_them = ("", "") if stranger is None else (f"{stranger}: ", " with these labels")
+        raise ValueError(
+            f"{first}the certificate is about {certificate.n_rows} rows x {certificate.n_columns} columns{of_them}, "
+            f"these data have {X.shape[0]} x {X.shape[1]}"
+        )
+    return X, signs, kept
+
+
+def strange_label(y: NDArray[Any], known: tuple[Any, ...], sample_weight: Any = None) -> str | None:
+    """A clause about the first row whose label is not known, if there is one; rows without weight may have any."""
+    strange = np.ones(y.shape, dtype=bool)
+    for label in known:
+        strange &= np.asarray(y != label)
+    weights = np.ones(y.shape) if sample_weight is None else np.asarray(sample_weight)
+    if weights.shape == y.shape:
+        strange &= weights > 0.0
+    if y.ndim != 1 or not np.any(strange):
+        return None
+    row = int(np.argmax(strange))
+    return f"row {row} has the label {plain(y[row])!r}, which is none of {', '.join(map(repr, known))}"
+
+
+def costs_of(certificate: Any, y: Any, sample_weight: Any, kept: Rows) -> Vector:
+    """C_i of the rows, infinite for a certificate without a price: the products are taken as float64 rounds them."""
+    if not hasattr(certificate, "C"):
+        return np.full(len(kept), np.inf)
+    if not (is_class_weight(certificate.class_weight) and is_number(certificate.C)):
+        raise ValueError("C must be a number, and class_weight pairs of a label and a positive weight, each label once")
+    weights = np.ones(len(y))
+    for label, weight in certificate.class_weight:
+        own = np.asarray(y == label)
+        if not np.any(own):
+            raise ValueError(f"class_weight names {label!r}, which is no label of these data")
+        weights[own] = weight
+    if sample_weight is not None:
+        weights *= check_weights(sample_weight, len(y))
+    with np.errstate(over="ignore"):
+        return np.asarray(certificate.C * weights[kept])
+
+
+def refusals_of(evaluator: Evaluator, exact_arithmetic: bool) -> Iterator[str]:
+    """Each reason why the certificate is not true, as a clause."""
+    c, kept = evaluator.c, evaluator.data.kept
+    no_claim = itertools.chain(
+        malformed(c, kept), evaluator.malformed(), costs_refused(evaluator), box_refused(evaluator)
+    )
+    if (first := next(no_claim, None)) is not None:
+        yield first
+        return
+    if "b" in vars(c) and not getattr(c, "fit_intercept", True) and c.b != 0.0:
+        yield f"the plane should pass through the origin but has b = {c.b}"
+    for bound in evaluator.bounds():
+        yield from bound_refused(bound, kept, exact_arithmetic)
+    yield from verdict_refused(c)
+    yield from evaluator.verdict()
+    yield from evaluator.conditions()
+    yield from evaluator.theorems()
+
+
+def costs_refused(evaluator: Evaluator) -> Iterator[str]:
+    """Only the hard margin has infinite ones."""
+    costs, kept = evaluator.data.costs, evaluator.data.kept
+    wrong = ~((costs > 0.0) & (np.isfinite(costs) | np.isinf(getattr(evaluator.c, "C", np.inf))))
+    if np.any(wrong):
+        row = int(np.argmax(wrong))
+        yield f"C times the weights must be positive and finite; row {kept[row]} has {costs[row]}"
+
+
+def box_refused(evaluator: Evaluator) -> Iterator[str]:
+    """Weights that are not in their box."""
+    a, upper, data = evaluator.a, evaluator.upper, evaluator.data
+    outside = ~((a >= 0.0) & (a <= upper) & np.isfinite(a))
+    if not np.any(outside):
+        return
+    row = int(np.argmax(outside))
+    if not hasattr(evaluator.c, "C"):
+        yield f"the weight of row {data.kept[row]} is negative or not finite: not a point of the hulls"
+        return
+    most = "infinity"
+    if upper[row] < np.inf:
+        times = upper[row] / data.costs[row]
+        most = f"{'' if times == 1.0 else f'{times:g} times '}its cost {data.costs[row]:.9g}"
+    yield f"the weight {a[row]:.9g} of row {data.kept[row]} is not between 0 and {most}: not a point of the dual"
+
+
+def bound_refused(bound: Bound, kept: Rows, exact_arithmetic: bool) -> Iterator[str]:
+    answer = between(bound.is_believed, bound.is_refuted, bound.exactly, exact_arithmetic)
+    if not answer:
+        yield f"{bound.words}: {clause(answer, kept)}" if isinstance(answer, Answer) else bound.words
+
+
+def verdict_refused(c: Any) -> Iterator[str]:
+    """What the bounds, which were measured before, deny."""
+    are_margins = "margin_lower" in vars(c)
+    low, high = (c.margin_lower, c.margin_upper) if are_margins else (c.dual, c.primal)
+    if are_margins:
+        norm = getattr(c, "norm", "l2")
+        if c.primal != objective(low, norm) or c.dual != objective(high, norm):
+            yield "primal and dual are not the values that follow from the margins"
+    if "tol" in vars(c) and c.is_separable is not False:
+        yield from gap_refused(c, low, high)
+    if are_margins:
+        yield from separation_refused(c)
+
+
+def between(surely: bool, surely_not: bool, exactly: Callable[[], object] | None, exact_arithmetic: bool) -> object:
+    """What float64 decides, unless exact arithmetic is asked for or needed; without it, doubt is a refusal."""
+    if exactly is None:
+        return surely
+    return exactly() if exact_arithmetic or not (surely or surely_not) else surely
+
+
+def clause(refusal: Answer, kept: Rows) -> str:
+    """The reason as a clause, with its row numbered as in the user's table."""
+    reason = refusal.reason.rstrip(".")
+    reason = reason[:1].lower() + reason[1:]
+    if refusal.row is None:
+        return reason
+    return re.sub(rf"\brow {refusal.row}\b", f"row {kept[refusal.row]}", reason)
