@@ -128,6 +128,22 @@ def test_it_is_verified_and_refused_like_every_other(kind, exact):
         assert words in str(answer), (words, str(answer))
 
 
+def test_an_evaluator_that_measures_less_than_is_claimed_proves_nothing(kind, monkeypatch):
+    c, evaluator = certificate(kind), EVALUATORS[kind.kind]
+    both = evaluator.bounds
+    for measured in (
+        lambda self: iter(()),
+        lambda self: list(both(self))[:1],
+        lambda self: list(both(self))[1:],
+        lambda self: [bound._replace(claimed=0.0, exactly=lambda: True) for bound in both(self)],
+        lambda self: [bound._replace(is_lower=True, exactly=lambda: True) for bound in both(self)],
+    ):
+        monkeypatch.setattr(evaluator, "bounds", measured)
+        assert c.verify(X, Y).reasons == ("a bound is claimed that nobody measures",)
+    monkeypatch.setattr(evaluator, "bounds", lambda self: (one._replace(exactly=None) for one in both(self)))
+    assert "exact arithmetic has no way to decide" in str(c.verify(X, Y, exact=True))
+
+
 def test_it_is_printed_shown_and_written_like_every_other(kind):
     c = certificate(kind)
     assert repr(c).startswith("SparseCertificate(BOUNDED, objective in [1.25, 3], relative gap 0.59")

@@ -165,8 +165,7 @@ def refusals_of(evaluator: Evaluator, exact_arithmetic: bool) -> Iterator[str]:
         return
     if "b" in vars(c) and not getattr(c, "fit_intercept", True) and c.b != 0.0:
         yield f"the plane should pass through the origin but has b = {c.b}"
-    for bound in evaluator.bounds():
-        yield from bound_refused(bound, kept, exact_arithmetic)
+    yield from bounds_refused(evaluator, exact_arithmetic)
     yield from verdict_refused(c)
     yield from evaluator.verdict()
     yield from evaluator.conditions()
@@ -199,7 +198,24 @@ def box_refused(evaluator: Evaluator) -> Iterator[str]:
     yield f"the weight {a[row]:.9g} of row {data.kept[row]} is not between 0 and {most}: not a point of the dual"
 
 
+def claimed_bounds(c: Any) -> tuple[float, float]:
+    return (c.margin_lower, c.margin_upper) if "margin_lower" in vars(c) else (c.dual, c.primal)
+
+
+def bounds_refused(evaluator: Evaluator, exact_arithmetic: bool) -> Iterator[str]:
+    """Both must have been measured, unless a witness takes their place."""
+    bounds, (low, high) = list(evaluator.bounds()), claimed_bounds(evaluator.c)
+    for bound in bounds:
+        yield from bound_refused(bound, evaluator.data.kept, exact_arithmetic)
+    measured = {(bound.claimed, bound.is_lower) for bound in bounds}
+    if evaluator.c.is_separable is not False and measured != {(low, True), (high, False)}:
+        yield "a bound is claimed that nobody measures"
+
+
 def bound_refused(bound: Bound, kept: Rows, exact_arithmetic: bool) -> Iterator[str]:
+    if exact_arithmetic and bound.exactly is None:
+        yield "exact arithmetic has no way to decide a bound of this kind"
+        return
     answer = between(bound.is_believed, bound.is_refuted, bound.exactly, exact_arithmetic)
     if not answer:
         yield f"{bound.words}: {clause(answer, kept)}" if isinstance(answer, Answer) else bound.words
@@ -207,8 +223,7 @@ def bound_refused(bound: Bound, kept: Rows, exact_arithmetic: bool) -> Iterator[
 
 def verdict_refused(c: Any) -> Iterator[str]:
     """What the bounds, which were measured before, deny."""
-    are_margins = "margin_lower" in vars(c)
-    low, high = (c.margin_lower, c.margin_upper) if are_margins else (c.dual, c.primal)
+    are_margins, (low, high) = "margin_lower" in vars(c), claimed_bounds(c)
     if are_margins:
         norm = getattr(c, "norm", "l2")
         if c.primal != objective(low, norm) or c.dual != objective(high, norm):
