@@ -255,6 +255,8 @@ def test_a_certificate_on_its_way_to_a_file_and_back():
     )
     blank.__setstate__({**state, "rows_off_plane": 3, "further_look": FurtherLook.NO_TIME.value})
     assert (blank.rows_off_plane, blank.further_look) == (3, FurtherLook.NO_TIME)
+    assert isinstance(blank.further_look, FurtherLook)  # and not a text that is equal to it
+    assert isinstance(blank.verdict, Verdict)
 
 
 def test_a_certificate_in_one_line():

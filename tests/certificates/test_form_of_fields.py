@@ -38,7 +38,11 @@ NEITHER = ("1", None, 1j, [1], np.ones(1))
         (form.is_word, ("l2",), (b"l2", None, 2)),
         (form.is_of_numbers, (np.ones(2),), ([1.0], np.ones(2, np.float32), np.ones(2, int), None)),
         (form.is_of_rows, (np.ones(2, int), np.ones(2, np.uint8)), ([1], np.ones(2), np.ones(2, bool), None)),
-        (form.is_label, (None, "a", 1.5, True), (math.nan, np.float64("nan"), np.array([1.0, math.nan]))),
+        (
+            form.is_label,
+            (None, "a", 1.5, True),
+            (math.nan, np.float64("nan"), np.array([1.0, math.nan]), np.ones(2), [1]),
+        ),
         (form.is_conditions, (None, KKT_OF_ZEROS), (0, ZERO, "none")),
         (form.is_theorems, ((), (TheoremBound("a", 1, 2.0),)), (None, [], [TheoremBound("a", 1.0, 2.0)], (1,))),
         (form.is_class_weight, ((), ((1, 2.0), ("a", 3))), (None, [], ((1, 2.0), 3), ((1, 2.0, 3),), ((1,),))),

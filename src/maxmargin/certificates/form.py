@@ -57,8 +57,8 @@ def is_of_rows(value: Any) -> bool:
 
 
 def is_label(value: Any) -> bool:
-    """Of whatever type, but NaN is equal to no row's label; None stands for all other labels."""
-    return value is None or bool(np.all(value == value))
+    """Of whatever type, but one of them, and NaN is equal to no row's label; None stands for all other labels."""
+    return value is None or (np.ndim(value) == 0 and bool(value == value))
 
 
 def is_conditions(value: Any) -> bool:
