@@ -110,16 +110,12 @@ class SoftMarginEvaluator(Evaluator):
         c = self.c
         if (c.loss == HUBER_HINGE.name) != (c.huber_width is not None):
             yield f"huber_width is {c.huber_width}: the Huber hinge needs one, and no other loss has it"
-        else:
-            try:
-                loss_named(c.loss, c.huber_width)
-            except ValueError as error:
-                yield str(error)
         if not 0.0 < c.C < math.inf:
             yield f"C must be positive and finite, not {c.C}"
 
     @cached_property
     def problem(self) -> SoftMargin:
+        """A ValueError where the loss has no such width."""
         X, signs, costs, *_ = self.data
         return SoftMargin(X, signs, costs, loss_named(self.c.loss, self.c.huber_width), self.c.fit_intercept)
 
