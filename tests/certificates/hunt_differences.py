@@ -23,9 +23,12 @@ import numpy as np
 from certificates import hunt_false_verdicts, test_every_field
 from certificates.old_verifiers.verify import old_verify
 from falsehoods import honest
-from small_certificates import MAKERS, Case
+from small_certificates import MAKERS, MIXED, Case, fitted
+
+from maxmargin import LinearSVM
 
 STRANGE = (math.nan, math.inf, -math.inf, -1, 0, 1, 0.5, True, "nonsense", None, (), [], np.zeros(2), np.zeros((2, 1)))
+BENT = {"huber_hinge": {"huber_width": 0.5}, "modified_huber": {}}
 FALSEHOODS = (
     *("test_false_numbers", "test_false_problems", "test_soft_false_numbers", "test_soft_false_problems"),
     *("test_kernel_false_numbers", "test_kernel_false_problems"),
@@ -155,6 +158,7 @@ def hunt(forgeries, seed, fits=None, every=True):
         warnings.simplefilter("ignore")
         names = list(MAKERS) if every else list(MAKERS)[seed % 3 :: 3]
         small = [test_every_field.honest(name) for name in names]
+        small += [fitted(LinearSVM(loss=loss, **width), MIXED) for loss, width in BENT.items()]
         drawn = (random_case(random) for _ in range(max(8, forgeries // 100 if fits is None else fits)))
         pool = small + [case for case in drawn if case is not None]
         for case in pool:
@@ -181,7 +185,7 @@ def main(forgeries=50_000, seed=0):
         print(f"           {count} x {old!r} -> {new!r}")
     for old, new, exact, old_reasons, new_reasons, case in tally.wrong[:5]:
         print(f"OLD {old} NEW {new} {'exact' if exact else 'float64'}", old_reasons, new_reasons)
-        print("  ", case)
+        print("  ", vars(case.certificate), case.X, case.y, case.sample_weight)
     return 1 if tally.wrong else 0
 
 

@@ -80,6 +80,9 @@ def test_exact_arithmetic_needs_rational_values():
             case.verify(X, Y, exact=True, kernel=kernel if callable(kernel) else None)
     meeting, table = witness(kernel="rbf")
     assert not meeting.verify(table, Y, exact=True)
+    for nonsense in (np.zeros(2), ["rbf"], None):
+        for case in (dataclasses.replace(TRUE, kernel=nonsense), dataclasses.replace(meeting, kernel=nonsense)):
+            assert "kernel must be a word" in str(case.verify(X, Y, exact=True))
     most = exact_kernel.MOST_DEGREE
     poly = {"kernel": "poly", "verdict": KernelVerdict.BOUNDED}
     judge.refuse_what_is_not_rational(SimpleNamespace(degree=most, **poly))

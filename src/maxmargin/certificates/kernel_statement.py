@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from maxmargin.certificates import exact_kernel
-from maxmargin.certificates.form import Rows, is_whole
+from maxmargin.certificates.form import Rows, is_whole, is_word
 from maxmargin.data.matrix import Matrix
 from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, refuse_a_skew_table
 
@@ -22,7 +22,7 @@ WITHOUT_NUMBERS = {  # the numbers that a kernel does not have, and the values t
 
 def refuse_what_is_not_rational(c: Any) -> None:
     """A ValueError where exact arithmetic has no values; where no plane separates, a witness is of the rows alone."""
-    if c.kernel in ("rbf", "function") and getattr(c.verdict, "name", None) != "NOT_SEPARABLE":
+    if is_word(c.kernel) and c.kernel in ("rbf", "function") and getattr(c.verdict, "name", None) != "NOT_SEPARABLE":
         why = "exp of a rational number is none" if c.kernel == "rbf" else "nothing is known of what a function rounds"
         raise ValueError(
             f"exact arithmetic needs a kernel with rational values, linear, poly or precomputed, and this one is "
