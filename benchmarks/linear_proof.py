@@ -39,12 +39,12 @@ class Stopwatch:
 
 def proof_share(fit: Callable[[], object]) -> float:
     """Run `fit` again; the share of its time that judging and certifying took."""
-    from maxmargin.estimators import linear
+    from maxmargin.solve import soft_margin
 
     proof, whole = Stopwatch(), Stopwatch()
     with ExitStack() as patches:
-        judging = [(linear.Judge, name) for name, _ in inspect.getmembers(linear.Judge, inspect.isfunction)]
-        for owner, name in [*judging, (linear, "soft_certificate")]:
+        judging = [(soft_margin.Judge, name) for name, _ in inspect.getmembers(soft_margin.Judge, inspect.isfunction)]
+        for owner, name in [*judging, (soft_margin, "soft_certificate")]:
             patches.enter_context(mock.patch.object(owner, name, proof.watch(getattr(owner, name))))
         while whole.seconds < STEADY:
             whole.watch(fit)()

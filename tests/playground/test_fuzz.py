@@ -137,7 +137,7 @@ async def told_by_a_session(messages):
         session = Session(page, threads, reply)
         for message in messages:
             async with asyncio.timeout(60):
-                await session.hear(message if isinstance(message, str) else None)
+                await session.receive(message if isinstance(message, str) else None)
                 yield message, await page.told.get()
         session.close()
 
