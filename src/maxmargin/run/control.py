@@ -54,10 +54,9 @@ def now() -> float:
 
 
 def compiled_by_now() -> float:
-    """How long the compiler has worked so far."""
-    from maxmargin._numba import seconds_compiling
-
-    return seconds_compiling()
+    """How long the compiler has worked so far: not at all, before anybody has loaded it."""
+    door = sys.modules.get("maxmargin._numba")
+    return 0.0 if door is None else float(door.seconds_compiling())
 
 
 class Clock:
