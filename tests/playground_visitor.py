@@ -54,6 +54,12 @@ class Visitor:
 
     # What a hand does.
 
+    def open_file(self, path):
+        """A file is read before anything is asked, and then the page speaks of it by its name."""
+        self.page.set_input_files("#file", path)
+        self.page.wait_for_selector(f"#notice:has-text('{path.name}')")
+        return self.settle()
+
     def choose(self, selector, value):
         self.page.select_option(selector, value)
         return self.settle()

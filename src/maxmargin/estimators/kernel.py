@@ -60,7 +60,7 @@ class KernelSVM(KernelPlanes):
         The most rounds for each two-class problem. None: until the gap is proven, or rounding errors leave no way to
         a smaller one. A fit that ends without the proof gives a `ConvergenceWarning`.
     max_time : float, default=None
-        Seconds, those of the last judgement included. What has been judged by then is shown, with its true gap.
+        Seconds, those of the last evaluation included. What has been judged by then is shown, with its true gap.
     verbose : int, default=0
         1 shows progress on stderr once a second, 2 every round.
 

@@ -65,7 +65,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
     loss : {"hinge", "squared_hinge", "huber_hinge", "modified_huber"}, default="hinge"
         What a row pays that is not beyond its edge of the street: its slack t; t^2; the hinge rounded off at its edge,
         t^2 / (2 h) up to t = h = `huber_width` and t - h / 2 from there on; or t^2 up to t = 2 and 4 t - 4 from there
-        on, as in SGDClassifier. So are losses that `maxmargin.problems.losses.register` was given.
+        on, as in SGDClassifier. Or a loss that was registered (`maxmargin.problems.losses.register`).
     huber_width : float, default=None
         The h of "huber_hinge", and of no other loss. None: 0.5.
     fit_intercept : bool, default=True
@@ -101,7 +101,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
     bounded_ : where in dual_coef_ the dual variable is at its bound: C_i, with "modified_huber" 4 C_i
     n_support_ : how many rows support each plane (not each class, as in SVC)
     class_weight_ : the weight of each class
-    solver_ : the algorithm that gave the answer
+    solver_ : the algorithm that worked last; "none needed" if the start was good enough
     status_ : why it ended
     classes_, n_features_in_, n_updates_, n_iter_
 
@@ -157,7 +157,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         """Find the plane.
 
         `a0` are dual variables to start from: one per row, or one line of them for each two-class problem.
-        A row of weight k is k equal rows.
+        `sample_weight`: a row of weight k counts as k equal rows.
         """
         check_parameters(self)
         context = None

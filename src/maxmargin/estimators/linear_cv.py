@@ -100,7 +100,7 @@ class LinearSVMCV(LinearSVM):
         """Choose C, then find the plane on all rows.
 
         `sample_weight` weighs the rows in every fit and, as in `LogisticRegressionCV`, in every score. Callbacks
-        hear of the last fit.
+        are called in the last fit only.
         """
         check_parameters(self)
         count, given = check_Cs(self.Cs)

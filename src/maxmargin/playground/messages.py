@@ -58,7 +58,7 @@ name of a parameter. `id`, `panel` and `ask` are null in an error where the mess
     kkt          [{"condition": "stationarity", "words": "w = sum a_i y_i x_i", "value": 1e-16, "row": null}, ...],
                  or []: the largest violation of each condition of optimality, and the row where it occurs
     theorems     [{"name": , "count": , "bound": , "holds": true, "at_most": true, "words": sentence}, ...], or []
-    status       {"name": "SETTLED", "words": "proposes: the algorithm ended by its own rule"}
+    status       {"name": "SETTLED", "words": "settled: the algorithm ended by its own rule"}
     updates, sweeps, milliseconds
 
 "steps" (state, view): the run, step by step

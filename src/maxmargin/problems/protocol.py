@@ -2,8 +2,10 @@
 
 A solver is a generator over its `State` that shows iterates. Their arrays are its own, still changing: whoever keeps
 one copies it. An iterate that proposes nothing is a pause between two steps, in which the clock is read. One that
-proposes asks to be evaluated, and the judge answers with an `Evaluation`: the solver goes on from there, until nobody
-asks for more. `AT_REST` is no iterate: it says that the run could go on from its state as it is now (`problems.state`).
+proposes asks to be evaluated. For a soft margin the judge answers with an `Evaluation`, and the solver goes on from
+there until it is closed; where it gets None, it goes on as if it had not asked. For a separation a proposal is the end:
+what it shows is certified. `AT_REST` is no iterate: it says that the run could go on from its state as it is now
+(`problems.state`).
 """
 
 from __future__ import annotations
@@ -23,24 +25,28 @@ class Iterate:
     """What a solver shows between two steps; nothing in it is believed before it is certified.
 
     w, b      the plane w.x + b = 0
-    a         weights of the rows, none negative, in any scale: the dual point (mistake counts are one)
+    a         weights of the rows, none negative. Separation: in any scale, as mistake counts are. Soft margin: dual
+              variables, 0 <= a_i <= u_i; the judge clips them to that, scales the heavier class down until
+              sum_i a_i y_i = 0, and takes the best D(t a), t <= 1 where the box is finite
     proposes  it asks to be evaluated: the algorithm has ended by its own rule, or believes that it is near enough
-    updates   how many steps it took: updates of w, or changes of the active set
-    sweeps    how many passes over the rows
+    updates   steps so far, in its own unit: changes of w or of the active set, sweeps, iterations; n_updates_
+    sweeps    passes over the rows so far; n_iter_, and what `max_iter` ends a soft margin by
 
-    What only some algorithms know:
+    What only some algorithms know; leave out what yours does not:
 
-    gap       the relative duality gap, as the solver believes it (nan: it does not know)
-    primal    the objective of the plane, likewise
-    dual      the objective of the weights, likewise
-    passes    over the table that were made, where rows are left out
+    gap       (P - D) / P as the solver believes it (nan: unknown). It is shown, and "auto" extrapolates it; where a
+              solver hands over, its last point is kept if this is below 1/2
+    primal    P of the plane, likewise, for the solver itself
+    dual      D of the weights, likewise. At a proposal the judge does not measure the weights if this cannot reach tol:
+              too large costs a pass, too small hides a proof. In doubt leave it nan: then they are always measured
+    passes    rows read so far / rows of the table: "auto" compares it with what the next solver would need
     meets     the hulls of the classes meet in the combination of rows that `a` is: a witness
     averaged  the mean of the planes on the way, its bias as the last entry
     searched  the number that a search in phases is trying now: the guess of a margin, the eta of Winnow
     loss      the mean loss that the steps met
-    active    how many rows are active
+    active    how many rows are active, for whoever observes
     rows_made how many rows of the kernel were made
-    solver    the name of the algorithm
+    solver    the name of the algorithm; whoever runs it writes it
     """
 
     w: Vector
@@ -68,12 +74,14 @@ class Iterate:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What has been proven so far, and what the judge saw of the plane that was proposed.
+    """What the judge answers to a proposal. What is proven is kept by the judge; this is for the solver to go on with.
 
-    primal, dual   the best value of either side so far: the optimum lies between them
-    gap            (primal - dual) / primal
-    values         X w of the proposed plane; not to be written to
-    b              the best bias for the proposed w (0 without one)
+    primal   the least objective of a plane so far (kernels: of this proposal, inf where it was not measured)
+    dual     the best dual value so far. Where the solver's own `dual` cannot close the gap, the weights are not
+             measured, and this is the larger of the two: believed, not proven (kernels: of this proposal)
+    gap      (primal - dual) / primal of these two (kernels: where not all was measured, a bound from below)
+    values   X w of the proposed plane; not to be written to (kernels: NaN for rows that were not measured)
+    b        the best bias for the proposed w, 0 without one (kernels: NaN where it was not looked for)
     """
 
     primal: float
@@ -84,7 +92,12 @@ class Evaluation:
 
 
 class Options(NamedTuple):
-    """How a solver is asked: to which relative gap, from which dual variables, with which random numbers."""
+    """How a solver is asked.
+
+    tol     the relative gap (P - D) / P that the judge must see; aim a little below it
+    start   soft margin: dual variables within their box, of a warm start; a solver may ignore them. Separation: None
+    seed    of the solver's own random numbers; 0 in every fit, so that a fit can be repeated
+    """
 
     tol: float = 1e-4
     start: Vector | None = None

@@ -11,9 +11,10 @@ variable matters: `snapshot` copies the state as it is there, and `restore` brin
         gaps: list[float] = varying(grows=True)     of any length
         inner: State | Kept | None = varying(None)  the state of whoever is at work for this one
 
-An inner state begins late: what was kept of it waits as `Kept`, until `resumed` takes it over. Arrays of int64 are
-numbers of rows (-1: none). What an earlier process wrote is compared with what this one would write: other names, types
-or shapes are refused.
+An inner state begins late: what was kept of it waits as `Kept`, until `resumed` takes it over. A varying array of
+int64 holds numbers of rows, -1 to n - 1, and is refused otherwise: keep counts as float64. A field keeps its type: an
+int that becomes a float is refused. What an earlier process wrote is compared with what this one would write: other
+names, types or shapes are refused.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def status_named(name: str) -> Status:
     return Status[name]
 
 
-GRACE = 0.3  # seconds after the limit, or after Ctrl-C, for the judgement of what was found
+GRACE = 0.3  # seconds after the limit, or after Ctrl-C, for the evaluation of what was found
 
 
 def now() -> float:
@@ -63,7 +63,7 @@ class Clock:
     """The time limit of one fit, over all its two-class problems, and its progress on stderr.
 
     It is read between the steps of a solver, which show an iterate, and at the checks inside of them. What was found
-    is judged at the end: a search ends `reserve` seconds early, so that the limit covers its last judgement, and that
+    is judged at the end: a search ends `reserve` seconds early, so that the limit covers its last evaluation, and that
     may take a little longer, or is given up.
     """
 
@@ -153,7 +153,7 @@ class Clock:
 
     @contextmanager
     def judging(self, *, from_now: bool = False) -> Iterator[None]:
-        """Within it, the work ends when the judgement of what was found has had its time as well: a little
+        """Within it, the work ends when the evaluation of what was found has had its time as well: a little
         after the limit, or `from_now` on if that is over."""
         begun = now() if from_now else -np.inf
 

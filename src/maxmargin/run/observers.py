@@ -38,9 +38,9 @@ class RunState(State):
     judge      what is proven so far
     iterate    the last one that was shown
     judged     whether it has been evaluated
-    given_up   the planes and the weights of algorithms that handed over to another
-    next_look  the sweep at which it is evaluated unasked
-    asked      whether somebody else was asked for a witness
+    given_up_w, given_up_a   the planes and the weights of algorithms that handed over to another
+    next_look  of stochastic steps: the sweep at which they are evaluated unasked
+    asked      of perceptrons: whether somebody else was asked for a witness
     status     how it ended; empty while it goes on
     """
 

@@ -39,7 +39,7 @@ HARD_RANK = 2000  # the most columns that stand for the kernel when its hard mar
 STEPS_OF_A_ROW = 200_000  # of SMO for a hard margin: after as many it still creeps, on numbers that float64 cannot tell
 SOME_ROWS = 256  # whose kernel is timed
 WORTH_TIMING = 1_000_000  # kernel values: fewer take no time that matters
-MARGIN = 1.2  # times what a judgement is thought to take is reserved for it
+MARGIN = 1.2  # times what an evaluation is thought to take is reserved for it
 
 
 @dataclass(init=False, eq=False)
@@ -153,7 +153,7 @@ class KernelJudge(State):
         return iterate, self.problem
 
     def seconds_for(self, iterate: Iterate) -> float:
-        """What a judgement of these weights takes: a kernel value for each row and each row that carries weight."""
+        """What an evaluation of these weights takes: a kernel value for each row and each row that carries weight."""
         values = self.problem.n_rows * np.count_nonzero(iterate.a)
         if values < WORTH_TIMING:
             return 0.0

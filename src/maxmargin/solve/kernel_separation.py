@@ -52,6 +52,6 @@ def learn(
     try:
         with clock.judging():
             certificate = certified(measured=bool(np.any(iterate.a)))  # no mistake was made: nothing to measure
-    except OutOfTime:  # the limit is heard all the same: what was learnt is kept, and nothing is claimed of it
+    except OutOfTime:  # the limit holds all the same: what was learnt is kept, and nothing is claimed of it
         status, certificate = clock.reason, certified(measured=False, settled=False)
     return Answer(two, iterate, certificate, status, kernel=kernel)

@@ -95,7 +95,7 @@ class ColumnsJudge(Judge):
         self.of, self.scale = of, scale
 
     def seconds_for(self, iterate: Iterate) -> float:
-        """The judgement in the space of the kernel, which is to come."""
+        """The evaluation in the space of the kernel, which is to come."""
         return self.of.seconds_for(iterate)
 
     def tidy(self) -> None:

@@ -31,7 +31,7 @@ MEGABYTE = 2.0**20
 class KernelWork:
     """What the two-class problems of a fit share: the rows as the kernel wants them, and a cache of its values.
 
-    All of it is made when it is first needed, where the clock is heard.
+    All of it is made when it is first needed, where the clock is checked.
     """
 
     def __init__(self, kernel: Kernel, X: Matrix, threads: Threads, cache_size: float) -> None:

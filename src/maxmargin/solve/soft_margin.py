@@ -1,8 +1,8 @@
 """A soft margin: solver and judge in turn, until the gap is proven.
 
-The solver proposes when it believes to be there; the judge measures both sides on all rows, keeps the best plane and
-the best dual point that it has seen (they need not come together), and tells the solver what it saw, so that
-no pass over the data is made twice. The certificate is made of the judge's numbers alone.
+The solver proposes when it believes that it is there; the judge measures both sides on all rows, keeps the best plane
+and the best dual point that it has seen (they need not come together), and tells the solver what it saw, so
+that X w need not be computed again. The certificate is made of the judge's numbers alone.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Judge(State):
         return self.a
 
     def seconds_for(self, iterate: Iterate) -> float:
-        """What a judgement takes: a pass over the rows, which needs no time of its own."""
+        """What an evaluation takes: a pass over the rows, which needs no time of its own."""
         return 0.0
 
     @property

@@ -1,6 +1,6 @@
-"""Every solver by its name: what it answers, which problems it accepts, where its code is.
+"""The solvers of the soft margin and of separation by name: what each answers, which problems it accepts, where it is.
 
-    register(Solver("newton", "...", "soft margin", start="module:function", steps="module:function", accepts=...))
+    register(Solver("newton", "...", "soft margin", start="module:function", steps="module:function", suits=...))
 
 start(problem, options) makes a `State`, steps(problem, state) is the generator. Whoever lists the names, checks a
 parameter, or writes help reads this table; a solver of one's own is one file and one call of `register`. Ours name
@@ -29,7 +29,7 @@ begins, after each sweep its gap is extrapolated, and it hands over when the sec
 p passes over the rows have been made, p' is a quarter of it, where the gap was gap'; `patience` are the passes that the
 second would cost. `doubt` falls from 2 to 1 while a third of them is spent: at first the extrapolation is unfair to
 sweeps, which gain speed as rows settle.
-A solver that ends without a proof hands over as well: nobody fails to converge.
+A solver that ends without a proof hands over as well. One that was asked for by its name hands over to nobody.
 
 Separation:
 

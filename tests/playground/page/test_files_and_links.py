@@ -154,8 +154,7 @@ def test_a_parameter_that_the_server_refuses_gets_its_sentence(visit):
 def test_ones_own_table_is_read(visitor, tmp_path):
     table = tmp_path / "own.csv"
     table.write_text("width,height,kind\n1,2,cat\n3,4,dog\n5,6.5,cat\n")
-    visitor.page.set_input_files("#file", table)
-    visitor.settle()
+    visitor.open_file(table)
     X, y = visitor.points
     assert X.tolist() == [[1, 2], [3, 4], [5, 6.5]]
     assert y[0] == y[2] == -y[1]
@@ -164,8 +163,7 @@ def test_ones_own_table_is_read(visitor, tmp_path):
         == "own.csv: 3 rows. 'width' is across, 'height' up. 'dog' is positive, 'cat' negative."
     )
     table.write_text("width,height,kind\n1,2,cat\n3,?,dog\n")
-    visitor.page.set_input_files("#file", table)
-    visitor.settle()
+    visitor.open_file(table)
     assert "line 3" in visitor.text("#notice")
     assert len(visitor.points[0]) == 3  # nothing is lost
     assert visitor.page.locator("#notice p").count() == 2
@@ -175,8 +173,7 @@ def test_what_is_left_out_of_a_table_is_said_where_eyes_are(visitor, tmp_path):
     rows = "\n".join(f"{i},red,{i % 7},{i % 5},{'uvw'[i % 3]}" for i in range(600))
     table = tmp_path / "long.csv"
     table.write_text(f"a,colour,b,c,kind\n{rows}\n")
-    visitor.page.set_input_files("#file", table)
-    visitor.settle()
+    visitor.open_file(table)
     said = visitor.text("#notice")
     for words in ("500 of 600 rows", "100 are left out", "left out: 'colour', 'c'", "negative together: 'v', 'w'"):
         assert words in said

@@ -69,8 +69,7 @@ def test_nothing_is_inline(visitor, playground):
 def test_data_is_text_and_never_markup(visitor, tmp_path):
     table = tmp_path / "own.csv"
     table.write_text("a,b,c\n1,2,<img src=x onerror=alert(1)>\n3,4,dog\n5,6,cat\n")
-    visitor.page.set_input_files("#file", table)
-    visitor.settle()
+    visitor.open_file(table)
     assert visitor.page.locator("img").count() == 0
 
 

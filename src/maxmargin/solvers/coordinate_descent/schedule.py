@@ -1,7 +1,7 @@
 """The schedule of coordinate descent: when to ask the judge, when a subspace step pays, when to give up.
 
 The sweeps leave a stale gap each. At the end of a sweep the true one is smaller, by about the progress of that
-sweep; every judgement corrects this guess, and the judge is asked when the guess says that tol is reached. It is
+sweep; every evaluation corrects this guess, and the judge is asked when the guess says that tol is reached. It is
 also asked on the way, whenever the gap has fallen a hundred times: rows were left out wrongly, and it sees all of them.
 
 A subspace step is made when the sweeps that are left at the present decay cost more than it does:
@@ -32,13 +32,13 @@ NEARLY_ALL = 0.85
 FACE_IS_FOUND, FACE_IS_NOT_FOUND = 2.0, 10.0  # k above
 FEW_CROSSED = 0.02
 JUDGED_AFTER = 3  # sweeps after a subspace step
-IDLE_UNTIL_WIDER, IDLE_UNTIL_END = 3, 8  # judgements in a row that brought nothing
+IDLE_UNTIL_WIDER, IDLE_UNTIL_END = 3, 8  # evaluations in a row that brought nothing
 SOMETHING = 0.9
 
 
 @dataclass(eq=False)
 class Schedule(State):
-    """What has been seen so far: the gaps of the sweeps, the judgements, the fate of the last subspace step."""
+    """What has been seen so far: the gaps of the sweeps, the evaluations, the fate of the last subspace step."""
 
     tol: float
     gaps: list[float] = varying(factory=lambda: [1.0], grows=True)
@@ -71,7 +71,7 @@ class Schedule(State):
         return self.guess <= max(self.tol, ON_THE_WAY * self.judged)
 
     def learn(self, gap: float) -> None:
-        """After a judgement."""
+        """After an evaluation."""
         low, high = CORRECTION
         self.correction = min(high, max(low, self.correction * gap / max(self.guess, TINY)))
         self.idle = 0 if gap < SOMETHING * self.judged else self.idle + 1

@@ -1,6 +1,6 @@
 """The active rows on the central path, those that were dropped, and the sums over both.
 
-    in active       p, q, s, xi of their own
+    active          p, q, s, xi of their own
     at zero       p_i = tau left_i            left_i: the smaller of p and q when the row was dropped
     at cost       p_i = 1 - tau left_i        tau: what is left of it since, as mu falls
 

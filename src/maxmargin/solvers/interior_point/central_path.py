@@ -13,7 +13,7 @@ A Newton step towards p s + ds p + dp s = p s + e,  q xi + ... = q xi + h  is, r
 and q is kept beside p, because 1 - p has no digits left where p is almost 1. The equation of xi, s and p with the
 margin holds at the start, and every step keeps it: the margins need no array of their own. The hinge has no knee.
 
-A pass runs over rows start..stop of those in active and adds to sums of its own, so that blocks of rows may run on
+A pass runs over rows start..stop of the active ones and adds to sums of its own, so that blocks of rows may run on
 several threads and be added up in a fixed order.
 """
 

@@ -292,6 +292,7 @@ def batch_smo(
 
 
 def steps(state: SMOState) -> SolverRun:
+    """The rounds of the header, 1 to 4; a round, `table.step`, is SMO on a working set (active_rows, working_set)."""
     whole = state.whole
     while True:
         if state.part is None:

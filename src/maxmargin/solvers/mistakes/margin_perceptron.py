@@ -70,14 +70,14 @@ def phases(
                 last = iterate
                 iterate = with_counts(iterate, state.updates, state.sweeps)
             yield iterate
-        state.updates, state.sweeps, state.phase = last.updates, last.sweeps, None
+        state.updates, state.sweeps, state.phase = last.updates, last.sweeps, None  # totals, by with_counts
         if last.proposes or state.updates >= max_updates:
             return
         state.guess /= 2.0
 
 
 def with_counts(iterate: Iterate, updates: int, sweeps: int) -> Iterate:
-    """The same, with what the phases before it took."""
+    """Adds to its counts, in place, what the phases before it took."""
     iterate.updates += updates
     iterate.sweeps += sweeps
     return iterate

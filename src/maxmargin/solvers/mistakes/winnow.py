@@ -22,7 +22,7 @@ under the weights v / Phi, a mean w.a_i <= 0: by Hoeffding's lemma Phi grows by 
     usual     (16/3) ln(m) / g^2 for one run with epsilon = (3/4) g, where terms of order epsilon are dropped
 
 Where p changes, the weights are computed anew from it; a factor common to all keeps them from overflowing.
-What float64 cannot tell from zero counts as a mistake, so that a proposes plane has every row on its side.
+What float64 cannot tell from zero counts as a mistake, so that a plane that is proposed has every row on its side.
 
 Cost: a sweep reads every row once; a mistake costs two exponentials for each nonzero of its row.
 Reference: [littlestone1988], [arora2012].  Differs: one scale for the whole table; p is kept instead of v.
@@ -257,7 +257,7 @@ def phases(
                 last = iterate
                 iterate = with_counts(iterate, state.updates, state.sweeps)
             yield iterate
-        state.updates, state.sweeps, state.phase = last.updates, last.sweeps, None
+        state.updates, state.sweeps, state.phase = last.updates, last.sweeps, None  # totals, by with_counts
         if last.proposes or state.updates >= rule.max_updates or state.sweeps >= rule.max_sweeps:
             return
         state.eta /= 2.0
