@@ -279,7 +279,7 @@ def judge(text: str, table: Any, problem: type[Problem] = Problem) -> tuple[str,
         about = c.get("table", {}) if "certificate" in c else {}
         c, rows = c.get("certificate", c), read(table, about) if isinstance(table, str) else table
     except (ArithmeticError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
-        return "CANNOT CHECK", f"a file cannot be read: {error!r}"
+        return "CANNOT CHECK", f"the certificate, or {str(table)[:80]}, cannot be read: {error!r}"
     try:
         check_parts(c["parts"], rows, problem) if "parts" in c else check(c, rows, problem)
     except NotImplementedError as error:

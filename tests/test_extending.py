@@ -49,6 +49,10 @@ def steps(problem, state):
         state.rounds += 1
 
 
+def hinge(loss):
+    return None if loss.name == "hinge" else 'is for loss="hinge"'
+
+
 def through_the_origin(problem):
     return "is for fit_intercept=False" if problem.fit_intercept else None
 
@@ -56,8 +60,7 @@ def through_the_origin(problem):
 @pytest.fixture
 def corners():
     """An estimator with the solver, which is known for as long as the test runs."""
-    suits = lambda loss: None if loss.name == "hinge" else 'is for loss="hinge"'  # noqa: E731
-    register(Solver("corners", "Towards corners.", SOFT_MARGIN, start, steps, suits=suits, accepts=through_the_origin))
+    register(Solver("corners", "Towards corners.", SOFT_MARGIN, start, steps, suits=hinge, accepts=through_the_origin))
     yield LinearSVM(C=0.01, solver="corners", fit_intercept=False, tol=1e-2)
     del SOLVERS[SOFT_MARGIN]["corners"]
 

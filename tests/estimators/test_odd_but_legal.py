@@ -7,12 +7,16 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from maxmargin import (
     HardMarginSVM,
+    KernelPerceptron,
     KernelSVM,
+    LinearSVM,
     MarginPerceptron,
     NotSeparableError,
     Perceptron,
+    StochasticSVM,
     Trace,
     Verdict,
+    Winnow,
     separability,
 )
 from maxmargin.run.control import Status
@@ -66,6 +70,16 @@ def test_a_failed_fit_leaves_the_last_one():
         never.fit([[0.0], [1.0], [2.0]], ["x", "y", "x"])
     with pytest.raises(NotFittedError):
         never.predict([[0.0]])
+
+
+EVERYONE = (HardMarginSVM, KernelPerceptron, KernelSVM, LinearSVM, Perceptron, StochasticSVM, Winnow)
+
+
+@pytest.mark.parametrize("kind", EVERYONE)
+def test_before_a_fit_there_are_no_planes(kind):
+    for ask in (kind().predict, kind().decision_function, kind().values_of_planes):
+        with pytest.raises(NotFittedError):
+            ask([[0.0, 1.0]])
 
 
 def test_a_failed_partial_fit_can_be_repeated():

@@ -11,15 +11,15 @@ import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 
 import maxmargin
-from maxmargin.certificates.certificate import FurtherLook, Verdict
+from maxmargin.certificates.certificate import Verdict
 from maxmargin.data.matrix import row_squares
 from maxmargin.data.threads import OutOfTime, Threads, check_interrupt, interruptible
 from maxmargin.problems import kernels
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.run import control as clock_module
 from maxmargin.solve import kernel_margin
-from maxmargin.solvers import registry, stochastic_subgradient
-from maxmargin.solvers.hulls import least_squares, nearest, weak_plane, wolfe
+from maxmargin.solvers import stochastic_subgradient
+from maxmargin.solvers.hulls import least_squares, nearest, wolfe
 from maxmargin.solvers.interior_point import active_rows as interior_rows
 from maxmargin.solvers.interior_point import central_path, normal_equations
 from maxmargin.solvers.kernel_smo import active_rows, kernel_rows
@@ -29,56 +29,11 @@ from maxmargin.solvers.mistakes import kernel_memory
 pytestmark = pytest.mark.filterwarnings("ignore:.* ended early:sklearn.exceptions.ConvergenceWarning")  # they shall
 
 
-class Hand:
-    """The hand of a clock, and the work that was done since it was last read."""
-
-    def __init__(self):
-        self.readings, self.alarm, self.since, self.most, self.after_alarm = 0, None, 0, 0, 0
-
-    def perf_counter(self):
-        self.readings += 1
-        self.most, self.since = max(self.most, self.since), 0
-        if self.readings == self.alarm:
-            signal.raise_signal(signal.SIGINT)
-        return float(self.readings)
-
-    def works(self, amount):
-        self.since += amount
-        if self.alarm is not None and self.readings >= self.alarm:
-            self.after_alarm += amount
-
-
-@pytest.fixture
-def hand(monkeypatch):
-    hand = Hand()
-    monkeypatch.setattr(clock_module, "time", hand)
-    monkeypatch.setattr("maxmargin.data.threads.cores", lambda: 1)
-    return hand
-
-
-def counted(monkeypatch, hand, owner, name, amount):
-    """Let a function tell the hand how much work it does."""
-    plain = getattr(owner, name)
-
-    def works(*args, **kwargs):
-        hand.works(amount(*args, **kwargs))
-        return plain(*args, **kwargs)
-
-    monkeypatch.setattr(owner, name, works)
-
-
 def noisy(n=300, d=6, seed=0):
     """Rows that no plane separates."""
     random = np.random.default_rng(seed)
     X = random.standard_normal((n, d))
     return X, np.where(X[:, 0] + random.standard_normal(n) > 0.0, 1, -1)
-
-
-def contradicted(n=40, d=100):
-    """More columns than rows, and one row once more with the other label: weakly separable, and not separable."""
-    random = np.random.default_rng(1)
-    X, y = random.standard_normal((n, d)), np.where(np.arange(n) % 2, 1, -1)
-    return np.vstack([X, X[:1]]), np.append(y, -y[0])
 
 
 @pytest.fixture
@@ -100,7 +55,7 @@ def small_blocks(monkeypatch):
 
 def test_a_perceptron_of_a_kernel_reads_the_clock_in_its_first_sweep(hand, small_blocks, monkeypatch):
     X, y = noisy()
-    counted(monkeypatch, hand, kernels.Kernel, "values", lambda self, A, B: A.X.shape[0] * B.X.shape[0])
+    hand.counts(monkeypatch, kernels.Kernel, "values", lambda self, A, B: A.X.shape[0] * B.X.shape[0])
     model = maxmargin.KernelPerceptron(max_time=60).fit(X, y)
     assert model.status_ is clock_module.Status.TIME
     assert model.n_iter_ == 1
@@ -123,8 +78,8 @@ def test_a_perceptron_of_a_kernel_reads_the_clock_in_its_first_sweep(hand, small
 def test_kernels_show_a_plane_that_was_judged(make, limit, hand, small_blocks, monkeypatch):
     """However early it ends: what is shown is what the certificate speaks of, and that is true."""
     X, y = noisy()
-    counted(monkeypatch, hand, kernels.Kernel, "from_factors", lambda self, left, right: left.shape[0] * right.shape[1])
-    counted(monkeypatch, hand, kernels.Kernel, "values", lambda self, A, B: A.X.shape[0] * B.X.shape[0])
+    hand.counts(monkeypatch, kernels.Kernel, "from_factors", lambda self, left, right: left.shape[0] * right.shape[1])
+    hand.counts(monkeypatch, kernels.Kernel, "values", lambda self, A, B: A.X.shape[0] * B.X.shape[0])
     model = make(limit).fit(X, y)
     assert hand.most <= 16 * 128
     assert hand.readings <= 20 * limit + 200  # a search and a judgement, not a sweep
@@ -145,7 +100,7 @@ def test_the_time_of_the_last_judgement_is_reserved(limit, hand, small_blocks):
 @pytest.mark.parametrize("solver", ["interior_point", "sieve"])
 def test_one_step_of_the_interior_point_is_many_checks(solver, hand, small_blocks, monkeypatch):
     X, y = noisy(1000)
-    counted(monkeypatch, hand, central_path, "step_and_weigh", lambda *args: args[6] - args[5])
+    hand.counts(monkeypatch, central_path, "step_and_weigh", lambda *args: args[6] - args[5])
     model = maxmargin.LinearSVM(solver=solver, max_time=15).fit(X, y)
     assert model.status_ is clock_module.Status.TIME
     assert 0 < hand.most <= 64
@@ -168,7 +123,7 @@ def test_a_factor_checks_the_clock_between_its_panels(small_blocks):
 
 def test_the_hulls_are_sought_a_few_steps_at_a_time(hand, small_blocks, monkeypatch):
     X, y = noisy(100, 3)
-    counted(monkeypatch, hand, wolfe, "descend", lambda *args: args[-1] * args[0].size)
+    hand.counts(monkeypatch, wolfe, "descend", lambda *args: args[-1] * args[0].size)
     assert maxmargin.separability(X, y).verdict is Verdict.NOT_SEPARABLE
     assert 0 < hand.most <= max(2000, X.size)
 
@@ -220,9 +175,9 @@ INTERRUPTED = {
 @pytest.mark.parametrize("name", INTERRUPTED)
 def test_ctrl_c_is_heard_at_the_next_breath(name, hand, small_blocks, monkeypatch):
     X, y = noisy()
-    counted(monkeypatch, hand, kernels.Kernel, "from_factors", lambda self, left, right: left.shape[0] * right.shape[1])
-    counted(monkeypatch, hand, kernels.Kernel, "values", lambda self, A, B: A.X.shape[0] * B.X.shape[0])
-    counted(monkeypatch, hand, central_path, "step_and_weigh", lambda *args: args[6] - args[5])
+    hand.counts(monkeypatch, kernels.Kernel, "from_factors", lambda self, left, right: left.shape[0] * right.shape[1])
+    hand.counts(monkeypatch, kernels.Kernel, "values", lambda self, A, B: A.X.shape[0] * B.X.shape[0])
+    hand.counts(monkeypatch, central_path, "step_and_weigh", lambda *args: args[6] - args[5])
     hand.alarm = 6
     with pytest.raises(KeyboardInterrupt):
         INTERRUPTED[name](X, y)
@@ -308,7 +263,7 @@ def test_least_squares_hear_the_clock(form, few_columns, hand, monkeypatch):
     monkeypatch.setattr(least_squares, "SPARSE_PRODUCTS", 1)
     X, y = noisy(200, 20)
     X, y = form(np.vstack([X, X[:1]])), np.append(y, -y[0])
-    counted(monkeypatch, hand, least_squares, "check_interrupt", lambda: 1)
+    hand.counts(monkeypatch, least_squares, "check_interrupt", lambda: 1)
     model = maxmargin.HardMarginSVM(on_inseparable="return", max_time=30).fit(X, y)
     assert hand.most == 1  # a reading at every moment
     assert hand.readings < 60
@@ -319,115 +274,6 @@ def test_least_squares_hear_the_clock(form, few_columns, hand, monkeypatch):
     np.testing.assert_allclose(model.coef_[0], w, rtol=1e-12)
     middle = 0.5 * (dense[y > 0].mean(axis=0) + dense[y < 0].mean(axis=0))
     assert model.intercept_[0] == pytest.approx(-float(w @ middle))
-
-
-# ------------------------------------------------------------------------------- one verdict for one table
-
-EVERYONE = {
-    "Perceptron": maxmargin.Perceptron,
-    "MarginPerceptron": maxmargin.MarginPerceptron,
-    "Winnow": maxmargin.Winnow,
-    "HardMarginSVM": lambda: maxmargin.HardMarginSVM(on_inseparable="return"),
-    "l1": lambda: maxmargin.HardMarginSVM("l1", on_inseparable="return"),
-}
-
-
-@pytest.mark.parametrize("name", EVERYONE)
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_everyone_says_not_separable_with_a_witness(name, form):
-    X, y = contradicted()
-    certificate = EVERYONE[name]().fit(form(X), y).certificate_
-    assert certificate.verdict is Verdict.NOT_SEPARABLE
-    assert certificate.is_separable is False
-    assert set(certificate.rows) == {0, 40}
-    assert certificate.further_look is FurtherLook.NOT_ASKED
-    assert certificate.verify(X, y, exact=True)
-
-
-def test_a_plane_that_happens_to_separate_weakly_is_not_called_so():
-    X, y = np.array([[0.0], [0.0], [1.0]]), np.array([-1, 1, 1])
-    assert maxmargin.Perceptron().fit(X, y).certificate_.verdict is Verdict.NOT_SEPARABLE
-    assert maxmargin.separability(X, y).verdict is Verdict.WEAKLY_SEPARABLE
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("norm", ["l2", "l1"])
-def test_separability_goes_further_and_keeps_the_witness(form, norm):
-    X, y = contradicted()
-    certificate = maxmargin.separability(form(X), y, norm=norm)
-    assert certificate.verdict is Verdict.WEAKLY_SEPARABLE
-    assert certificate.is_separable is False
-    assert set(certificate.rows) == {0, 40}
-    assert certificate.rows_off_plane == 39
-    assert "39 of 41 rows" in certificate.report()
-    for exact in (False, True):
-        assert certificate.verify(X, y, exact=exact)
-
-
-def test_above_its_size_separability_says_that_it_did_not_look(monkeypatch):
-    X, y = contradicted()
-    monkeypatch.setattr(weak_plane, "LARGEST_TABLE", 100)
-    certificate = maxmargin.separability(X, y)
-    assert certificate.verdict is Verdict.NOT_SEPARABLE
-    assert certificate.further_look is FurtherLook.TOO_LARGE
-    assert "not looked for" in certificate.report()
-    assert certificate.verify(X, y, exact=True)
-
-
-@pytest.mark.parametrize("limit", [16, 24])
-def test_separability_keeps_its_proof_when_the_time_is_over(limit, hand, monkeypatch):
-    monkeypatch.setattr(weak_plane, "ROWS_AT_ONCE", 1)
-    X, y = contradicted()
-    counted(monkeypatch, hand, weak_plane, "check_interrupt", lambda: 1)
-    certificate = maxmargin.separability(X, y, max_time=limit)
-    assert certificate.verdict is Verdict.NOT_SEPARABLE
-    assert certificate.further_look is FurtherLook.NO_TIME
-    assert "time was over" in certificate.report()
-    assert hand.most <= 1
-    assert hand.readings <= limit + 10
-    assert certificate.verify(X, y, exact=True)
-
-
-def test_where_no_plane_separates_even_weakly_it_says_that_none_was_found():
-    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1, -1, 1, -1])
-    certificate = maxmargin.separability(X, y)
-    assert certificate.verdict is Verdict.NOT_SEPARABLE
-    assert certificate.further_look is FurtherLook.NONE_FOUND
-
-
-@pytest.mark.parametrize("weak_rows", [1, 5])
-def test_contradicting_rows_end_a_wide_perceptron(weak_rows, monkeypatch):
-    """Where rows and columns are many, too, equal rows of both classes are noticed."""
-    monkeypatch.setattr(registry, "LARGE", 10)
-    random = np.random.default_rng(5)
-    X = sp.random_array((200, 400), density=0.05, format="csr", rng=random)
-    y = np.where(random.random(200) < 0.5, 1, -1)
-    X, y = sp.csr_array(sp.vstack([X, X[:weak_rows]])), np.concatenate([y, -y[:weak_rows]])
-    for model in (maxmargin.Perceptron(), maxmargin.MarginPerceptron()):
-        model.fit(X, y)
-        assert model.status_ is clock_module.Status.WITNESS
-        assert model.n_iter_ <= 40
-        assert model.certificate_.n_support == 2
-        assert model.certificate_.verify(X, y, exact=True)
-
-
-def test_other_witnesses_end_a_wide_perceptron(monkeypatch):
-    """A row half way between two rows of the other class."""
-    monkeypatch.setattr(registry, "LARGE", 10)
-    random = np.random.default_rng(6)
-    X, y = random.integers(-4, 5, (60, 100)) * 2.0, np.where(np.arange(60) < 30, 1, -1)
-    X, y = np.vstack([X, 0.5 * (X[0] + X[1])]), np.append(y, -1)
-    model = maxmargin.Perceptron().fit(X, y)
-    assert model.status_ is clock_module.Status.WITNESS
-    assert set(model.certificate_.rows) == {0, 1, 60}
-    assert model.certificate_.verify(X, y, exact=True)
-
-
-def test_separable_wide_data_are_still_learnt(monkeypatch):
-    monkeypatch.setattr(registry, "LARGE", 10)
-    random = np.random.default_rng(7)
-    X, y = random.standard_normal((80, 100)), np.where(random.random(80) < 0.5, 1, -1)
-    assert maxmargin.Perceptron().fit(X, y).certificate_.is_separable
 
 
 # ------------------------------------------------------------------------------------------------- progress

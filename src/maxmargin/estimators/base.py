@@ -135,6 +135,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
 
     def values_of_planes(self, X: Any) -> NDArray[np.float64]:
         """w.x + b: one column for each plane."""
+        check_is_fitted(self, "classes_")
         return plane_values(check_table(self, X, reset=False).X, self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import one_thread_for_blas
@@ -43,6 +44,7 @@ class KernelPlanes(MarginClassifier):
 
     def _kernel_values(self, X: Any) -> NDArray[np.float64]:
         """w.phi(x) + b: one column for each plane."""
+        check_is_fitted(self, "classes_")
         X = check_table(self, X, reset=False).X
         assert self._kernel is not None
         with one_thread_for_blas():

@@ -293,7 +293,8 @@ class StochasticSVM(KernelPlanes):
         return 1.0 / steepness if steepness > 0.0 else math.inf
 
     def values_of_planes(self, X: Any) -> NDArray[np.float64]:
-        return super().values_of_planes(X) if self._kernel is None else self._kernel_values(X)
+        has_kernel = getattr(self, "_kernel", None) is not None
+        return self._kernel_values(X) if has_kernel else super().values_of_planes(X)
 
     @property
     def certificate_(self) -> Any:

@@ -120,11 +120,12 @@ def started(kind: str, name: str, problem: Any, options: Options) -> Run:
     return Run(state, steps(problem, state))
 
 
-def loaded(function: Any) -> Callable[..., Any]:
+def loaded(function: Callable[..., Any] | str) -> Callable[..., Any]:
     if not isinstance(function, str):
-        return function  # type: ignore[no-any-return]
+        return function
     module, _, name = function.partition(":")
-    return getattr(importlib.import_module(f"maxmargin.solvers.{module}"), name)  # type: ignore[no-any-return]
+    found: Callable[..., Any] = getattr(importlib.import_module(f"maxmargin.solvers.{module}"), name)
+    return found
 
 
 def bounded(loss: Loss) -> str | None:
