@@ -85,7 +85,7 @@ def test_the_gap_of_two_classes_is_that_of_the_certificate():
     svm = LinearSVM(tol=1e-12, max_iter=1)
     [warning] = warned_by(lambda: svm.fit(X, y))
     said = str(warning.message)
-    assert "LinearSVM ended early: as many updates were made as are allowed. The relative gap is " in said
+    assert "LinearSVM ended early: as many sweeps or updates were made as are allowed. The relative gap is " in said
     assert said.endswith(
         ", and 1.0e-12 was asked for. To come further: raise max_iter, or ask for less by a larger tol."
     )
@@ -267,3 +267,12 @@ def test_the_end_of_a_solver_is_its_own():
 
     with pytest.raises(StopIteration, match="of the judge"):
         prove(Run(Anew(Options()), Proposing()), Angry(), Clock(None, 0), None)
+
+
+def test_a_status_is_known_by_its_first_word():
+    """Pickles keep the text, which may be worded in another way later."""
+    assert Status("stalled: rounding errors leave no way to a smaller gap") is Status.STALLED
+    assert Status("budget: as many updates were made as are allowed") is Status.BUDGET
+    for text in ("stopped", "over: it is", "", 3):
+        with pytest.raises(ValueError, match="is not a valid Status"):
+            Status(text)

@@ -148,7 +148,9 @@ def test_an_approximation_says_how_far_it_is():
 
 def test_time_and_rounds_are_limited():
     X, y = kernel_cases.rings(n=3000, noise=1.0)
-    with pytest.warns(ConvergenceWarning, match="KernelSVM ended early: as many updates were made as are allowed"):
+    with pytest.warns(
+        ConvergenceWarning, match="KernelSVM ended early: as many sweeps or updates were made as are allowed"
+    ):
         stopped = KernelSVM(C=100.0, tol=1e-9, max_iter=3).fit(X, y)
     assert stopped.status_ is Status.BUDGET
     assert 1e-9 < stopped.certificate_.relative_gap < math.inf

@@ -39,7 +39,7 @@ def test_max_time_keeps_what_was_found(loss, strategy):
 @pytest.mark.parametrize("solver", ["coordinate_descent", "interior_point"])
 def test_max_iter_keeps_what_was_found(solver):
     X, y = mixed(seed=18)
-    with pytest.warns(ConvergenceWarning, match="ended early: as many updates were made as are allowed"):
+    with pytest.warns(ConvergenceWarning, match="ended early: as many sweeps or updates were made as are allowed"):
         svm = LinearSVM(10.0, solver=solver, max_iter=2, tol=1e-12).fit(X, y)
     assert svm.status_ is Status.BUDGET
     assert svm.certificate_.verdict is SoftVerdict.BOUNDED

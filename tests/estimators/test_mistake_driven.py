@@ -63,7 +63,7 @@ def test_the_budget_is_kept_and_then_a_witness_is_sought(learner):
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_spent_budget_on_separable_data_says_stopped(learner):
     X, y = two_clouds(200, gap=0.01, seed=3)
-    with pytest.warns(ConvergenceWarning, match="ended early: as many updates were made as are allowed"):
+    with pytest.warns(ConvergenceWarning, match="ended early: as many sweeps or updates were made as are allowed"):
         model = learner(max_updates=1).fit(X, y)
     assert model.certificate_.verdict in (Verdict.STOPPED, Verdict.SEPARABLE)
     assert model.certificate_.verify(X, y)

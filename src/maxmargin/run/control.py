@@ -25,13 +25,19 @@ class Status(StrEnum):
     """Why a fit ended."""
 
     SETTLED = "settled: the algorithm ended by its own rule"
-    BUDGET = "budget: as many updates were made as are allowed"
+    BUDGET = "budget: as many sweeps or updates were made as are allowed"
     TIME = "time: max_time was reached"
     INTERRUPTED = "interrupted by the user"
     WITNESS = "witness: a proof that no plane exists ended it"
     PROVEN = "proven: the gap that was asked for is reached"
-    STALLED = "stalled: rounding errors leave no way to a smaller gap"
+    STALLED = "stalled: no solver came further, most often because rounding errors leave no way to a smaller gap"
     STOPPED = "stopped by a callback"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Status | None:
+        """By its first word, too: pickles of earlier versions say the rest in other words."""
+        word = str(value).partition(":")[0]
+        return next((status for status in cls if ":" in status.value and status.value.partition(":")[0] == word), None)
 
 
 BY_THE_CLOCK = (Status.TIME, Status.INTERRUPTED, Status.STOPPED)  # or by whoever watches it: it could have gone on
