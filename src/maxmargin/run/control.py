@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from enum import StrEnum
 from typing import Any
 
@@ -87,7 +87,7 @@ class Clock:
 
     @property
     def is_over(self) -> bool:
-        return self.interrupted or self.stopped or now() >= self.deadline - self.reserve
+        return self.interrupted or self.stopped or (self.is_limited and now() >= self.deadline - self.reserve)
 
     @property
     def is_limited(self) -> bool:
@@ -146,16 +146,15 @@ class Clock:
         self.interrupted = True
         self.deadline = min(self.deadline, now())
 
-    @contextmanager
-    def searching(self) -> Iterator[None]:
+    def searching(self) -> AbstractContextManager[None]:
         """Within it, the work ends when the search is over."""
-        with interruptible(self.check_search):
-            yield
+        return interruptible(self.check_search)
 
     def check_search(self) -> None:
         if self.is_over:
             raise OutOfTime
-        self.report()
+        if self.verbose:
+            self.report()
 
     @contextmanager
     def judging(self, *, from_now: bool = False) -> Iterator[None]:
