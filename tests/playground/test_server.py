@@ -106,6 +106,13 @@ def test_whoever_has_no_token_is_refused(client, protocols):
         pass
 
 
+def test_a_header_that_the_server_hands_over_as_one_word_is_read_as_two(client):
+    """As releases of uvicorn do that are still supported."""
+    unsplit = [f"maxmargin, {TOKEN}"]
+    with client.websocket_connect("/ws", unsplit, headers={"host": HOST, "origin": ORIGIN}) as socket:
+        assert socket.accepted_subprotocol == "maxmargin"
+
+
 @pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1:1", "127.0.0.1", "[::1]:8765", ""])
 def test_another_name_for_this_server_is_refused(client, host):
     assert client.get("/", headers={"host": host}).status_code == 400

@@ -135,7 +135,8 @@ class Desk:
             session.close()
 
     def may_enter(self, websocket: WebSocket) -> bool:
-        protocols = websocket.scope.get("subprotocols", [])
+        # Older releases of uvicorn hand over the words of the header as one.
+        protocols = [word.strip() for words in websocket.scope.get("subprotocols", []) for word in words.split(",")]
         given = protocols[1] if len(protocols) == 2 and protocols[0] == SUBPROTOCOL else ""
         knows_token = hmac.compare_digest(given.encode(), self.token.encode())
         return header(websocket.scope, b"origin") in self.origins and knows_token
