@@ -139,7 +139,7 @@ def test_how_columns_are_told_apart_comes_back(columns_by, tmp_path):
 
 
 def test_another_way_to_tell_columns_apart_is_refused(tmp_path):
-    with pytest.raises(ModelFileError, match="'columns_by' of the document must be one of 'name', 'position'"):
+    with pytest.raises(ModelFileError, match="columns_by must be one of 'name', 'position'"):
         save(LinearSVM().fit([[0.0], [1.0]], [0, 1]), tmp_path / "model", columns_by="colour")
     assert not list(tmp_path.iterdir())
 

@@ -20,14 +20,12 @@ import json
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as arrays_in
 from safetensors.numpy import save as bytes_of
 
 from maxmargin.persistence.errors import Refusal
-
-Arrays = dict[str, NDArray[Any]]
+from maxmargin.persistence.kinds import Arrays
 
 LONGEST_FILE = 2**36
 LONGEST_HEADER = 2**24

@@ -13,8 +13,8 @@ import numpy as np
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.no_plane import NoPlaneError
+from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.messages import MOST_SECONDS, State
-from maxmargin.playground.refusals import Refused
 from maxmargin.playground.warmth import warm_up
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.protocol import Iterate
@@ -105,7 +105,7 @@ def fit_state(state: State, is_stopped: Callable[[], bool] = lambda: False, **mo
         certificate = error.certificate
         status = Status.STALLED if certificate.is_separable is None else Status.WITNESS
     except ValueError as error:
-        raise Refused(str(error), "algorithm") from None
+        raise Refusal(str(error), "algorithm") from None
     finally:
         if is_stopped():
             raise Stopped
