@@ -9,10 +9,10 @@ import maxmargin
 from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.answers import catalogue
 from maxmargin.playground.catalogue import ALGORITHMS
+from maxmargin.playground.fits import all_choices, key_of
 from maxmargin.playground.lessons import lessons
 from maxmargin.playground.messages import MOST_POINTS, read_state, read_view, text_of
 from maxmargin.playground.presets import presets
-from maxmargin.playground.warmth import all_choices, key_of
 from maxmargin.problems.losses import LOSSES
 
 each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=list(ALGORITHMS))

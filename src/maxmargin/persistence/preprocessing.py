@@ -47,13 +47,13 @@ def read_steps(entries: list[Any], reader: Reader, estimator: Any) -> Any:
         return estimator
     if len(entries) > MOST_STEPS:
         raise Refusal(f"a model has at most {MOST_STEPS} steps")
-    last: Last = reader.value(Last, entries[-1], "the last step")
+    last: Last = reader.value(Last, entries[-1], f"preprocessing[{len(entries) - 1}]")
     steps: list[tuple[str, Any]] = []
     width = None
     for index, entry in enumerate(entries[:-1]):
         place = f"step {index}"
         has_blocks = isinstance(entry, dict) and entry.get("kind") == KIND
-        said = reader.value(Blocks if has_blocks else Step, entry, place)
+        said = reader.value(Blocks if has_blocks else Step, entry, f"preprocessing[{index}]")
         step = (read_blocks if has_blocks else read_step)(said, place, reader)
         if width not in (None, n_columns_of(step)):
             raise Refusal(f"{place} takes {n_columns_of(step)} columns, and the one before makes {width}")

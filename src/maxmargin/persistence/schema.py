@@ -11,12 +11,13 @@
 
 The annotation of a field says what it must be (`kinds`); a `Refusal` names the place, "fitted.solver[2] must be a short
 text". What is true of several fields together is checked by `__post_init__`, which raises a `Refusal`, too. A field
-may be missing only if it is `later`.
+may be missing only if it is `later`. In the JSON itself, no name may stand twice in an object.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import typing
 from collections.abc import Iterable, Mapping
@@ -46,6 +47,7 @@ from maxmargin.persistence.kinds import (
 )
 
 T = TypeVar("T")
+DEEPEST = 16  # objects and lists within each other
 SPELT = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
@@ -223,6 +225,51 @@ def written_members(value: Any, members: dict[str, Member], arrays: Arrays) -> d
         elif stored is not None and own is not None:
             arrays[stored.name or name] = own if own.dtype.name in stored.types else own.astype(stored.types[0])
     return found
+
+
+def read_json(text: str, what: str) -> dict[str, Any]:
+    """One JSON object: no name twice in it, no number that float64 cannot hold, nothing deep."""
+    try:
+        value = json.loads(
+            text, object_pairs_hook=without_duplicates, parse_float=finite_number, parse_constant=no_constant
+        )
+    except (ValueError, RecursionError) as error:
+        raise Refusal(f"{what} is not as JSON must be: {str(error)[:200]}") from None
+    if not isinstance(value, dict) or depth(value) > DEEPEST:
+        raise Refusal(f"{what} is not an object of JSON, or it is nested too deeply")
+    return value
+
+
+def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a name occurs twice")
+    return fields
+
+
+def finite_number(digits: str) -> float:
+    number = float(digits)
+    if abs(number) == float("inf"):
+        raise ValueError(f"{digits[:20]} is too large for 64 bits")
+    return number
+
+
+def no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def depth(value: Any) -> int:
+    """How deep lists and objects are nested; never deeper than one more than is allowed."""
+    level, inner = 0, [value]
+    while inner and level <= DEEPEST:
+        level += 1
+        inner = [
+            entry
+            for outer in inner
+            for entry in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(entry, dict | list)
+        ]
+    return level
 
 
 def without_numpy(value: Any) -> Any:

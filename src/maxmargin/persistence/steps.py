@@ -128,6 +128,9 @@ class Step:
         known = STEPS[self.kind].vectors
         if not all(vector in known for vector in self.vectors) or len(set(self.vectors)) != len(self.vectors):
             raise Refusal(f"it has vectors that a {self.kind} does not have")
+        with Reader().fields(self.parameters, "parameters") as fields:
+            kinds = STEPS[self.kind].parameters
+            self.parameters = {name: fields.take(name, kind) for name, kind in kinds.items()}
         for name, kind in (("categories", "one-hot encoder"), ("fill", "imputer of words")):
             if isinstance(getattr(self, name), list) != (self.kind == kind):
                 raise Refusal(f"{name!r} must be there in the {kind}, and only there")
@@ -223,9 +226,7 @@ def are_categories(column: Any) -> bool:
 
 def read_step(step: Step, place: str, reader: Reader) -> Any:
     """The way back: the step as its fit left it. `place` is also how its arrays are called."""
-    kind, n_columns = STEPS[step.kind], step.n_columns
-    with reader.fields(step.parameters, f"{place}.parameters") as fields:
-        parameters = {name: fields.take(name, allowed) for name, allowed in kind.parameters.items()}
+    kind, parameters, n_columns = STEPS[step.kind], dict(step.parameters), step.n_columns
     vectors = {vector: reader.array(f"{place}.{vector}", Stored(n_columns)) for vector in step.vectors}
     made: Any
     if step.kind == "one-hot encoder":

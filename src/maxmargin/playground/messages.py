@@ -133,10 +133,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.persistence.container import no_constant, without_duplicates
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.kinds import Between, OneOf, Rule, later, members_of
-from maxmargin.persistence.schema import Reader
+from maxmargin.persistence.schema import Reader, no_constant, without_duplicates
 from maxmargin.playground.catalogue import ALGORITHMS, Algorithm
 from maxmargin.plots.shapes import Box, square_around
 
