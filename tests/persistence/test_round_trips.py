@@ -8,6 +8,7 @@ import scipy.sparse as sparse
 from persistence.make_corpus import MODELS, NAMES, POINTS, THREE, TWO, estimator_of, fitted, prepared
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -75,6 +76,18 @@ def test_fitting_again_gives_what_the_original_gives(name, tmp_path):
     save(model, tmp_path / "model")
     again = load(tmp_path / "model").fit(X, y)
     assert same(model.fit(X, y).decision_function(X), again.decision_function(X))
+
+
+@pytest.mark.parametrize("constant", [3, 0.5, None])
+def test_an_imputer_of_a_constant_number_comes_back(constant, tmp_path):
+    """scikit-learn keeps such a number as an object, as it does a word."""
+    X = np.where(POINTS == 1.0, np.nan, POINTS)
+    model = make_pipeline(SimpleImputer(strategy="constant", fill_value=constant), LinearSVM()).fit(X, TWO)
+    save(model, tmp_path / "model", X, TWO)
+    again = load(tmp_path / "model")
+    assert same(model[0].statistics_, again[0].statistics_)
+    assert same(model[0].fill_value, again[0].fill_value)
+    assert same(model.decision_function(X), again.decision_function(X))
 
 
 def test_stream_goes_on_where_it_was(tmp_path):

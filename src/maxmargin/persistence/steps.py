@@ -149,7 +149,8 @@ def kind_of(name: str, step: Any) -> str:
         raise Refusal(f"the step {name!r} is a {type(step).__name__}; a file can hold {known}, and ColumnTransformer")
     if not isinstance(step, HashingVectorizer):  # which learns nothing, though scikit-learn 1.6 asks for what it learnt
         check_is_fitted(step)
-    return "imputer of words" if kind == "imputer" and step.statistics_.dtype.kind == "O" else kind
+    fills_words = kind == "imputer" and any(isinstance(value, str) for value in step.statistics_.tolist())
+    return "imputer of words" if fills_words else kind
 
 
 def n_columns_of(step: Any) -> int:
