@@ -7,7 +7,8 @@
     Annotated[X, rule, ...]         what the rules take: `Between`, `OneOf`, `Size`, `Rule`
     Annotated[X, Stored(...)]       an array of the file; with X | None it may be missing
 
-Rules are named outside of the class that they stand in: inside, a lambda would not see the module.
+Rules are named outside of the class that they stand in: inside, a lambda would not see the module. What is found out
+about an annotation is kept, so an annotation is made once and not for each document.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import math
 import types
 import typing
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -34,7 +36,8 @@ NOTHING = type(None)
 NOUNS = {bool: "true or false", int: "a whole number", float: "a number", str: "a short text", NOTHING: "null"}
 
 
-class Between(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Between:
     """Numbers from the one to the other."""
 
     low: float
@@ -47,7 +50,8 @@ class Between(NamedTuple):
         return f"{noun} from {short(self.low)} to {short(self.high)}"
 
 
-class OneOf(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class OneOf:
     """Some words; a function gives those that are known when it is asked."""
 
     options: Iterable[str] | Callable[[], Iterable[str]]
@@ -62,7 +66,8 @@ class OneOf(NamedTuple):
         return [str(option) for option in (self.options() if callable(self.options) else self.options)]
 
 
-class Size(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Size:
     """A number, or the length of a list, that has a name: the first says what it is, and all others must agree."""
 
     name: str
@@ -75,7 +80,8 @@ class Size(NamedTuple):
         return f"{noun} of {sizes[self.name]}, one for each of the {self.name}" if self.name in sizes else noun
 
 
-class Rule(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Rule:
     """Whatever else there is to say of a value."""
 
     says: str
@@ -117,21 +123,19 @@ def later(default: Any) -> Any:
     return dataclasses.field(default=default, metadata={"later": True})
 
 
-def members_of(kind: Any) -> dict[str, Member] | None:
+def find_members(kind: Any) -> dict[str, Member] | None:
     """The fields of a dataclass or a named tuple; None of anything else."""
-    is_object = isinstance(kind, type) and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"))
-    return found_members(kind) if is_object else None
-
-
-@functools.cache
-def found_members(kind: Any) -> dict[str, Member]:
+    if not isinstance(kind, type) or not (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")):
+        return None
     hints = typing.get_type_hints(kind, include_extras=True)
-    if not dataclasses.is_dataclass(kind):
-        return {name: Member(hints[name], None, dataclasses.MISSING) for name in kind._fields}
-    defaults = {
-        one.name: one.default if "later" in one.metadata else dataclasses.MISSING for one in dataclasses.fields(kind)
-    }
+    defaults = dict.fromkeys(getattr(kind, "_fields", ()), dataclasses.MISSING)
+    if dataclasses.is_dataclass(kind):
+        for one in dataclasses.fields(kind):
+            defaults[one.name] = one.default if "later" in one.metadata else dataclasses.MISSING
     return {name: Member(hints[name], stored_in(hints[name]), default) for name, default in defaults.items()}
+
+
+members_of: Callable[[Any], dict[str, Member] | None] = functools.cache(find_members)
 
 
 def stored_in(kind: Any) -> Stored | None:
@@ -139,14 +143,13 @@ def stored_in(kind: Any) -> Stored | None:
     return next((one for one in metadata if isinstance(one, Stored)), None)
 
 
-def without_rules(kind: Any) -> tuple[Any, list[Any]]:
+@functools.cache
+def without_rules(kind: Any) -> tuple[Any, tuple[Any, ...]]:
     """A kind without its rules, and the rules; a whole number has some bounds in any case."""
-    base, rules = kind, []
-    if typing.get_origin(kind) is Annotated:
-        base, *rules = typing.get_args(kind)
+    base, *rules = typing.get_args(kind) if typing.get_origin(kind) is Annotated else (kind,)
     if base is int and not any(isinstance(rule, Between) for rule in rules):
         rules = [Between(0), *rules]
-    return base, [rule for rule in rules if not isinstance(rule, Stored)]
+    return base, tuple(rule for rule in rules if not isinstance(rule, Stored))
 
 
 def words_for(kind: Any, sizes: Sizes) -> str:

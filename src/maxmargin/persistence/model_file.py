@@ -63,6 +63,7 @@ FORMAT = "maxmargin model"
 VERSION = 3
 CANONICAL = 3  # the first version with hard margins of kernels in canonical form, and with the record of the fit
 SHORT = Rule("a text of at most 40 characters", lambda text: len(text) <= 40)
+Version = Annotated[int, Between(1)]
 COLUMNS_BY = ("name", "position", "index from 0", "index from 1")
 ESTIMATORS: dict[str, type[MarginClassifier]] = {
     kind.__name__: kind
@@ -101,7 +102,7 @@ class Document:
     """The fields of a document that is of this version, or was made one."""
 
     format: str
-    version: Annotated[int, Between(1)]
+    version: Version
     written_by: Annotated[str, SHORT]
     estimator: Annotated[str, OneOf(ESTIMATORS)]
     parameters: dict[str, Any]
@@ -296,7 +297,7 @@ def as_of_now(document: dict[str, Any]) -> dict[str, Any]:
     """A document of this format, with what those of an earlier version lack: the record of the fit."""
     if document.get("format") != FORMAT:
         raise Refusal("it is not a model of maxmargin")
-    version = Reader().value(Annotated[int, Between(1)], document.get("version"), "version")
+    version = Reader().value(Version, document.get("version"), "version")
     if version > VERSION:
         raise Refusal(
             f"it is of version {version} of the format, and this maxmargin ({__version__}) knows up to "
