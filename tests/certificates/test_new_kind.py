@@ -26,7 +26,7 @@ from maxmargin.certificates.soft_margin import SoftVerdict, soft_gap
 from maxmargin.data.matrix import Vector
 from maxmargin.persistence.certificates import read_certificate, write_certificate
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.fields import Fields, Shelf
+from maxmargin.persistence.schema import Reader
 
 X, Y = np.array([[0.5, 1.0], [2.0, -1.0], [-1.0, 0.5], [-0.25, -2.0]]), np.array(["a", "a", "b", "b"])
 
@@ -163,9 +163,9 @@ def test_it_is_in_a_model_file_where_the_process_knows_it(kind):
     c, arrays = certificate(kind), {}
     document = write_certificate(c, arrays)
     assert document["kind"] == "sparse soft margin"
-    again = read_certificate(Fields(document, "the certificate"), Shelf(dict(arrays)), [("a", "b")], 2)
+    again = read_certificate(Reader(dict(arrays)), document, [("a", "b")], 2)
     assert again.to_json() == c.to_json()
     del KINDS[kind.kind]
     with pytest.raises(Refusal, match="one of 'separation', "):
-        read_certificate(Fields(document, "the certificate"), Shelf(dict(arrays)), [("a", "b")], 2)
+        read_certificate(Reader(dict(arrays)), document, [("a", "b")], 2)
     KINDS[kind.kind] = kind

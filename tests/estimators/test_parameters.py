@@ -18,8 +18,8 @@ from maxmargin.cli.options import choice_of, kernel_named
 from maxmargin.estimators.declarations import GAMMA, KERNEL, LIMIT, LOSS, PRICE, SEED, TOL, VERBOSE
 from maxmargin.estimators.parameters import Choice, Flag, Integer, Number, check_parameters, declared
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.fields import Fields, without_numpy
-from maxmargin.persistence.parameters import read_parameters, write_parameters
+from maxmargin.persistence.model_file import read_parameters, write_parameters
+from maxmargin.persistence.schema import Reader, without_numpy
 from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.solvers.registry import SOLVERS, Solver, register
 
@@ -195,11 +195,11 @@ def test_a_later_parameter_is_missing_in_older_files():
     usual = maxmargin.LinearSVM().get_params()
     written = write_parameters(declarations, usual)
     assert usual.keys() - written.keys() == {"huber_width"}
-    assert read_parameters(declarations, Fields(written, "parameters")) == usual
+    assert read_parameters(declarations, Reader().fields(written, "parameters")) == usual
     chosen = usual | {"loss": "huber_hinge", "huber_width": 0.25}
     written = write_parameters(declarations, chosen)
     assert written["huber_width"] == 0.25
-    assert read_parameters(declarations, Fields(written, "parameters")) == chosen
+    assert read_parameters(declarations, Reader().fields(written, "parameters")) == chosen
 
 
 CHOICES = [(kind, name) for kind, name in DECLARED if isinstance(kind.parameters[name], Choice)]
@@ -221,7 +221,7 @@ def test_a_word_that_is_registered_later_is_known_to_all(kind, name, monkeypatch
     choice.check(name, "of_my_own")
     assert choice.keeps("of_my_own")
     written = write_parameters(kind.parameters, kind().get_params() | {name: "of_my_own"})
-    assert read_parameters(kind.parameters, Fields(dict(written), "parameters"))[name] == "of_my_own"
+    assert read_parameters(kind.parameters, Reader().fields(written, "parameters"))[name] == "of_my_own"
     assert "of_my_own" in choice.words_for_a_file()
     assert ("of_my_own", "of my own") in choice.widget(name, choice.default).choices
     assert choice.read("of_my_own") == "of_my_own"
@@ -230,7 +230,7 @@ def test_a_word_that_is_registered_later_is_known_to_all(kind, name, monkeypatch
         assert kernel_named("of_my_own") == "of_my_own"
     monkeypatch.undo()
     with pytest.raises(Refusal, match="not 'of_my_own'; what was registered for the fit must be registered here, too"):
-        read_parameters(kind.parameters, Fields(dict(written), "parameters"))
+        read_parameters(kind.parameters, Reader().fields(written, "parameters"))
 
 
 def test_page_leaves_out_what_it_cannot_show():

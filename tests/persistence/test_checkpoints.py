@@ -184,7 +184,7 @@ def change(path, edit):
         (lambda document, arrays: document["problems"][0]["judge"]["state"].update(b=None), "must be a number"),
         (lambda document, arrays: document["problems"][0]["judge"]["state"].update(b="1"), "cannot be of this run"),
         (lambda document, arrays: document["problems"][0].update(other=1), "'other', which this run does not know"),
-        (lambda document, arrays: document["problems"].append([]), "not an object"),
+        (lambda document, arrays: document["problems"].append([]), "must be an object"),
         (lambda document, arrays: arrays.pop("0/judge/a"), "is missing"),
         (lambda document, arrays: arrays.update({"0/judge/a": np.zeros(3)}), "cannot be of this run"),
         (lambda document, arrays: arrays.update({"0/judge/z": np.zeros(3)}), "does not belong"),

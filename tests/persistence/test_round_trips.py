@@ -8,6 +8,7 @@ import scipy.sparse as sparse
 from persistence.make_corpus import MODELS, NAMES, POINTS, THREE, TWO, estimator_of, fitted, prepared
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -77,6 +78,18 @@ def test_fitting_again_gives_what_the_original_gives(name, tmp_path):
     assert same(model.fit(X, y).decision_function(X), again.decision_function(X))
 
 
+@pytest.mark.parametrize("constant", [3, 0.5, None])
+def test_an_imputer_of_a_constant_number_comes_back(constant, tmp_path):
+    """scikit-learn keeps such a number as an object, as it does a word."""
+    X = np.where(POINTS == 1.0, np.nan, POINTS)
+    model = make_pipeline(SimpleImputer(strategy="constant", fill_value=constant), LinearSVM()).fit(X, TWO)
+    save(model, tmp_path / "model", X, TWO)
+    again = load(tmp_path / "model")
+    assert same(model[0].statistics_, again[0].statistics_)
+    assert same(model[0].fill_value, again[0].fill_value)
+    assert same(model.decision_function(X), again.decision_function(X))
+
+
 def test_stream_goes_on_where_it_was(tmp_path):
     one, X, y = fitted("stream")
     save(one, tmp_path / "model")
@@ -139,7 +152,7 @@ def test_how_columns_are_told_apart_comes_back(columns_by, tmp_path):
 
 
 def test_another_way_to_tell_columns_apart_is_refused(tmp_path):
-    with pytest.raises(ModelFileError, match="'columns_by' of the document must be one of 'name', 'position'"):
+    with pytest.raises(ModelFileError, match="columns_by must be one of 'name', 'position'"):
         save(LinearSVM().fit([[0.0], [1.0]], [0, 1]), tmp_path / "model", columns_by="colour")
     assert not list(tmp_path.iterdir())
 

@@ -6,13 +6,13 @@ import math
 import pytest
 
 import maxmargin
+from maxmargin.persistence.errors import Refusal
+from maxmargin.playground.answers import catalogue
 from maxmargin.playground.catalogue import ALGORITHMS
+from maxmargin.playground.fits import all_choices, key_of
 from maxmargin.playground.lessons import lessons
 from maxmargin.playground.messages import MOST_POINTS, read_state, read_view, text_of
 from maxmargin.playground.presets import presets
-from maxmargin.playground.questions import catalogue
-from maxmargin.playground.refusals import Refused
-from maxmargin.playground.warmth import all_choices, key_of
 from maxmargin.problems.losses import LOSSES
 
 each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=list(ALGORITHMS))
@@ -43,9 +43,9 @@ def test_ends_of_ranges_and_all_choices_are_taken(algorithm):
         for value in values:
             parameter.read(value)
         for wrong in ("no such thing", [], {}, 1e99, -1e99, math.nan):
-            with pytest.raises(Refused) as refused:
+            with pytest.raises(Refusal) as refused:
                 algorithm.read({parameter.name: wrong})
-            assert refused.value.field == parameter.name
+            assert refused.value.place == parameter.name
 
 
 def test_a_parameter_that_has_no_meaning_is_left_out():

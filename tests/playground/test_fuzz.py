@@ -10,8 +10,8 @@ import pytest
 from websockets.sync.client import connect
 
 from maxmargin.playground import fits
+from maxmargin.playground.answers import reply
 from maxmargin.playground.catalogue import ALGORITHMS
-from maxmargin.playground.questions import reply
 from maxmargin.playground.server import AT_ONCE, Session
 
 MESSAGES, HALFWAY, OVER_A_NETWORK = 10_000, 3_000, 500

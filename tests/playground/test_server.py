@@ -9,10 +9,10 @@ from play_states import fitted, state_of
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.fits import Stopped
 from maxmargin.playground.messages import Question
 from maxmargin.playground.presets import points_named
-from maxmargin.playground.refusals import Refused
 from maxmargin.playground.server import MOST_SOCKETS, PAGE, POLICY, make_app
 
 TOKEN, PORT = "a-token-of-the-tests", 8765
@@ -150,7 +150,15 @@ def test_the_page_and_its_files_come_with_the_headers(client):
 
 @pytest.mark.parametrize(
     "path",
-    ["/../server.py", "/%2e%2e/server.py", "/..%2fserver.py", "/nothing.js", "/index.html/", "//etc/passwd"],
+    [
+        "/../server.py",
+        "/%2e%2e/server.py",
+        "/..%2fserver.py",
+        "/%2fetc/passwd",
+        "/nothing.js",
+        "/page/",
+        "//etc/passwd",
+    ],
 )
 def test_nothing_else_is_served(client, path):
     found = client.get(path)
@@ -259,7 +267,7 @@ def test_what_should_not_happen_is_said_and_logged(caplog):
     def broken(ask, is_stopped):
         if ask.panel == "a":
             raise ZeroDivisionError("a bug")
-        raise Refused("no", "points")
+        raise Refusal("no", "points")
 
     with TestClient(make_app(TOKEN, PORT, reply=broken), base_url=ORIGIN) as client, connected(client) as socket:
         told = asked(socket, "answer", state=STATE)

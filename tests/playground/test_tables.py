@@ -2,8 +2,8 @@
 
 import pytest
 
+from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.messages import MOST_POINTS, read_state
-from maxmargin.playground.refusals import Refused
 from maxmargin.playground.tables import points_in
 
 
@@ -67,6 +67,6 @@ def test_a_long_table_is_thinned():
     ],
 )
 def test_what_is_wrong_is_named(text, sentence):
-    with pytest.raises(Refused, match=sentence) as refused:
+    with pytest.raises(Refusal, match=sentence) as refused:
         points_in(text)
-    assert refused.value.field == "text"
+    assert refused.value.place == "text"

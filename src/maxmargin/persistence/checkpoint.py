@@ -27,16 +27,14 @@ from typing import Any
 import numpy as np
 
 from maxmargin._version import __version__
-from maxmargin.certificates.proof import spell_out
 from maxmargin.data.labels import check_weights
 from maxmargin.persistence import container
 from maxmargin.persistence.atomic import read_whole, write_atomically
-from maxmargin.persistence.container import Arrays
 from maxmargin.persistence.errors import ModelFileError, Refusal
-from maxmargin.persistence.fields import Fields, Shelf, number_in, shown
 from maxmargin.persistence.fingerprint import Fingerprint
-from maxmargin.persistence.model_file import ESTIMATORS
-from maxmargin.persistence.parameters import write_parameters
+from maxmargin.persistence.kinds import Arrays, shown
+from maxmargin.persistence.model_file import ESTIMATORS, write_parameters
+from maxmargin.persistence.schema import Reader, written
 from maxmargin.problems.state import Record, StateError
 from maxmargin.run.observers import Snapshots, keeping
 
@@ -134,22 +132,22 @@ def described(record: Record, place: str, arrays: Arrays) -> dict[str, Any]:
         elif isinstance(value, dict):
             document[name] = {"state": described(value, f"{place}/{name}", arrays)}
         else:
-            document[name] = spell_out(value)
+            document[name] = written(value, arrays)
     return document
 
 
 def records_in(data: bytes, identity: dict[str, Any]) -> list[Record]:
     """The records of a file that is of this run, or a `Refusal`."""
     document, arrays = container.unpack(data, MOST_ARRAYS)
-    shelf = Shelf(arrays)
-    with Fields(document, "the document") as fields:
+    reader = Reader(arrays)
+    with reader.fields(document) as fields:
         if fields.take("format") != FORMAT:
             raise Refusal("it is not a checkpoint of maxmargin")
         for name in ("version", "written_by", "estimator", "parameters", "data", "weights"):
             compare(name, fields.take(name), identity[name])
-        problems = fields.list("problems")
-    records = [record_in(str(number), state, shelf) for number, state in enumerate(problems)]
-    shelf.close()
+        problems = fields.take("problems", list[Any])
+    records = [record_in(str(number), state, reader) for number, state in enumerate(problems)]
+    reader.close()
     return records
 
 
@@ -169,21 +167,21 @@ def compare(name: str, there: Any, here: Any) -> None:
     raise Refusal(f"it is of a run with {name.replace('_', ' ')} {before}, and here it is {shown(here)}")
 
 
-def record_in(place: str, document: Any, shelf: Shelf) -> Record:
+def record_in(place: str, document: Any, reader: Reader) -> Record:
     """The way back."""
-    fields = Fields(document, f"the state {place[:80]!r}").left
-    return {name: value_in(f"{place}/{name}", value, shelf) for name, value in fields.items()}
+    fields = reader.fields(document, f"the state {place[:80]!r}").left
+    return {name: value_in(f"{place}/{name}", value, reader) for name, value in fields.items()}
 
 
-def value_in(name: str, value: Any, shelf: Shelf) -> Any:
+def value_in(name: str, value: Any, reader: Reader) -> Any:
     if value == ARRAY:
-        if name not in shelf.left:
+        if name not in reader.arrays:
             raise Refusal(f"the array {name[:80]!r} is missing")
-        return shelf.left.pop(name)
+        return reader.arrays.pop(name)
     if isinstance(value, dict) and set(value) == {"state"}:
-        return record_in(name, value["state"], shelf)
+        return record_in(name, value["state"], reader)
     if isinstance(value, dict):
-        return number_in(value, repr(name[:80]))
+        return reader.value(float, value, repr(name[:80]))
     if not isinstance(value, bool | int | float | str):
         raise Refusal(f"{name[:80]!r} must be a number, a flag or a text, not {shown(value)}")
     return value

@@ -12,7 +12,8 @@ where others stand in for its steps: it learns where its columns are, and the st
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -23,48 +24,87 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.persistence.container import Arrays
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.fields import Fields, Shelf, is_number, is_whole, shown
-from maxmargin.persistence.steps import are_names, n_columns_of, read_step, width_of, write_step
+from maxmargin.persistence.kinds import Arrays, Between
+from maxmargin.persistence.schema import Reader
+from maxmargin.persistence.steps import Step, n_columns_of, read_step, refuse_other_names, width_of, write_step
 
-KIND = "columns"
+KIND: Literal["columns"] = "columns"
 MOST_BLOCKS = 64
 MOST_STEPS = 4
-MOST_COLUMNS = 2**20
 PASSED = "passthrough"
 
 
-def write_blocks(name: str, columns: ColumnTransformer, place: str, arrays: Arrays) -> dict[str, Any]:
+@dataclass
+class Block:
+    """Columns, and the steps that they go through."""
+
+    name: str
+    is_pipeline: bool
+    steps: list[Step]
+    columns: list[int] | int
+
+    def __post_init__(self) -> None:
+        n_steps = len(self.steps)
+        if n_steps > MOST_STEPS or (n_steps != 1 and self.is_pipeline != bool(n_steps)):
+            raise Refusal(f"it must have at most {MOST_STEPS} steps, and be a Pipeline where they are more than one")
+
+
+@dataclass
+class Blocks:
+    """A ColumnTransformer as the document holds it."""
+
+    kind: Literal["columns"]
+    name: str
+    n_columns: Annotated[int, Between(1, 2**20)]
+    column_names: list[str] | None
+    blocks: list[Block]
+    is_sparse: bool
+    sparse_threshold: Annotated[float, Between(0, 1)]
+    verbose_feature_names_out: bool
+
+    def __post_init__(self) -> None:
+        refuse_other_names(self.column_names, self.n_columns)
+        if not 0 < len(self.blocks) <= MOST_BLOCKS:
+            raise Refusal(f"it must have 1 to {MOST_BLOCKS} blocks of columns")
+        listed = [np.atleast_1d(block.columns).tolist() for block in self.blocks]
+        if not all(columns and max(columns) < self.n_columns for columns in listed):
+            raise Refusal(f"each block must have columns from 0 to {self.n_columns - 1}")
+        taken, names = [column for columns in listed for column in columns], {block.name for block in self.blocks}
+        if len(set(taken)) != len(taken) or len(names) != len(self.blocks):
+            raise Refusal("it has a column in two blocks, or two blocks of one name")
+
+
+def write_blocks(name: str, columns: ColumnTransformer, place: str, arrays: Arrays) -> Blocks:
     """What the document says of a ColumnTransformer."""
     check_is_fitted(columns)
     names = getattr(columns, "feature_names_in_", None)
     if columns.transformer_weights or columns.remainder != "drop":
         raise Refusal(f"the step {name!r} has weights or a remainder; a file can hold one that drops what is left over")
-    blocks: list[dict[str, Any]] = []
+    blocks: list[Block] = []
     for title, step, chosen in columns.transformers_:
         if not isinstance(step, str):
-            block = write_block(title, step, f"{place}.{len(blocks)}", arrays)
-            blocks.append(block | {"columns": indices_of(chosen, names, columns.n_features_in_, title)})
-    return {
-        "kind": KIND,
-        "name": name,
-        "n_columns": int(columns.n_features_in_),
-        "column_names": None if names is None else names.tolist(),
-        "blocks": blocks,
-        "is_sparse": bool(columns.sparse_output_),
-        "sparse_threshold": float(columns.sparse_threshold),
-        "verbose_feature_names_out": bool(columns.verbose_feature_names_out),
-    }
+            steps = write_inner_steps(title, step, f"{place}.{len(blocks)}", arrays)
+            indices = indices_of(chosen, names, columns.n_features_in_, title)
+            blocks.append(Block(title, isinstance(step, Pipeline), steps, indices))
+    return Blocks(
+        KIND,
+        name,
+        int(columns.n_features_in_),
+        None if names is None else names.tolist(),
+        blocks,
+        is_sparse=bool(columns.sparse_output_),
+        sparse_threshold=float(columns.sparse_threshold),
+        verbose_feature_names_out=bool(columns.verbose_feature_names_out),
+    )
 
 
-def write_block(title: str, step: Any, place: str, arrays: Arrays) -> dict[str, Any]:
-    is_pipeline = isinstance(step, Pipeline)
-    inner = step.steps if is_pipeline else [(title, step)]
-    if isinstance(step, FunctionTransformer) and step.func is None:  # how a fit writes "passthrough"
-        inner = []
-    steps = [write_step(name, one, f"{place}.{index}", arrays) for index, (name, one) in enumerate(inner)]
-    return {"name": title, "is_pipeline": is_pipeline, "steps": steps}
+def write_inner_steps(title: str, step: Any, place: str, arrays: Arrays) -> list[Step]:
+    """The steps of a block; none where it passes as it is, which a fit writes as a function that is None."""
+    if isinstance(step, FunctionTransformer) and step.func is None:
+        return []
+    inner = step.steps if isinstance(step, Pipeline) else [(title, step)]
+    return [write_step(name, one, f"{place}.{index}", arrays) for index, (name, one) in enumerate(inner)]
 
 
 def indices_of(chosen: Any, names: Any, n_columns: int, title: str) -> Any:
@@ -81,55 +121,33 @@ def indices_of(chosen: Any, names: Any, n_columns: int, title: str) -> Any:
     return [int(index) for index in np.arange(n_columns)[chosen]]
 
 
-def read_blocks(fields: Fields, place: str, shelf: Shelf) -> tuple[str, ColumnTransformer]:
-    """The way back: the name of the step, and the step as its fit left it."""
-    with fields:
-        fields.take("kind")
-        name, n_columns = fields.text("name"), fields.whole("n_columns", 1, MOST_COLUMNS)
-        column_names, entries = fields.take("column_names"), fields.list("blocks")
-        is_sparse, threshold = fields.flag("is_sparse"), fields.take("sparse_threshold")
-        verbose = fields.flag("verbose_feature_names_out")
-    if not is_number(threshold) or not 0 <= threshold <= 1:
-        raise Refusal(f"'sparse_threshold' of {place} must be a number from 0 to 1, not {shown(threshold)}")
-    if column_names is not None and not are_names(column_names, n_columns):
-        raise Refusal(f"'column_names' of {place} must be {n_columns} short texts")
-    if not 0 < len(entries) <= MOST_BLOCKS:
-        raise Refusal(f"{place} must have 1 to {MOST_BLOCKS} blocks of columns")
+def read_blocks(said: Blocks, place: str, reader: Reader) -> ColumnTransformer:
+    """The way back: the step as its fit left it."""
     blocks = [
-        read_block(Fields(entry, f"{place}.{index}"), f"{place}.{index}", shelf, n_columns)
-        for index, entry in enumerate(entries)
+        (block.name, read_block(block, f"{place}.{index}", reader), block.columns)
+        for index, block in enumerate(said.blocks)
     ]
-    taken = [index for _, _, chosen in blocks for index in np.atleast_1d(chosen).tolist()]
-    titles = [title for title, _, _ in blocks]
-    if len(set(taken)) != len(taken) or len(set(titles)) != len(titles):
-        raise Refusal(f"{place} has a column in two blocks, or two blocks of one name")
-    step = assembled(blocks, n_columns, float(threshold), verbose, place)
-    step.sparse_output_ = is_sparse
-    if column_names is not None:
-        step.feature_names_in_ = np.array(column_names, dtype=object)
-    return name, step
+    step = assembled(blocks, said.n_columns, said.sparse_threshold, said.verbose_feature_names_out, place)
+    step.sparse_output_ = said.is_sparse
+    if said.column_names is not None:
+        step.feature_names_in_ = np.array(said.column_names, dtype=object)
+    return step
 
 
-def read_block(fields: Fields, place: str, shelf: Shelf, n_columns: int) -> tuple[str, Any, Any]:
-    with fields:
-        title, is_pipeline = fields.text("name"), fields.flag("is_pipeline")
-        entries, chosen = fields.list("steps"), fields.take("columns")
-    listed = chosen if isinstance(chosen, list) else [chosen]
-    if not listed or not all(is_whole(index) and 0 <= index < n_columns for index in listed):
-        raise Refusal(f"{place} must have columns from 0 to {n_columns - 1}")
-    if len(entries) > MOST_STEPS or (len(entries) != 1 and is_pipeline != bool(entries)):
-        raise Refusal(f"{place} must have at most {MOST_STEPS} steps, and be a Pipeline where they are more than one")
-    if not entries:
-        return title, PASSED, chosen
-    steps, width = [], len(listed)
-    for index, entry in enumerate(entries):
+def read_block(block: Block, place: str, reader: Reader) -> Any:
+    """What a block goes through."""
+    if not block.steps:
+        return PASSED
+    takes_texts = not isinstance(block.columns, list)
+    steps, width = [], np.size(block.columns)
+    for index, said in enumerate(block.steps):
         inner = f"{place}.{index}"
-        name, step = read_step(Fields(entry, inner), inner, shelf)
-        if n_columns_of(step) != width or isinstance(step, HashingVectorizer) != (not isinstance(chosen, list)):
+        step = read_step(said, inner, reader)
+        if n_columns_of(step) != width or isinstance(step, HashingVectorizer) != takes_texts:
             raise Refusal(f"{inner} does not take the columns that come to it")
-        steps.append((name, step))
+        steps.append((said.name, step))
         width = width_of(step)
-    return title, Pipeline(steps) if is_pipeline else steps[0][1], chosen
+    return Pipeline(steps) if block.is_pipeline else steps[0][1]
 
 
 def assembled(

@@ -20,19 +20,17 @@ import json
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as arrays_in
 from safetensors.numpy import save as bytes_of
 
 from maxmargin.persistence.errors import Refusal
-
-Arrays = dict[str, NDArray[Any]]
+from maxmargin.persistence.kinds import Arrays
+from maxmargin.persistence.schema import read_json
 
 LONGEST_FILE = 2**36
 LONGEST_HEADER = 2**24
 MOST_ARRAYS = 64
-DEEPEST = 16
 KEY = "maxmargin"
 PREFIX = 8  # bytes before the header
 TYPES = {"F64": "float64", "F32": "float32", "I64": "int64", "I32": "int32", "BOOL": "bool"}
@@ -104,48 +102,3 @@ def text_of(data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         raise Refusal("it is not a model of maxmargin: its header is not text") from None
-
-
-def read_json(text: str, what: str) -> dict[str, Any]:
-    """One JSON object: no name twice in it, no number that float64 cannot hold, nothing deep."""
-    try:
-        value = json.loads(
-            text, object_pairs_hook=without_duplicates, parse_float=finite_number, parse_constant=no_constant
-        )
-    except (ValueError, RecursionError) as error:
-        raise Refusal(f"{what} is not as JSON must be: {str(error)[:200]}") from None
-    if not isinstance(value, dict) or depth(value) > DEEPEST:
-        raise Refusal(f"{what} is not an object of JSON, or it is nested too deeply")
-    return value
-
-
-def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("a name occurs twice")
-    return fields
-
-
-def finite_number(digits: str) -> float:
-    number = float(digits)
-    if abs(number) == float("inf"):
-        raise ValueError(f"{digits[:20]} is too large for 64 bits")
-    return number
-
-
-def no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number of JSON")
-
-
-def depth(value: Any) -> int:
-    """How deep lists and objects are nested; never deeper than one more than is allowed."""
-    level, inner = 0, [value]
-    while inner and level <= DEEPEST:
-        level += 1
-        inner = [
-            entry
-            for outer in inner
-            for entry in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(entry, dict | list)
-        ]
-    return level

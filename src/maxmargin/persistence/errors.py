@@ -24,4 +24,8 @@ class ModelFileError(ValueError):
 
 
 class Refusal(Exception):
-    """A problem on its way to whoever knows the file's name and makes a `ModelFileError` of it."""
+    """A problem on its way to whoever knows whose document it is; `place` says where in it, "fitted.solver[2]"."""
+
+    def __init__(self, sentence: str, place: str = "") -> None:
+        super().__init__(sentence)
+        self.place = place

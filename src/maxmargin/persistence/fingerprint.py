@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
 from maxmargin.data.matrix import check_table, is_sparse
 from maxmargin.estimators.linear import LinearSVM
-from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.fields import Fields
+from maxmargin.persistence.kinds import Between, Digest, OneOf
 
 TYPES = ("float64", "float32", "sparse float64", "sparse float32")
 
@@ -25,10 +24,10 @@ class Fingerprint:
     another order, another precision, or a sparse table in place of a dense one have another.
     """
 
-    sha256: str
-    n_rows: int
-    n_columns: int
-    dtype: str
+    sha256: Digest
+    n_rows: Annotated[int, Between(1)]
+    n_columns: Annotated[int, Between(1)]
+    dtype: Annotated[str, OneOf(TYPES)]
 
     @classmethod
     def of(cls, X: Any, y: Any) -> Fingerprint:
@@ -52,13 +51,4 @@ class Fingerprint:
         return Fingerprint.of(X, y) == self
 
     def to_dict(self) -> dict[str, Any]:
-        return {"sha256": self.sha256, "n_rows": self.n_rows, "n_columns": self.n_columns, "dtype": self.dtype}
-
-    @classmethod
-    def from_fields(cls, fields: Fields) -> Fingerprint:
-        with fields:
-            sha256, dtype = fields.text("sha256", 64), fields.one_of("dtype", TYPES)
-            n_rows, n_columns = fields.whole("n_rows", 1), fields.whole("n_columns", 1)
-        if len(sha256) != 64 or set(sha256) - set("0123456789abcdef"):
-            raise Refusal("the fingerprint must have 64 hexadecimal digits")
-        return cls(sha256, n_rows, n_columns, dtype)
+        return asdict(self)

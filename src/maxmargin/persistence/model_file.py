@@ -5,9 +5,9 @@ A document of version 3 has these fields, and no others:
     format, version        "maxmargin model", 3
     written_by             the version of maxmargin
     estimator              its name, one of a fixed table
-    parameters             all of them (`parameters`)
-    labels                 the classes and their type (`labels`)
-    fitted                 what the fit has left, with its arrays (`fitted`), and what it has seen (`record`)
+    parameters             all of them, as the estimator declares them
+    labels                 the classes and their type (`parts`)
+    fitted                 what the fit has left, with its arrays (`parts`), and what it has seen (`record`)
     certificate            what is proven, or null (`certificates`)
     preprocessing          steps before the estimator (`preprocessing`)
     data                   the fingerprint of the table, or null (`fingerprint`)
@@ -23,15 +23,15 @@ A model that does not predict by the planes of its certificate is neither writte
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin._version import __version__
-from maxmargin.certificates.proof import spell_out
 from maxmargin.data.matrix import check_table
 from maxmargin.estimators.agreement import sides_of_planes
 from maxmargin.estimators.base import MarginClassifier, single
@@ -40,6 +40,7 @@ from maxmargin.estimators.kernel import KernelSVM
 from maxmargin.estimators.kernel_perceptron import KernelPerceptron
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.linear_cv import LinearSVMCV
+from maxmargin.estimators.parameters import Choice, Declarations
 from maxmargin.estimators.perceptrons import MarginPerceptron, Perceptron
 from maxmargin.estimators.pipelines import behind_the_steps
 from maxmargin.estimators.seen import sample_of
@@ -48,28 +49,21 @@ from maxmargin.estimators.winnow import Winnow
 from maxmargin.persistence import container
 from maxmargin.persistence.atomic import read_whole, write_atomically
 from maxmargin.persistence.certificates import read_certificate, write_certificate
-from maxmargin.persistence.container import Arrays
 from maxmargin.persistence.errors import ModelFileError, Refusal
-from maxmargin.persistence.fields import Fields, Shelf, is_text, is_whole, number_in
 from maxmargin.persistence.fingerprint import Fingerprint
-from maxmargin.persistence.fitted import COMBINATIONS, READERS, WRITERS, Sizes, parts_of
-from maxmargin.persistence.labels import read_labels, write_labels
-from maxmargin.persistence.parameters import read_parameters, write_parameters
+from maxmargin.persistence.kinds import Arrays, Between, Digest, OneOf, Rule, Size, later, shown
+from maxmargin.persistence.parts import COMBINATIONS, PARTS, Labels, parts_of
 from maxmargin.persistence.preprocessing import read_steps, write_steps
-from maxmargin.persistence.record import (
-    bring_to_canonical_form,
-    digest_in,
-    read_seen,
-    refuse_another_plane,
-    refuse_another_table,
-    write_seen,
-)
+from maxmargin.persistence.record import Seen, bring_to_canonical_form, refuse_another_plane, refuse_another_table
+from maxmargin.persistence.schema import Fields, Reader, without_numpy, written
 from maxmargin.problems.multiclass import Strategy
 from maxmargin.run.control import Status
 
 FORMAT = "maxmargin model"
 VERSION = 3
 CANONICAL = 3  # the first version with hard margins of kernels in canonical form, and with the record of the fit
+SHORT = Rule("a text of at most 40 characters", lambda text: len(text) <= 40)
+Version = Annotated[int, Between(1)]
 COLUMNS_BY = ("name", "position", "index from 0", "index from 1")
 ESTIMATORS: dict[str, type[MarginClassifier]] = {
     kind.__name__: kind
@@ -103,6 +97,74 @@ class ModelInfo:
     columns_by: str | None = None
 
 
+@dataclass
+class Document:
+    """The fields of a document that is of this version, or was made one."""
+
+    format: str
+    version: Version
+    written_by: Annotated[str, SHORT]
+    estimator: Annotated[str, OneOf(ESTIMATORS)]
+    parameters: dict[str, Any]
+    labels: Labels
+    fitted: dict[str, Any]
+    certificate: dict[str, Any] | None
+    preprocessing: list[Any]
+    data: dict[str, Any] | None
+    columns_by: Annotated[str | None, OneOf(COLUMNS_BY)] = later(None)  # null is none of them
+
+
+@dataclass
+class Shape:
+    """The first fields of `fitted`: on these depend the sizes of all others."""
+
+    parts: list[str]
+    n_columns: Annotated[int, Between(1, 2**40), Size("columns")]
+    column_names: Annotated[list[str], Size("columns")] | None
+    multi_class: Annotated[str, OneOf(tuple(Strategy))]
+
+    @classmethod
+    def of(cls, estimator: Any) -> Self:
+        names = getattr(estimator, "feature_names_in_", None)
+        parts, n_columns = list(parts_of(estimator)), int(estimator.n_features_in_)
+        return cls(parts, n_columns, None if names is None else names.tolist(), estimator._strategy.value)
+
+    def put(self, estimator: Any) -> None:
+        estimator.n_features_in_, estimator._strategy = self.n_columns, Strategy(self.multi_class)
+        if self.column_names is not None:
+            estimator.feature_names_in_ = np.array(self.column_names, dtype=object)
+
+
+@dataclass
+class Counts:
+    """How long the fit took, how it ended, and how wide its streets are."""
+
+    n_iter: int
+    n_updates: Annotated[list[int], Size("planes")]
+    margins: Annotated[list[float], Size("planes")]
+    status: Annotated[list[Status], Size("planes")] | None
+
+    @classmethod
+    def of(cls, estimator: Any) -> Self:
+        updates, margins = listed(estimator.n_updates_), listed(estimator.margin_)
+        status = listed(estimator.status_) if hasattr(estimator, "status_") else None
+        return cls(int(estimator.n_iter_), [int(one) for one in updates], [float(one) for one in margins], status)
+
+    def put(self, estimator: Any) -> None:
+        estimator.n_iter_, estimator.n_updates_ = self.n_iter, single(self.n_updates)
+        estimator.margin_ = single(self.margins)
+        estimator.street_ = single([2.0 * margin for margin in self.margins])
+        if self.status is not None:
+            estimator.status_ = single(self.status)
+        elif hasattr(estimator, "certificate_"):
+            raise Refusal("'status' must say for each plane why the fit ended")
+
+
+def listed(value: Any) -> list[Any]:
+    """What is there for each plane, also where there is one, as a list."""
+    return list(value) if isinstance(value, list | tuple | np.ndarray) else [value]
+
+
 def save(
     estimator: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None, *, columns_by: str | None = None
 ) -> None:
@@ -127,10 +189,7 @@ def save(
     (['right'], True)
     """
     try:
-        document, arrays = describe(estimator, X, y)
-        if columns_by is not None:
-            document["columns_by"] = columns_by
-        data = container.pack(document, arrays)
+        data = container.pack(*describe(estimator, X, y, columns_by))
         read_model(*container.unpack(data))
     except Refusal as problem:
         raise ModelFileError(os.fspath(path), f"this model cannot be saved: {problem}") from None
@@ -154,7 +213,7 @@ def model_info(path: str | os.PathLike[str]) -> ModelInfo:
         raise ModelFileError(os.fspath(path), f"this is not a model that can be loaded: {problem}") from None
 
 
-def describe(model: Any, X: Any, y: Any) -> tuple[dict[str, Any], Arrays]:
+def describe(model: Any, X: Any, y: Any, columns_by: str | None = None) -> tuple[dict[str, Any], Arrays]:
     """The document and the arrays of a model."""
     estimator = model.steps[-1][1] if isinstance(model, Pipeline) else model
     kind = type(estimator).__name__
@@ -164,20 +223,21 @@ def describe(model: Any, X: Any, y: Any) -> tuple[dict[str, Any], Arrays]:
     if not hasattr(estimator, "n_iter_"):
         raise Refusal("it was not fitted here, but read from the file of another program: fit it, or keep that file")
     arrays: Arrays = {}
-    steps = write_steps(model, arrays) if isinstance(model, Pipeline) else []
     certificate = getattr(estimator, "certificate_", None)
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "written_by": __version__,
-        "estimator": kind,
-        "parameters": write_parameters(estimator.parameters, estimator.get_params(deep=False)),
-        "labels": write_labels(estimator.classes_),
-        "fitted": write_fitted(estimator, arrays),
-        "certificate": None if certificate is None else write_certificate(certificate, arrays),
-        "preprocessing": steps,
-        "data": None if X is None else fingerprint_of(model, estimator, X, y),
-    }, arrays
+    document = Document(
+        FORMAT,
+        VERSION,
+        __version__,
+        kind,
+        parameters=write_parameters(estimator.parameters, estimator.get_params(deep=False)),
+        labels=Labels.of(estimator.classes_),
+        fitted=write_fitted(estimator, arrays),
+        certificate=None if certificate is None else write_certificate(certificate, arrays),
+        preprocessing=write_steps(model, arrays) if isinstance(model, Pipeline) else [],
+        data=None if X is None else fingerprint_of(model, estimator, X, y),
+        columns_by=columns_by,
+    )
+    return written(document, arrays), arrays
 
 
 def fingerprint_of(model: Any, estimator: Any, X: Any, y: Any) -> dict[str, Any]:
@@ -192,126 +252,110 @@ def fingerprint_of(model: Any, estimator: Any, X: Any, y: Any) -> dict[str, Any]
 
 
 def write_fitted(estimator: Any, arrays: Arrays) -> dict[str, Any]:
-    """What all estimators have after a fit, and the parts of this one."""
-    n_planes, parts = len(estimator.intercept_), parts_of(estimator)
-    names = getattr(estimator, "feature_names_in_", None)
-    status = getattr(estimator, "status_", None)
-    fields: dict[str, Any] = {
-        "parts": list(parts),
-        "n_columns": int(estimator.n_features_in_),
-        "column_names": None if names is None else names.tolist(),
-        "multi_class": estimator._strategy.value,
-        "n_iter": int(estimator.n_iter_),
-        "n_updates": [int(count) for count in listed(estimator.n_updates_, n_planes)],
-        "margins": spell_out([float(margin) for margin in listed(estimator.margin_, n_planes)]),
-        "status": None if status is None else [one.name for one in listed(status, n_planes)],
-    }
-    for part in parts:
-        WRITERS[part](estimator, fields, arrays)
-    fields["seen"] = write_seen(estimator, parts, arrays)
-    return fields
+    """What all estimators have after a fit, and the parts of this one, side by side."""
+    parts = parts_of(estimator)
+    fields: dict[str, Any] = {}
+    for part in (Shape.of(estimator), Counts.of(estimator), *(PARTS[name].of(estimator) for name in parts)):
+        fields |= written(part, arrays)
+    return {**fields, "seen": written(Seen.of(estimator, parts), arrays)}
 
 
-def listed(value: Any, n_planes: int) -> list[Any]:
-    return [value] if n_planes == 1 else list(value)
+def write_parameters(declarations: Declarations, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters as a document holds them, if it can: no function among them, which would be code."""
+    found = {}
+    for name, declaration in declarations.items():
+        value = without_numpy(values[name])
+        if not declaration.keeps(value):
+            can = f"a file can hold {declaration.words_for_a_file()}"
+            code = "; a function is code, and a model file holds none" if callable(value) else ""
+            raise Refusal(f"the parameter {name}={shown(value)} cannot be kept: {can}{code}")
+        if not (declaration.later and value == declaration.default):
+            found[name] = declaration.written(value)
+    return found
 
 
 def read_model(document: dict[str, Any], arrays: Arrays) -> ModelInfo:
     """The model that a document and its arrays describe, or a `Refusal`."""
-    shelf = Shelf(arrays)
-    with Fields(document, "the document") as fields:
-        if fields.take("format") != FORMAT:
-            raise Refusal("it is not a model of maxmargin")
-        version = fields.whole("version", 1)
-        if version > VERSION:
-            raise Refusal(
-                f"it is of version {version} of the format, and this maxmargin ({__version__}) knows up to "
-                f"{VERSION}: install a newer one"
-            )
-        fields.left.update(as_of_now(fields.left, version))
-        written_by = fields.text("written_by", 40)
-        kind = fields.one_of("estimator", ESTIMATORS)
-        made: Any = ESTIMATORS[kind]
-        estimator = made(**read_parameters(made.parameters, fields.fields("parameters")))
-        estimator.classes_ = read_labels(fields.fields("labels"))
-        read_fitted(estimator, fields.fields("fitted"), fields.take("certificate"), shelf)
-        model = read_steps(fields.list("preprocessing"), shelf, estimator)
-        fingerprint = read_data(estimator, fields.take("data"), version)
-        columns_by = fields.one_of("columns_by", COLUMNS_BY) if "columns_by" in document else None
-    shelf.close()
-    if version < CANONICAL and isinstance(estimator, KernelSVM):
+    reader = Reader(dict(arrays))
+    said: Document = reader.value(Document, as_of_now(document), "")
+    made: Any = ESTIMATORS[said.estimator]
+    with reader.fields(said.parameters, "parameters") as fields:
+        estimator = made(**read_parameters(made.parameters, fields))
+    estimator.classes_ = said.labels.classes()
+    with reader.fields(said.fitted, "fitted") as fields:
+        read_fitted(estimator, fields, said.certificate)
+    model = read_steps(said.preprocessing, reader, estimator)
+    fingerprint = read_data(estimator, said, reader)
+    reader.close()
+    if said.version < CANONICAL and isinstance(estimator, KernelSVM):
         bring_to_canonical_form(estimator)
     refuse_another_plane(estimator)
-    return ModelInfo(model, kind, version, written_by, fingerprint, columns_by)
+    return ModelInfo(model, said.estimator, said.version, said.written_by, fingerprint, said.columns_by)
 
 
-def as_of_now(document: dict[str, Any], version: int) -> dict[str, Any]:
-    """What a document of an earlier version lacks: the record of the fit."""
-    changed = {}
-    for field, lacking in (("fitted", "seen"), ("data", "sample")):
-        if version < CANONICAL and isinstance(document.get(field), dict):
-            changed[field] = {**document[field], lacking: None}
+def as_of_now(document: dict[str, Any]) -> dict[str, Any]:
+    """A document of this format, with what those of an earlier version lack: the record of the fit."""
+    if document.get("format") != FORMAT:
+        raise Refusal("it is not a model of maxmargin")
+    version = Reader().value(Version, document.get("version"), "version")
+    if version > VERSION:
+        raise Refusal(
+            f"it is of version {version} of the format, and this maxmargin ({__version__}) knows up to "
+            f"{VERSION}: install a newer one"
+        )
+    changed = dict(document)
+    for name, lacking in (("fitted", "seen"), ("data", "sample")):
+        if version < CANONICAL and isinstance(document.get(name), dict):
+            changed[name] = {**document[name], lacking: None}
     return changed
 
 
-def read_data(estimator: Any, data: Any, version: int) -> Fingerprint | None:
+def read_parameters(declarations: Declarations, fields: Fields) -> dict[str, Any]:
+    """All parameters of the estimator, and no others."""
+    values = {}
+    for name, declaration in declarations.items():
+        if declaration.later and name not in fields.left:
+            values[name] = declaration.default
+            continue
+        try:
+            value = declaration.restored(fields.take(name))
+        except ValueError as problem:
+            raise Refusal(f"the parameter {name} {problem}") from None
+        if not declaration.keeps(value):
+            foreign = isinstance(declaration, Choice) and isinstance(value, str)
+            why = "; what was registered for the fit must be registered here, too" if foreign else ""
+            raise Refusal(f"the parameter {name} must be {declaration.words_for_a_file()}, not {shown(value)}{why}")
+        values[name] = value
+    return values
+
+
+def read_data(estimator: Any, said: Document, reader: Reader) -> Fingerprint | None:
     """The fingerprint of the data, if the table is the one that the fit has seen."""
-    if data is None:
+    if said.data is None:
         return None
-    fields = Fields(data, "'data' of the document")
-    sample = digest_in(fields, "sample", optional=version < CANONICAL)
-    fingerprint = Fingerprint.from_fields(fields)
+    with reader.fields(said.data, "data") as fields:
+        fingerprint = fields.read(Fingerprint)
+        sample = fields.take("sample", Digest | None if said.version < CANONICAL else Digest)
     refuse_another_table(estimator, sample)
     return fingerprint
 
 
-def read_fitted(estimator: Any, fields: Fields, certificate: Any, shelf: Shelf) -> None:
+def read_fitted(estimator: Any, fields: Fields, certificate: dict[str, Any] | None) -> None:
     """What a fit has left, with its certificate."""
-    with fields:
-        parts = tuple(fields.list("parts"))
-        if parts not in COMBINATIONS[type(estimator).__name__]:
-            raise Refusal(f"a fitted {type(estimator).__name__} does not consist of the parts that it lists")
-        n_columns = fields.whole("n_columns", 1, 2**40)
-        read_column_names(estimator, fields.take("column_names"), n_columns)
-        estimator.n_features_in_ = n_columns
-        estimator._strategy = Strategy(fields.one_of("multi_class", [one.value for one in Strategy]))
-        sides = sides_of_planes(estimator.classes_, estimator._strategy)
-        sizes = Sizes(len(sides), n_columns, len(estimator.classes_))
-        if certificate is not None:
-            place = "'certificate' of the document"
-            estimator.certificate_ = read_certificate(Fields(certificate, place), shelf, sides, n_columns)
-        elif "runs" not in parts or "support" in parts:
-            raise Refusal(f"a fitted {type(estimator).__name__} has a certificate, and there is none")
-        read_counts(estimator, fields, sizes.planes)
-        for part in parts:
-            READERS[part](estimator, fields, shelf, sizes)
-        read_seen(estimator, fields.take("seen"), parts, shelf)
-
-
-def read_column_names(estimator: Any, names: Any, n_columns: int) -> None:
-    if names is None:
-        return
-    if not isinstance(names, list) or len(names) != n_columns or not all(map(is_text, names)):
-        raise Refusal(f"'column_names' must be {n_columns} short texts")
-    estimator.feature_names_in_ = np.array(names, dtype=object)
-
-
-def read_counts(estimator: Any, fields: Fields, n_planes: int) -> None:
-    """How long the fit took, how it ended, and how wide its streets are."""
-    estimator.n_iter_ = fields.whole("n_iter")
-    updates, margins, status = fields.list("n_updates"), fields.list("margins"), fields.take("status")
-    if len(updates) != n_planes or not all(is_whole(count) and count >= 0 for count in updates):
-        raise Refusal("'n_updates' must be a whole number for each plane")
-    estimator.n_updates_ = single(updates)
-    if len(margins) != n_planes:
-        raise Refusal("'margins' must be a number for each plane")
-    widths = [number_in(margin, "a margin") for margin in margins]
-    estimator.margin_ = single(widths)
-    estimator.street_ = single([2.0 * width for width in widths])
-    if status is None and hasattr(estimator, "certificate_"):
-        raise Refusal("'status' must say for each plane why the fit ended")
-    if status is not None:
-        known = Status.__members__
-        if not isinstance(status, list) or len(status) != n_planes or any(str(one) not in known for one in status):
-            raise Refusal("'status' must say for each plane why the fit ended")
-        estimator.status_ = single([Status[one] for one in status])
+    shape, kind, sizes = fields.read(Shape), type(estimator).__name__, fields.reader.sizes
+    parts = tuple(shape.parts)
+    if parts not in COMBINATIONS[kind]:
+        raise Refusal(f"a fitted {kind} does not consist of the parts that it lists")
+    shape.put(estimator)
+    sides = sides_of_planes(estimator.classes_, estimator._strategy)
+    sizes.update(planes=len(sides), classes=len(estimator.classes_), width=shape.n_columns)
+    if certificate is not None:
+        estimator.certificate_ = read_certificate(fields.reader, certificate, sides, shape.n_columns)
+    elif "runs" not in parts or "support" in parts:
+        raise Refusal(f"a fitted {kind} has a certificate, and there is none")
+    fields.read(Counts).put(estimator)
+    for name in parts:
+        fields.read(PARTS[name]).put(estimator, sizes)
+    seen = fields.take("seen", Seen | None)
+    if seen is not None:
+        seen.put(estimator, parts)

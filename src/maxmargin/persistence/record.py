@@ -8,19 +8,18 @@ before version 3, or after `partial_fit`.
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.estimators.agreement import disagreements, parts_of
 from maxmargin.estimators.base import single
 from maxmargin.estimators.model_verification import OTHER_TABLE
-from maxmargin.persistence.container import Arrays
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.fields import Fields, Shelf
-
-DIGITS = 64  # of a SHA-256, in hexadecimal
+from maxmargin.persistence.kinds import NOT_NEGATIVE, Between, Digest, Stored
 
 
 def refuse_another_plane(estimator: Any) -> None:
@@ -38,47 +37,33 @@ def refuse_another_table(estimator: Any, sample: str | None) -> None:
         raise Refusal(OTHER_TABLE)
 
 
-def write_seen(estimator: Any, parts: tuple[str, ...], arrays: Arrays) -> dict[str, Any] | None:
+@dataclass
+class Seen:
     """The record of the fit as the document holds it; the classes of the support rows are an array."""
-    seen = getattr(estimator, "_seen", None)
-    if seen is None:
-        return None
-    if "support" in parts and seen["codes"] is not None:
-        arrays["support_codes"] = np.asarray(seen["codes"]).astype(np.int64)
-    return {
-        "n_rows": int(seen["n_rows"]),
-        "sample": seen["sample"],
-        "vectors": seen["vectors"] if "support_vectors" in parts else None,
-    }
 
+    n_rows: Annotated[int, Between(1)]
+    sample: Digest
+    vectors: Digest | None
+    codes: Annotated[NDArray[np.intp] | None, Stored("support", types=("int64",), name="support_codes"), NOT_NEGATIVE]
 
-def read_seen(estimator: Any, entry: Any, parts: tuple[str, ...], shelf: Shelf) -> None:
-    """The way back."""
-    if entry is None:
-        return
-    with Fields(entry, "'seen' of 'fitted' of the document") as fields:
-        n_rows, sample = fields.whole("n_rows", 1), digest_in(fields, "sample")
-        vectors = digest_in(fields, "vectors", optional=True)
-    codes = None
-    if "support" in parts:
-        codes = shelf.take_rows("support_codes", len(estimator.support_))
-        if np.any(codes >= len(estimator.classes_)):
+    @classmethod
+    def of(cls, estimator: Any, parts: tuple[str, ...]) -> Self | None:
+        seen = getattr(estimator, "_seen", None)
+        if seen is None:
+            return None
+        vectors = seen["vectors"] if "support_vectors" in parts else None
+        return cls(seen["n_rows"], seen["sample"], vectors, seen["codes"] if "support" in parts else None)
+
+    def put(self, estimator: Any, parts: tuple[str, ...]) -> None:
+        if (self.codes is None) == ("support" in parts):
+            raise Refusal("the array 'support_codes' must be there with the rows of the support, and only then")
+        if self.codes is not None and np.any(self.codes >= len(estimator.classes_)):
             raise Refusal("the array 'support_codes' speaks of classes that the model does not have")
-        if np.any(estimator.support_ >= n_rows):
-            raise Refusal(f"the array 'support' speaks of rows beyond the {n_rows} of the table")
-    if (vectors is None) == ("support_vectors" in parts):
-        raise Refusal("'vectors' of the record must be there with the support vectors, and only then")
-    estimator._seen = {"n_rows": n_rows, "sample": sample, "codes": codes, "vectors": vectors}
-
-
-def digest_in(fields: Fields, name: str, *, optional: bool = False) -> str | None:
-    """64 hexadecimal digits."""
-    value = fields.take(name)
-    if optional and value is None:
-        return None
-    if not isinstance(value, str) or len(value) != DIGITS or set(value) - set("0123456789abcdef"):
-        raise Refusal(f"{name!r} of {fields.place} must be {DIGITS} hexadecimal digits")
-    return value
+        if self.codes is not None and np.any(estimator.support_ >= self.n_rows):
+            raise Refusal(f"the array 'support' speaks of rows beyond the {self.n_rows} of the table")
+        if (self.vectors is None) == ("support_vectors" in parts):
+            raise Refusal("'vectors' of the record must be there with the support vectors, and only then")
+        estimator._seen = vars(self).copy()
 
 
 def bring_to_canonical_form(estimator: Any) -> None:

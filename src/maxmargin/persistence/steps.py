@@ -7,111 +7,138 @@ only a kind out of a fixed table. `place` says where in the model a step stands,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.persistence.container import Arrays
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.fields import Fields, Shelf, is_number, is_text, is_whole, shown, without_numpy
+from maxmargin.persistence.kinds import (
+    NOTHING,
+    Arrays,
+    Between,
+    OneOf,
+    Rule,
+    Stored,
+    is_number,
+    is_text,
+    later,
+    shown,
+    words_for,
+)
+from maxmargin.persistence.schema import Reader, without_numpy
 
 
-class Rule(NamedTuple):
-    """Which values a parameter of a step can have, and how a sentence says so."""
-
-    says: str
-    fits: Callable[[Any], bool]
-
-    def or_none(self) -> Rule:
-        return Rule(f"{self.says} or None", lambda value: value is None or self.fits(value))
+def one_of(*options: str) -> Any:
+    return Annotated[str, OneOf(options)]
 
 
-def one_of(*options: str) -> Rule:
-    return Rule(f"one of {', '.join(map(repr, options))}", lambda value: isinstance(value, str) and value in options)
+def is_rising(pair: Any) -> bool:
+    return bool(pair[0] < pair[1])
 
 
-FLAG = Rule("True or False", lambda value: isinstance(value, bool))
-RANGE = Rule("a pair of rising numbers", lambda value: is_range(value))
-NONE = Rule("None", lambda value: value is None)
-WORDS = Rule("a pair of rising whole numbers from 1 to 8", lambda value: is_range_of_words(value))
-WIDTH = Rule("a whole number from 1 to 2^24", lambda value: is_whole(value) and 1 <= value <= 2**24)
-FILLED = {  # of an imputer
-    "copy": FLAG,
-    "add_indicator": Rule("False", lambda value: value is False),
-    "keep_empty_features": FLAG,
-}
+def is_range_of_words(pair: Any) -> bool:
+    return bool(1 <= pair[0] <= pair[1] <= 8)
+
+
+Number = Annotated[Any, Rule("a number", is_number)]  # a whole one stays one
+Range = Annotated[tuple[Number, Number], Rule("a pair of rising numbers", is_rising)]
+Words = Annotated[tuple[int, int], Rule("a pair of rising whole numbers from 1 to 8", is_range_of_words)]
+FILLED: dict[str, Any] = {"copy": bool, "add_indicator": Literal[False], "keep_empty_features": bool}  # of an imputer
 
 
 class Kind(NamedTuple):
-    """A step: its class, the parameters it may have, and the numbers that a fit has left in it."""
+    """A step: its class, the kinds of its parameters, and the numbers that a fit has left in it."""
 
     made: Any
-    parameters: dict[str, Rule]
+    parameters: dict[str, Any]
     vectors: tuple[str, ...] = ()
 
 
 STEPS: dict[str, Kind] = {
     "standard scaler": Kind(
-        StandardScaler, {"copy": FLAG, "with_mean": FLAG, "with_std": FLAG}, ("mean_", "var_", "scale_")
+        StandardScaler, {"copy": bool, "with_mean": bool, "with_std": bool}, ("mean_", "var_", "scale_")
     ),
     "min-max scaler": Kind(
         MinMaxScaler,
-        {"copy": FLAG, "clip": FLAG, "feature_range": RANGE},
+        {"copy": bool, "clip": bool, "feature_range": Range},
         ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
     ),
-    "max-abs scaler": Kind(MaxAbsScaler, {"copy": FLAG, "clip": FLAG}, ("scale_", "max_abs_")),
+    "max-abs scaler": Kind(MaxAbsScaler, {"copy": bool, "clip": bool}, ("scale_", "max_abs_")),
     "imputer": Kind(
         SimpleImputer,
         FILLED
         | {
             "strategy": one_of("mean", "median", "most_frequent", "constant"),
-            "fill_value": Rule("a number", is_number).or_none(),
+            "fill_value": Number | None,
         },
         ("statistics_",),
     ),
     "imputer of words": Kind(
         SimpleImputer,
-        FILLED | {"strategy": one_of("most_frequent", "constant"), "fill_value": Rule("a text", is_text).or_none()},
+        FILLED | {"strategy": one_of("most_frequent", "constant"), "fill_value": str | None},
     ),
     "one-hot encoder": Kind(
         OneHotEncoder,
         {
-            "drop": NONE,
+            "drop": NOTHING,
             "handle_unknown": one_of("error", "ignore"),
-            "sparse_output": FLAG,
-            "min_frequency": NONE,
-            "max_categories": NONE,
+            "sparse_output": bool,
+            "min_frequency": NOTHING,
+            "max_categories": NOTHING,
         },
     ),
     "hashing vectorizer": Kind(
         HashingVectorizer,
         {
-            "n_features": WIDTH,
-            "ngram_range": WORDS,
+            "n_features": Annotated[int, Between(1, 2**24)],
+            "ngram_range": Words,
             "analyzer": one_of("word", "char", "char_wb"),
-            "lowercase": FLAG,
-            "strip_accents": one_of("ascii", "unicode").or_none(),
-            "binary": FLAG,
-            "norm": one_of("l1", "l2").or_none(),
-            "alternate_sign": FLAG,
+            "lowercase": bool,
+            "strip_accents": one_of("ascii", "unicode") | None,
+            "binary": bool,
+            "norm": one_of("l1", "l2") | None,
+            "alternate_sign": bool,
         },
     ),
 }
 NEW = {"clip": False}  # what older releases of scikit-learn do, who do not have the parameter
-LISTS = {"imputer of words": "fill", "one-hot encoder": "categories"}  # what these have beside vectors
 
 
-def is_range(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(is_number, value)) and value[0] < value[1]
+@dataclass
+class Step:
+    """A step as the document holds it; `vectors` are the names of those that its fit has left, which are arrays."""
+
+    kind: Annotated[str, OneOf(STEPS)]
+    name: str
+    n_columns: Annotated[int, Between(1, 2**31)]
+    column_names: list[str] | None
+    parameters: dict[str, Any]
+    vectors: list[str]
+    categories: list[Any] = later(())  # of an encoder, and of no other
+    fill: list[Any] = later(())  # of an imputer of words
+
+    def __post_init__(self) -> None:
+        refuse_other_names(self.column_names, self.n_columns)
+        known = STEPS[self.kind].vectors
+        if not all(vector in known for vector in self.vectors) or len(set(self.vectors)) != len(self.vectors):
+            raise Refusal(f"it has vectors that a {self.kind} does not have")
+        with Reader().fields(self.parameters, "parameters") as fields:
+            kinds = STEPS[self.kind].parameters
+            self.parameters = {name: fields.take(name, kind) for name, kind in kinds.items()}
+        for name, kind in (("categories", "one-hot encoder"), ("fill", "imputer of words")):
+            if isinstance(getattr(self, name), list) != (self.kind == kind):
+                raise Refusal(f"{name!r} must be there in the {kind}, and only there")
 
 
-def is_range_of_words(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(is_whole, value)) and 1 <= value[0] <= value[1] <= 8
+def refuse_other_names(names: list[str] | None, n_columns: int) -> None:
+    if names is not None and len(names) != n_columns:
+        raise Refusal(f"'column_names' must be {n_columns} short texts")
 
 
 def kind_of(name: str, step: Any) -> str:
@@ -122,7 +149,8 @@ def kind_of(name: str, step: Any) -> str:
         raise Refusal(f"the step {name!r} is a {type(step).__name__}; a file can hold {known}, and ColumnTransformer")
     if not isinstance(step, HashingVectorizer):  # which learns nothing, though scikit-learn 1.6 asks for what it learnt
         check_is_fitted(step)
-    return "imputer of words" if kind == "imputer" and step.statistics_.dtype.kind == "O" else kind
+    fills_words = kind == "imputer" and any(isinstance(value, str) for value in step.statistics_.tolist())
+    return "imputer of words" if fills_words else kind
 
 
 def n_columns_of(step: Any) -> int:
@@ -135,49 +163,49 @@ def width_of(step: Any) -> int:
     return step.n_features if isinstance(step, HashingVectorizer) else len(step.get_feature_names_out())
 
 
-def write_step(name: str, step: Any, place: str, arrays: Arrays) -> dict[str, Any]:
+def write_step(name: str, step: Any, place: str, arrays: Arrays) -> Step:
     """What the document says of a step; its numbers go to the arrays."""
     kind = kind_of(name, step)
     names = getattr(step, "feature_names_in_", None)
     vectors = [vector for vector in STEPS[kind].vectors if getattr(step, vector) is not None]
-    fields: dict[str, Any] = {
-        "kind": kind,
-        "name": name,
-        "n_columns": n_columns_of(step),
-        "column_names": None if names is None else names.tolist(),
-        "parameters": write_step_parameters(name, step, STEPS[kind].parameters),
-        "vectors": vectors,
-    }
     for vector in vectors:
         arrays[f"{place}.{vector}"] = np.asarray(getattr(step, vector), dtype=np.float64)
     if hasattr(step, "n_samples_seen_"):
         arrays[f"{place}.n_samples_seen_"] = np.atleast_1d(np.asarray(step.n_samples_seen_, dtype=np.float64))
+    lists = {}
     if kind == "one-hot encoder":
-        fields["categories"] = write_categories(name, step)
+        lists["categories"] = write_categories(name, step)
     if kind == "imputer of words":
-        fields["fill"] = step.statistics_.tolist()
-        if not all(map(is_text, fields["fill"])):
+        lists["fill"] = step.statistics_.tolist()
+        if not all(map(is_text, lists["fill"])):
             raise Refusal(f"the step {name!r} fills in what is neither a number nor a short text in every column")
-    return fields
+    column_names = None if names is None else names.tolist()
+    parameters = write_step_parameters(name, step, STEPS[kind].parameters)
+    return Step(kind, name, n_columns_of(step), column_names, parameters, vectors, **lists)
 
 
-def write_step_parameters(name: str, step: Any, rules: dict[str, Rule]) -> dict[str, Any]:
+def write_step_parameters(name: str, step: Any, kinds: dict[str, Any]) -> dict[str, Any]:
     given = NEW | {parameter: without_numpy(value) for parameter, value in step.get_params(deep=False).items()}
-    for parameter, rule in rules.items():
-        if not rule.fits(given[parameter]):
-            problem = f"the parameter {parameter}={shown(given[parameter])} of the step {name!r} cannot be kept"
-            raise Refusal(f"{problem}: a file can hold {rule.says}")
+
+    def refusal(parameter: str, can: str) -> Refusal:
+        problem = f"the parameter {parameter}={shown(given[parameter])} of the step {name!r} cannot be kept"
+        return Refusal(f"{problem}: a file can hold {can}")
+
+    for parameter, kind in kinds.items():
+        try:
+            Reader().value(kind, given[parameter], parameter)
+        except Refusal:
+            raise refusal(parameter, words_for(kind, {})) from None
     missing = given.get("missing_values", math.nan)
     if not (isinstance(missing, float) and math.isnan(missing)):
         raise Refusal(f"the step {name!r} fills {shown(missing)}; a file can hold one that fills NaN")
     if given.get("dtype", np.float64) is not np.float64:
         raise Refusal(f"the step {name!r} has a dtype; a file can hold one that makes float64")
     usual = type(step)().get_params(deep=False)
-    for parameter in given.keys() - NEW.keys() - rules.keys() - {"missing_values", "dtype", "categories"}:
+    for parameter in given.keys() - NEW.keys() - kinds.keys() - {"missing_values", "dtype", "categories"}:
         if given[parameter] != usual[parameter]:
-            problem = f"the parameter {parameter}={shown(given[parameter])} of the step {name!r} cannot be kept"
-            raise Refusal(f"{problem}: a file can hold {shown(usual[parameter])} alone")
-    return {parameter: given[parameter] for parameter in rules}
+            raise refusal(parameter, f"{shown(usual[parameter])} alone")
+    return {parameter: given[parameter] for parameter in kinds}
 
 
 def write_categories(name: str, encoder: OneHotEncoder) -> list[list[Any]]:
@@ -197,51 +225,29 @@ def are_categories(column: Any) -> bool:
     return (numbers or all(map(is_text, column))) and len(set(column)) == len(column)
 
 
-def read_step(fields: Fields, place: str, shelf: Shelf) -> tuple[str, Any]:
-    """The way back: the name of a step, and the step as its fit left it."""
-    with fields:
-        kind = fields.one_of("kind", STEPS)
-        name, n_columns = fields.text("name"), fields.whole("n_columns", 1, 2**31)
-        column_names = fields.take("column_names")
-        parameters = read_step_parameters(kind, fields.fields("parameters"))
-        present, known = fields.list("vectors"), STEPS[kind].vectors
-        listed = fields.list(LISTS[kind]) if kind in LISTS else []
-    if not all(vector in known for vector in present) or len(set(present)) != len(present):
-        raise Refusal(f"{place} has vectors that a {kind} does not have")
-    if column_names is not None and not are_names(column_names, n_columns):
-        raise Refusal(f"'column_names' of {place} must be {n_columns} short texts")
-    vectors = {vector: shelf.take(f"{place}.{vector}", (n_columns,)) for vector in present}
-    if kind == "one-hot encoder":
-        step = encoder_of(parameters, listed, n_columns, place)
-    elif kind == "hashing vectorizer":
-        step = hasher_of(parameters, n_columns, place)
-    elif kind == "imputer of words":
-        step = imputer_of_words(parameters, listed, n_columns, place)
-    elif kind == "imputer":
-        step = imputer_of(parameters, vectors, place)
+def read_step(step: Step, place: str, reader: Reader) -> Any:
+    """The way back: the step as its fit left it. `place` is also how its arrays are called."""
+    kind, parameters, n_columns = STEPS[step.kind], dict(step.parameters), step.n_columns
+    vectors = {vector: reader.array(f"{place}.{vector}", Stored(n_columns)) for vector in step.vectors}
+    made: Any
+    if step.kind == "one-hot encoder":
+        made = encoder_of(parameters, step.categories, n_columns, place)
+    elif step.kind == "hashing vectorizer":
+        made = hasher_of(parameters, n_columns, place)
+    elif step.kind == "imputer of words":
+        made = imputer_of_words(parameters, step.fill, n_columns, place)
+    elif step.kind == "imputer":
+        made = imputer_of(parameters, vectors, place)
     else:
-        step = scaler_of(STEPS[kind], parameters, vectors, shelf, place, n_columns)
-    if column_names is not None:
-        step.feature_names_in_ = np.array(column_names, dtype=object)
-    return name, step
-
-
-def are_names(names: Any, n_columns: int) -> bool:
-    return isinstance(names, list) and len(names) == n_columns and all(map(is_text, names))
-
-
-def read_step_parameters(kind: str, fields: Fields) -> dict[str, Any]:
-    values = {}
-    with fields:
-        for name, rule in STEPS[kind].parameters.items():
-            values[name] = fields.take(name)
-            if not rule.fits(values[name]):
-                raise Refusal(f"the parameter {name} of a {kind} must be {rule.says}, not {shown(values[name])}")
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        seen = reader.array(f"{place}.n_samples_seen_", Stored(f"{place} seen"))
+        made = scaler_of(kind, parameters, vectors, seen, place, n_columns)
+    if step.column_names is not None:
+        made.feature_names_in_ = np.array(step.column_names, dtype=object)
+    return made
 
 
 def scaler_of(
-    kind: Kind, parameters: dict[str, Any], vectors: dict[str, Any], shelf: Shelf, place: str, n_columns: int
+    kind: Kind, parameters: dict[str, Any], vectors: dict[str, Any], seen: NDArray[Any], place: str, n_columns: int
 ) -> Any:
     """A scaler as its fit left it. Only StandardScaler can be without some of its vectors, as its parameters say."""
     usual = kind.made().get_params(deep=False)
@@ -258,7 +264,6 @@ def scaler_of(
         raise Refusal(f"{place} would divide by zero, or multiply by it")
     for vector in kind.vectors:
         setattr(scaler, vector, vectors.get(vector))
-    seen = shelf.take(f"{place}.n_samples_seen_", (None,))
     if len(seen) not in (1, n_columns):
         raise Refusal(f"{place} must say how many rows it has seen, once or for each column")
     scaler.n_samples_seen_ = seen[0] if len(seen) == 1 else seen

@@ -1,21 +1,66 @@
-"""What is seen of a state: the algorithm's answer, drawn and proven."""
+"""Which question is answered by whom; and the answer to the first of them, what is seen of a state: the algorithm's
+answer, drawn and proven."""
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+import maxmargin
+from maxmargin.playground.catalogue import ALGORITHMS
+from maxmargin.playground.challenge import challenge
+from maxmargin.playground.code import code
 from maxmargin.playground.drawing import hulls_of, picture_of
 from maxmargin.playground.fits import Fit, Stopped, fit_state
-from maxmargin.playground.messages import State
+from maxmargin.playground.lessons import lessons
+from maxmargin.playground.messages import LARGEST, MOST_BYTES, MOST_POINTS, MOST_SECONDS, Ask, Question, State
+from maxmargin.playground.presets import presets
 from maxmargin.playground.proofs import certificate_of, conditions_of, theorems_of
 from maxmargin.playground.rounds import rounds_of
+from maxmargin.playground.steps import steps
+from maxmargin.playground.tables import points_in
 from maxmargin.plots.shapes import Box
 
 ROUNDS_SHOWN = 16
+
+
+def reply(ask: Ask, is_stopped: Callable[[], bool]) -> dict[str, Any]:
+    """The answer to a question; `Stopped` where nobody waits for it, `Refusal` where it cannot be answered."""
+    if ask.question is Question.CATALOGUE:
+        return catalogue()
+    if ask.question is Question.READ_CSV:
+        assert ask.text is not None
+        return points_in(ask.text)
+    assert ask.state is not None
+    assert ask.view is not None
+    if ask.question is Question.ANSWER:
+        return answer(ask.state, ask.view, is_stopped)
+    if ask.question is Question.STEPS:
+        return steps(ask.state, ask.view, is_stopped)
+    if ask.question is Question.CODE:
+        return code(ask.state)
+    assert ask.line is not None
+    return challenge(ask.state, ask.line, ask.view, is_stopped)
+
+
+def catalogue() -> dict[str, Any]:
+    """All that the page can offer: the algorithms with what is registered by now."""
+    return {
+        "algorithms": [algorithm.to_json() for algorithm in ALGORITHMS.values()],
+        **examples(),
+        "start": {"preset": "separable", "algorithm": "hard_margin"},
+        "limits": {"points": MOST_POINTS, "coordinate": LARGEST, "bytes": MOST_BYTES, "seconds": MOST_SECONDS},
+        "version": maxmargin.__version__,
+    }
+
+
+@functools.cache
+def examples() -> dict[str, Any]:
+    return {"presets": presets(), "lessons": lessons()}
 
 
 def answer(state: State, view: Box, is_stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import maxmargin
 from maxmargin.estimators.widgets import Widget
-from maxmargin.playground.refusals import Refused
+from maxmargin.persistence.errors import Refusal
 
 KERNEL = ("kernel", "gamma", "degree", "coef0")
 
@@ -49,13 +49,13 @@ class Algorithm:
         for name in given:
             if name not in self.shown:
                 known = ", ".join(sorted(self.shown))
-                raise Refused(f"{self.title} has no parameter {name[:40]!r}; it has {known}", "state")
+                raise Refusal(f"{self.title} has no parameter {name[:40]!r}; it has {known}", "state")
         parameters, values = self.parameters, {}
         for parameter in parameters:
             try:
                 values[parameter.name] = parameter.read(given.get(parameter.name, parameter.default))
             except ValueError as problem:
-                raise Refused(str(problem), parameter.name) from None
+                raise Refusal(str(problem), parameter.name) from None
         return {parameter.name: values[parameter.name] for parameter in parameters if parameter.matters(values)}
 
     def make(self, parameters: dict[str, Any], **more: Any) -> Any:

@@ -1,21 +1,31 @@
-"""A state becomes a fitted estimator with its certificate; whoever asked can stop it on the way."""
+"""A state becomes a fitted estimator with its certificate; whoever asked can stop it on the way.
+
+Compiled code is made when it is first called, which takes seconds: here it is called before anybody waits for it. What
+is compiled depends on the algorithm and on the choices among its parameters, not on the points. A state whose choices
+nobody has had yet is fitted once to a few points, without a time limit; then it counts as warm.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from maxmargin.data import synthetic
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.no_plane import NoPlaneError
+from maxmargin.estimators.widgets import Widget
+from maxmargin.persistence.errors import Refusal
+from maxmargin.playground.catalogue import ALGORITHMS, Algorithm
 from maxmargin.playground.messages import MOST_SECONDS, State
-from maxmargin.playground.refusals import Refused
-from maxmargin.playground.warmth import warm_up
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SignedRows
@@ -24,6 +34,10 @@ from maxmargin.run.observers import observing
 from maxmargin.run.recorder import Recorder
 
 MOST_ITERATES = 400  # kept of a fit; then every second one is dropped, as in a `Trace`
+
+KEY = tuple[Any, ...]
+warm: set[KEY] = set()
+guard = threading.Lock()
 
 
 class Stopped(Exception):
@@ -105,8 +119,60 @@ def fit_state(state: State, is_stopped: Callable[[], bool] = lambda: False, **mo
         certificate = error.certificate
         status = Status.STALLED if certificate.is_separable is None else Status.WITNESS
     except ValueError as error:
-        raise Refused(str(error), "algorithm") from None
+        raise Refusal(str(error), "algorithm") from None
     finally:
         if is_stopped():
             raise Stopped
     return Fit(state, model, certificate, status, recording, 1e3 * (time.perf_counter() - begun))
+
+
+def key_of(algorithm: Algorithm, parameters: dict[str, Any]) -> KEY:
+    """The algorithm and those of its parameters that choose among loops: words, switches, an infinite price."""
+    chosen = [
+        (name, value if isinstance(value, str | bool) else repr(value))
+        for name, value in parameters.items()
+        if isinstance(value, str | bool) or value is None or value == np.inf
+    ]
+    return (algorithm.name, *chosen)
+
+
+def warm_up(algorithm: Algorithm, parameters: dict[str, Any]) -> None:
+    """Have the loops of a state compiled, if they are not; whoever comes meanwhile waits."""
+    key = key_of(algorithm, parameters)
+    if key in warm:
+        return
+    with guard:
+        if key in warm:
+            return
+        for X, y in (synthetic.street(12)[:2], synthetic.xor()):
+            model = algorithm.make(parameters)
+            with suppress(ValueError), collected():  # no plane, or steps that are too long: not of interest here
+                model.fit(X, y)
+        warm.add(key)
+
+
+def all_choices() -> Iterator[tuple[Algorithm, dict[str, Any]]]:
+    """Every algorithm with its defaults first, then with every other choice."""
+    rest = []
+    for algorithm in ALGORITHMS.values():
+        choices = [
+            [(parameter.name, value) for value in values_that_choose(parameter)] for parameter in algorithm.parameters
+        ]
+        found = [algorithm.read(dict(combination)) for combination in itertools.product(*choices)]
+        yield algorithm, algorithm.read({})
+        rest += [(algorithm, parameters) for parameters in found]
+    yield from rest
+
+
+def values_that_choose(parameter: Widget) -> list[Any]:
+    """All words; a number, and infinity where it may be; of the others the default."""
+    infinite = ["inf"] if any(value == "inf" for value, _ in parameter.also) else []
+    return [value for value, _ in parameter.choices] or [parameter.default, *infinite]
+
+
+def warm_up_all(stop: threading.Event) -> None:
+    """One after the other, until all are warm; a state that somebody waits for goes first."""
+    for algorithm, parameters in all_choices():
+        if stop.wait(0.01):
+            return
+        warm_up(algorithm, parameters)

@@ -15,12 +15,13 @@ or from another origin, the handshake is refused (403). Messages are JSON texts,
     server  {"id": 7, "panel": "a", "ask": "answer", "answer": {...}}
     server  {"id": 7, "panel": "a", "ask": "answer", "error": {"sentence": "...", "field": "points"}}
 
-`id` is any whole number of the page's choice; `panel` is "a" or "b". A newer ask of the same kind in the same panel
-takes the place of the older one, which is stopped and never answered. Every other ask gets exactly one answer or error.
-The server never speaks first. A number that is not finite (a bound that is infinite, a gap that is unknown) is null.
-Where something is printed it comes as words, with bounds rounded outwards; where it is drawn it comes as numbers.
-`field` of an error is "message", "id", "panel", "ask", "state", "points", "algorithm", "view", "line", "text", or the
-name of a parameter. `id`, `panel` and `ask` are null in an error where the message had none that could be read.
+`id` is any whole number of the page's choice; `panel` is "a" or "b". A message has no other fields than those that are
+named here, and no name twice. A newer ask of the same kind in the same panel takes the place of the older one, which is
+stopped and never answered. Every other ask gets exactly one answer or error. The server never speaks first. A number
+that is not finite (a bound that is infinite, a gap that is unknown) is null. Where something is printed it comes as
+words, with bounds rounded outwards; where it is drawn it comes as numbers. `field` of an error is "message", "id",
+"panel", "ask", "state", "points", "algorithm", "view", "line", "text", or the name of a parameter. `id`, `panel` and
+`ask` are null in an error where the message had none that could be read.
 
     state   {"points": [[x, y, label], ...], "algorithm": "linear_svm", "parameters": {"C": 1.0}}
             label is 1 or -1; at most 500 points, |x|, |y| <= 1e6; parameters that are left out have their defaults
@@ -124,15 +125,18 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NoReturn
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.persistence.errors import Refusal
+from maxmargin.persistence.kinds import Between, OneOf, Rule, later, members_of
+from maxmargin.persistence.schema import Reader, no_constant, without_duplicates
 from maxmargin.playground.catalogue import ALGORITHMS, Algorithm
-from maxmargin.playground.refusals import Refused
 from maxmargin.plots.shapes import Box, square_around
 
 MOST_POINTS = 500
@@ -186,135 +190,142 @@ class Ask:
     text: str | None = None
 
 
+@dataclass(frozen=True)
+class Message:
+    """The fields of a message as they come. What its question does not need is not looked at."""
+
+    id: Annotated[int, Between(-(2**53), 2**53)]  # as JavaScript counts
+    panel: Literal["a", "b"]
+    ask: Annotated[str, OneOf(tuple(Question))]
+    state: Any = later(None)
+    view: Any = later(None)
+    line: Any = later(None)
+    text: Any = later(None)
+
+
+@dataclass(frozen=True)
+class GivenState:
+    points: list[Any]  # `read_points` looks at them
+    algorithm: Annotated[str, OneOf(ALGORITHMS)]
+    parameters: dict[str, Any] = later(())
+
+
+Number = Annotated[float, Between(-1e300, 1e300)]  # JSON knows whole numbers of any length
+Pair = tuple[Number, Number]
+Text = Annotated[Any, Rule("the text of a table", lambda value: isinstance(value, str))]
+READER = Reader(root="the message", kinds=dict.fromkeys(Box._fields, Annotated[float, Between(-FARTHEST, FARTHEST)]))
+
+
+@dataclass(frozen=True)
+class GivenLine:
+    """A line by its equation."""
+
+    w: Pair
+    b: Number
+
+    def equation(self) -> tuple[NDArray[np.float64], float]:
+        return np.array(self.w), self.b
+
+
+@dataclass(frozen=True)
+class LineThroughPoints:
+    """A line by two points on it."""
+
+    points: tuple[Pair, Pair]
+
+    def equation(self) -> tuple[NDArray[np.float64], float]:
+        p, q = np.array(self.points)
+        w = np.array([p[1] - q[1], q[0] - p[0]])
+        return w, -float(w @ p)
+
+
 def read_message(text: str) -> dict[str, Any]:
-    """The JSON object in a text."""
+    """The JSON object in a text. How deep it is and how large its numbers are is seen where it is looked at."""
     try:
-        message = json.loads(text, parse_constant=refuse_constant)
-    except Refused:
-        raise
-    except (ValueError, RecursionError):
-        raise Refused("this message is no JSON", "message") from None
+        message = json.loads(text, object_pairs_hook=without_duplicates, parse_constant=no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Refusal(f"this message is no JSON: {str(error)[:200]}") from None
     if not isinstance(message, dict):
-        raise Refused("a message is a JSON object", "message")
+        raise Refusal("a message is a JSON object")
     return message
-
-
-def refuse_constant(name: str) -> NoReturn:
-    raise Refused(f"{name} is no number in JSON", "message")
 
 
 def return_address(message: dict[str, Any]) -> dict[str, Any]:
     """The parts of a message that its answer repeats, as far as they can be read."""
-    id, panel, ask = (message.get(name) for name in ("id", "panel", "ask"))
-    return {
-        "id": id if is_id(id) else None,
-        "panel": panel if panel in ("a", "b") else None,
-        "ask": ask if isinstance(ask, str) and ask in list(Question) else None,
-    }
+    address, members = {}, members_of(Message) or {}
+    for name in ("id", "panel", "ask"):
+        try:
+            address[name] = READER.value(members[name].kind, message.get(name), name)
+        except Refusal:
+            address[name] = None
+    return address
 
 
-def is_id(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53
+def field_of(refusal: Refusal) -> str:
+    """The field that a refusal is about: the first of its place; of a state its points or algorithm, if it is these."""
+    names: list[str] = re.findall(r"\w+", refusal.place) or ["message"]
+    return names[1] if names[0] == "state" and names[1:2] in (["points"], ["algorithm"]) else names[0]
 
 
 def read_ask(message: dict[str, Any]) -> Ask:
     """The question in a message, or a refusal that says what is wrong with it."""
-    if not is_id(message.get("id")):
-        raise Refused("id must be a whole number", "id")
-    if message.get("panel") not in ("a", "b"):
-        raise Refused('panel must be "a" or "b"', "panel")
-    asked = message.get("ask")
-    if not isinstance(asked, str) or asked not in list(Question):
-        raise Refused(f"ask must be one of {', '.join(Question)}", "ask")
-    known = {"id": message["id"], "panel": message["panel"], "question": Question(asked)}
-    if asked == Question.CATALOGUE:
-        return Ask(**known)
-    if asked == Question.READ_CSV:
-        if not isinstance(message.get("text"), str):
-            raise Refused("text must be the text of a table", "text")
-        return Ask(**known, text=message["text"])
-    state = read_state(message.get("state"))
-    view = read_view(message.get("view"), state.points)
-    line = read_line(message.get("line")) if asked == Question.CHALLENGE else None
-    return Ask(**known, state=state, view=view, line=line)
+    said: Message = READER.value(Message, message, "")
+    question = Question(said.ask)
+    if question is Question.CATALOGUE:
+        return Ask(said.id, said.panel, question)
+    if question is Question.READ_CSV:
+        return Ask(said.id, said.panel, question, text=READER.value(Text, said.text, "text"))
+    state = read_state(said.state)
+    line = read_line(said.line) if question is Question.CHALLENGE else None
+    return Ask(said.id, said.panel, question, state, read_view(said.view, state.points), line)
 
 
 def read_state(state: Any) -> State:
-    if not isinstance(state, dict):
-        raise Refused("state must be an object with points, algorithm and parameters", "state")
-    unknown = state.keys() - {"points", "algorithm", "parameters"}
-    if unknown:
-        raise Refused(f"state has points, algorithm and parameters, and no {min(unknown)[:40]!r}", "state")
-    name, parameters = state.get("algorithm"), state.get("parameters", {})
-    if not isinstance(name, str) or name not in ALGORITHMS:
-        raise Refused(f"algorithm must be one of {', '.join(ALGORITHMS)}", "algorithm")
-    if not isinstance(parameters, dict):
-        raise Refused("parameters must be an object", "state")
-    points, signs = read_points(state.get("points"))
-    return State(points, signs, ALGORITHMS[name], ALGORITHMS[name].read(parameters))
+    said: GivenState = READER.value(GivenState, state, "state")
+    points, signs = read_points(said.points)
+    algorithm = ALGORITHMS[said.algorithm]
+    return State(points, signs, algorithm, algorithm.read(dict(said.parameters)))
 
 
-def read_points(points: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Positions and labels; a row is named by its place, from 0."""
-    if not isinstance(points, list):
-        raise Refused("points must be a list of [x, y, label]", "points")
+def read_points(points: list[Any]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Positions and labels; a row is named by its place, from 0. While a point is dragged this is done for each frame:
+    going by annotations would take ten times as long."""
     if len(points) > MOST_POINTS:
-        raise Refused(f"{len(points):,} points are too many: the playground takes {MOST_POINTS}", "points")
+        raise Refusal(f"{len(points):,} points are too many: the playground takes {MOST_POINTS}", "points")
     for row, point in enumerate(points):
         if type(point) is not list or list(map(type, point)) not in NUMBERS:
-            raise Refused(f"row {row} must be [x, y, label], three numbers", "points")
+            raise Refusal(f"row {row} must be [x, y, label], three numbers", "points")
         x, y, label = point
         if not (-LARGEST <= x <= LARGEST and -LARGEST <= y <= LARGEST):
-            raise Refused(f"row {row} is too far away: coordinates are at most {LARGEST:g}", "points")
+            raise Refusal(f"row {row} is too far away: coordinates are at most {LARGEST:g}", "points")
         if label not in (1, -1):
-            raise Refused(f"row {row} has a label that is neither 1 nor -1", "points")
+            raise Refusal(f"row {row} has a label that is neither 1 nor -1", "points")
     table = np.array(points, dtype=np.float64).reshape(-1, 3)
     signs = table[:, 2].astype(np.int64)
     if len(np.unique(signs)) < 2:
         missing = "Add a point" if len(signs) == 0 else "Add a point of the other class"
-        raise Refused(f"{missing}: a margin needs two classes.", "points")
+        raise Refusal(f"{missing}: a margin needs two classes.", "points")
     if not np.abs(table[:, :2]).max() >= SMALLEST:
-        raise Refused(f"All points lie within {SMALLEST:g} of the origin: spread them out.", "points")
+        raise Refusal(f"All points lie within {SMALLEST:g} of the origin: spread them out.", "points")
     return np.ascontiguousarray(table[:, :2]), signs
 
 
 def read_view(view: Any, points: NDArray[np.float64]) -> Box:
     if view is None:
         return square_around(points)
-    if not isinstance(view, dict) or not all(is_number(view.get(side)) for side in Box._fields):
-        raise Refused("view must have left, right, bottom and top, four numbers", "view")
-    box = Box(*(float(view[side]) for side in Box._fields))
-    wide = min(box.right - box.left, box.top - box.bottom) >= SMALLEST
-    if not wide or max(map(abs, box)) > FARTHEST:
-        raise Refused(f"view must be wider and higher than {SMALLEST:g}, and within {FARTHEST:g} of the origin", "view")
+    box: Box = READER.value(Box, view, "view")
+    if min(box.right - box.left, box.top - box.bottom) < SMALLEST:
+        raise Refusal(f"view must be wider and higher than {SMALLEST:g}", "view")
     return box
 
 
 def read_line(line: Any) -> Line:
-    """A line by its equation, or by two points on it."""
-    if isinstance(line, dict) and are_numbers(line.get("w"), 2) and is_number(line.get("b")):
-        w, b = np.array(line["w"], dtype=np.float64), float(line["b"])
-    elif isinstance(line, dict) and isinstance(line.get("points"), list) and len(line["points"]) == 2:
-        if not all(are_numbers(point, 2) for point in line["points"]):
-            raise Refused("the two points of a line must be [x, y]", "line")
-        p, q = np.array(line["points"], dtype=np.float64)
-        w = np.array([p[1] - q[1], q[0] - p[0]])
-        b = -float(w @ p)
-    else:
-        raise Refused("line must have w and b, or two points", "line")
+    has_points = isinstance(line, dict) and "points" in line
+    w, b = READER.value(LineThroughPoints if has_points else GivenLine, line, "line").equation()
     size = float(np.hypot(*w))
     if not SMALLEST <= size <= 4.0 * LARGEST or not abs(b) <= 1e14:
-        raise Refused("a line needs two different points, or a w that is neither zero nor huge", "line")
+        raise Refusal("a line needs two different points, or a w that is neither zero nor huge", "line")
     return Line(w / size, b / size)
-
-
-def are_numbers(values: Any, count: int) -> bool:
-    return isinstance(values, list) and len(values) == count and all(map(is_number, values))
-
-
-def is_number(value: Any) -> bool:
-    """A finite number that a double can hold: JSON knows whole numbers of any length."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 1e300
 
 
 def text_of(message: dict[str, Any]) -> str:

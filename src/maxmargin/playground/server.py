@@ -21,26 +21,18 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route, WebSocketRoute
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount, WebSocketRoute
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from maxmargin.persistence.errors import Refusal
+from maxmargin.playground.answers import reply
 from maxmargin.playground.fits import Stopped
-from maxmargin.playground.messages import Ask, read_ask, read_message, return_address, text_of
-from maxmargin.playground.questions import reply
-from maxmargin.playground.refusals import Refused
+from maxmargin.playground.messages import Ask, field_of, read_ask, read_message, return_address, text_of
 
 PAGE = Path(__file__).parent / "page"
-TYPES = {
-    ".css": "text/css; charset=utf-8",
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".png": "image/png",
-    ".svg": "image/svg+xml",
-    ".woff2": "font/woff2",
-}
 MOST_SOCKETS = 8
 AT_ONCE = 2  # questions of one session that are worked on
 SUBPROTOCOL = "maxmargin"
@@ -76,7 +68,7 @@ def make_app(token: str, port: int, *, reply: Reply = reply) -> ASGIApp:
         finally:
             desk.close()
 
-    routes = [Route("/", page), Route("/{name:path}", page), WebSocketRoute("/ws", desk.serve)]
+    routes = [WebSocketRoute("/ws", desk.serve), Mount("/", StaticFiles(directory=PAGE, html=True))]
     return Guard(Starlette(routes=routes, lifespan=lifespan), hosts)
 
 
@@ -110,15 +102,6 @@ def header(scope: Scope, name: bytes) -> str | None:
     """The header, if the request has exactly one of this name."""
     values = [value for key, value in scope["headers"] if key == name]
     return values[0].decode("latin-1") if len(values) == 1 else None
-
-
-async def page(request: Request) -> Response:
-    """A file of the page, by its exact name."""
-    name = request.path_params.get("name", "index.html")
-    files = {str(path.relative_to(PAGE).as_posix()): path for path in PAGE.rglob("*") if path.suffix in TYPES}
-    if name not in files:
-        return PlainTextResponse("There is nothing here.", 404)
-    return Response(files[name].read_bytes(), media_type=TYPES[files[name].suffix])
 
 
 class Desk:
@@ -218,11 +201,11 @@ class Session:
         message: dict[str, Any] = {}
         try:
             if text is None:
-                raise Refused("a message is text, not bytes", "message")
+                raise Refusal("a message is text, not bytes", "message")
             message = read_message(text)
             ask = read_ask(message)
-        except Refused as refused:
-            await self.refuse(return_address(message), refused)
+        except Refusal as refusal:
+            await self.refuse(return_address(message), refusal)
             return
         slot = self.slots.setdefault((ask.question.value, ask.panel), Slot())
         slot.put(ask)
@@ -240,14 +223,14 @@ class Session:
                     text = await in_a_thread(functools.partial(self.answer, address, ask, stop))
                 except Stopped:
                     continue
-                except Refused as refused:
+                except Refusal as refusal:
                     if not stop.is_set():
-                        await self.refuse(address, refused)
+                        await self.refuse(address, refusal)
                     continue
                 except Exception as error:
                     log.exception("a question of the page could not be answered")
                     sentence = f"this should not happen ({type(error).__name__}: {error}); please report it"
-                    await self.refuse(address, Refused(sentence, "message"))
+                    await self.refuse(address, Refusal(sentence, "message"))
                     continue
             if not stop.is_set():
                 await self.send(text)
@@ -259,8 +242,8 @@ class Session:
                 raise Stopped
             return text_of({**address, "answer": self.reply(ask, stop.is_set)})
 
-    async def refuse(self, address: dict[str, Any], refused: Refused) -> None:
-        await self.send(text_of({**address, "error": {"sentence": refused.sentence, "field": refused.field}}))
+    async def refuse(self, address: dict[str, Any], refusal: Refusal) -> None:
+        await self.send(text_of({**address, "error": {"sentence": str(refusal), "field": field_of(refusal)}}))
 
     async def send(self, text: str) -> None:
         """To the page, if it is still there."""

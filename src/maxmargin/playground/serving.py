@@ -36,7 +36,7 @@ class Playground:
 
     def run(self, *, warm: bool = True) -> None:
         """Serve; the compiled code is made meanwhile, unless it is not to be kept warm."""
-        from maxmargin.playground.warmth import warm_up_all
+        from maxmargin.playground.fits import warm_up_all
 
         self.server = make_server(self.token, self.port)
         self.server.should_exit = self.ended.is_set()

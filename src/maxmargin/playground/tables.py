@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.messages import LARGEST, MOST_POINTS
-from maxmargin.playground.refusals import Refused
 from maxmargin.playground.thinning import evenly
 from maxmargin.reading.columns import LABEL_NAMES
 from maxmargin.reading.csv import records_of
@@ -33,16 +33,16 @@ def points_in(text: str) -> dict[str, Any]:
         label_at = label_column(names)
         table = read_table(file_of(text), label=label_at, format="csv")
     except DataFileError as error:
-        raise Refused(str(error), "text") from None
+        raise Refusal(str(error), "text") from None
     X, y = np.asarray(table.X, dtype=np.float64), np.asarray(table.y)
     if X.shape[1] < 2:
-        raise Refused(f"the table has {X.shape[1]} column of numbers; two are needed", "text")
+        raise Refusal(f"the table has {X.shape[1]} column of numbers; two are needed", "text")
     labels, codes = np.unique(y, return_inverse=True)
     if len(labels) < 2:
-        raise Refused(f"all rows have the label {labels[0]!s}; two are needed", "text")
+        raise Refusal(f"all rows have the label {labels[0]!s}; two are needed", "text")
     far = np.flatnonzero(~(np.abs(X[:, :2]).max(axis=1) <= LARGEST))
     if len(far):
-        raise Refused(f"line {table.lines[far[0]]}: coordinates are at most {LARGEST:g}", "text")
+        raise Refusal(f"line {table.lines[far[0]]}: coordinates are at most {LARGEST:g}", "text")
     chosen = evenly(len(X), MOST_POINTS)
     positive = 1 if len(labels) == 2 else 0
     signs = np.where(codes == positive, 1, -1)
