@@ -206,7 +206,7 @@ def counting_of(format: Format, name: str, zero_based: bool | None, columns_by: 
 
 def checked_sparse(table: LabelledTable, name: str, n_features: int | None, classes: Sequence[Any] | None) -> Any:
     """Labels as the model's are; and as many columns as a plane can have, unless the user says how many there are."""
-    from maxmargin.reading.label_column import labels_like
+    from maxmargin.reading.notations import labels_like
 
     width = table.X.shape[1]
     if width > MOST_COLUMNS and n_features is None:

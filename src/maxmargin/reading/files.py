@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
@@ -30,6 +31,7 @@ NOT_TEXT = {
 COMPRESSORS = {".bz2": "bz2", ".gz": "gzip", ".xz": "lzma"}  # by the end of a name that is to be written
 BYTE_ORDER_MARK = "\ufeff"
 PIECE = 2**20  # bytes
+LINES_AT_A_TIME = 1000
 
 
 class Format(StrEnum):
@@ -157,34 +159,46 @@ def recognise(source: Source) -> Format:
     if isinstance(source, str) and (suffix := suffix_of(source)) in SUFFIXES:
         return SUFFIXES[suffix]
     with closing(lines_of(source)) as lines:
-        told = (line for line in lines if line.strip() and not line.startswith("#"))
+        told = (line for line in chain.from_iterable(lines) if line.strip() and not line.startswith("#"))
         is_svmlight = SVMLIGHT_ROW.fullmatch(next(told, "").strip())
     if not isinstance(source, str | os.PathLike):
         source.seek(0)
     return Format.SVMLIGHT if is_svmlight else Format.CSV
 
 
-def lines_of(source: Source) -> Generator[str, None, None]:
-    """The lines, decoded as UTF-8, each with its end; a byte order mark is dropped.
+def lines_of(source: Source) -> Generator[list[str], None, None]:
+    """The lines, some at a time, decoded as UTF-8, each with its end; a byte order mark is dropped.
 
-    A line ends with \\n, \\r\\n or \\r. What is not text is refused with its line.
+    A line ends with \\n, \\r\\n or \\r. What is not text is refused with its line, once the lines before it are given.
     """
     name = name_of(source)
     if isinstance(source, str | os.PathLike):
         with open(source, "rb") as file:
-            yield from lines_of_bytes(file, name)
+            yield from lines_of(file)
         return
-    if isinstance(source.read(0), bytes):
-        yield from lines_of_bytes(cast("IO[bytes]", source), name)
-        return
-    for number, line in enumerate(cast("IO[str]", source), 1):
-        yield checked(line, name, number)
+    some: list[str] = []
+    problem = None
+    try:
+        for line in decoded_lines(source, name):
+            some.append(line)
+            if len(some) == LINES_AT_A_TIME:
+                yield some
+                some = []
+    except DataFileError as error:
+        problem = error
+    yield some
+    if problem is not None:
+        raise problem
 
 
-def lines_of_bytes(file: IO[bytes], name: str) -> Iterator[str]:
+def decoded_lines(source: IO[str] | IO[bytes], name: str) -> Iterator[str]:
+    if isinstance(source.read(0), str):
+        for number, text in enumerate(cast("IO[str]", source), 1):
+            yield checked(text, name, number)
+        return
     number = 0
     with damage_refused(name):
-        for chunk in unpacked(file, name):
+        for chunk in unpacked(cast("IO[bytes]", source), name):
             for raw in chunk.splitlines(keepends=True) if b"\r" in chunk else (chunk,):
                 number += 1
                 yield decoded(raw, name, number)
