@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from maxmargin.data.frames import frame_of
 from maxmargin.reading.columns import ColumnName, LabelledTable, Roles
 from maxmargin.reading.csv import read_csv_columns
 from maxmargin.reading.databases import query_columns
@@ -131,17 +132,18 @@ def listed(names: Collection[ColumnName]) -> tuple[ColumnName, ...]:
 
 def columns_in_memory(source: Any) -> TypedColumns | None:
     """The columns of what is no file."""
+    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        return None
     if isinstance(source, np.ndarray):
         return array_columns("the data", source)
-    if hasattr(source, "columns") and hasattr(source, "to_numpy"):
-        return frame_columns("the data", source)
+    frame = frame_of(source)
+    if frame is not None:
+        return arrow_columns("the data", frame.native) if frame.is_arrow else frame_columns("the data", frame)
     if hasattr(source, "__arrow_c_stream__"):
         return arrow_columns("the data", source)
-    if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
-        raise TypeError(
-            f"a table is a path, an open file, a data frame, an Arrow stream or an array, not {type(source).__name__}"
-        )
-    return None
+    raise TypeError(
+        f"a table is a path, an open file, a data frame, an Arrow stream or an array, not {type(source).__name__}"
+    )
 
 
 def read_sparse(
