@@ -23,6 +23,7 @@ from maxmargin.cli.demo import demo
 from maxmargin.cli.doctor import doctor
 from maxmargin.cli.fit import fit
 from maxmargin.cli.info import info
+from maxmargin.cli.options import spelt_out
 from maxmargin.cli.path import path
 from maxmargin.cli.play import play
 from maxmargin.cli.plot import plot
@@ -39,7 +40,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in COMMANDS:
-    app.command()(command)
+    app.command()(spelt_out(command))
 
 
 def show_version(wanted: bool) -> None:

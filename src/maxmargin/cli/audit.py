@@ -5,52 +5,40 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maxmargin.cli import datafile
 from maxmargin.cli.certified import IMPOSSIBLE
 from maxmargin.cli.console import ExitCode, UserError, say, say_json
-from maxmargin.cli.datafile import Format
-from maxmargin.cli.model import Model, in_a_sentence, load_and_read
+from maxmargin.cli.models import Model, in_a_sentence, load_and_read
 from maxmargin.cli.options import (
     AsJson,
     ClassWeight,
     Data,
-    Features,
-    FileFormat,
-    Id,
-    Ignore,
-    Label,
     MaxTime,
-    NoHeader,
-    Sql,
-    TimeLimit,
+    ReadingForAModel,
     Tolerance,
-    Weight,
-    ZeroBased,
-    check_time,
+    read_class_weight,
 )
-from maxmargin.cli.progress import gap_shown
-from maxmargin.cli.textmodel import for_audit
+from maxmargin.cli.progress import TimeLimit, check_time, gap_shown
+from maxmargin.cli.tables import headline
 
 if TYPE_CHECKING:
     from maxmargin.estimators.audit_result import Audit
 
 SHARP = 1e-5  # the gap to which the optimum is sought
+LOSSES = {  # of LIBLINEAR's solvers
+    "L2R_L1LOSS_SVC_DUAL": "hinge",
+    "L2R_L2LOSS_SVC_DUAL": "squared_hinge",
+    "L2R_L2LOSS_SVC": "squared_hinge",
+}
 
 
 def audit(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model of maxmargin, a skops file, or a text model.")],
     data: Data,
-    label: Label = None,
-    weight: Weight = None,
-    ignore: Ignore = None,
-    id: Id = None,
-    n_features: Features = None,
-    zero_based: ZeroBased = None,
-    sql: Sql = None,
+    reading: ReadingForAModel,
     C: Annotated[
         float | None,
         typer.Option("--C", "-c", metavar="NUMBER", help="The C of a text model, which its file does not tell."),
@@ -58,8 +46,6 @@ def audit(
     class_weight: ClassWeight = None,
     tol: Tolerance = None,
     max_time: MaxTime = None,
-    no_header: NoHeader = False,
-    format: FileFormat = Format.AUTO,
     as_json: AsJson = False,
 ) -> int:
     """Measure a model on the data that it was fitted on, against a proven bound of the best.
@@ -69,10 +55,7 @@ def audit(
     from maxmargin.estimators.audit import audit as audited
 
     check_time(max_time)
-    loaded, table = load_and_read(
-        model, data, format, label, not no_header, any_estimator=True, weight=weight, ignore=ignore, id=id,
-        n_features=n_features, zero_based=zero_based, sql=sql,
-    )  # fmt: skip
+    loaded, table = load_and_read(model, data, reading, any_estimator=True)
     limit = TimeLimit(max_time)
     loaded = for_audit(loaded, model, C, class_weight)
     with in_a_sentence(table.name), as_a_fit_leaves_it(model, loaded):
@@ -85,7 +68,7 @@ def audit(
         found = {"file": table.name, "is_the_data_of_the_fit": same, "exit_code": int(code_of(answer))}
         say_json({**found, **json.loads(answer.to_json())})
     else:
-        say(datafile.headline(table))
+        say(headline(table))
         say(answer.report())
         if same is False:
             say("  These are not the data that the model was fitted on, by their fingerprint.")
@@ -109,3 +92,51 @@ def code_of(answer: Audit) -> ExitCode:
     if verdicts & set(IMPOSSIBLE):
         return ExitCode.NOT_SEPARABLE
     return ExitCode.FINE if verdicts == {"OPTIMAL"} else ExitCode.UNPROVEN
+
+
+def for_audit(loaded: Model, path: str, C: float | None, class_weight: list[str] | None) -> Model:
+    """A model of ours as it is; a text model with the C and the weights that are given, which it does not tell."""
+    if not loaded.is_text:
+        if C is not None or class_weight:
+            raise UserError(f"{path} knows its C and its class weights: --C and --class-weight are for text models")
+        return loaded
+    if C is None:
+        raise UserError(f"{path} is a text model, which does not tell its C: give it with --C")
+    if not 0.0 < C < float("inf"):
+        raise UserError(f"--C must be a positive number, not {C:g}")
+    asked = {"C": C, "class_weight": read_class_weight(class_weight, loaded.classifier.classes_.tolist())}
+    header = header_of(path)
+    if "svm_type" in header:
+        if header["svm_type"] != "c_svc":
+            raise UserError(f"{path} is of the type {header['svm_type']}; an audit is for c_svc")
+        loaded.classifier.set_params(**asked)
+        return loaded
+    classifier = as_linear_svc(path, header, loaded.classifier, asked)
+    return loaded._replace(whole=classifier, classifier=classifier)
+
+
+def as_linear_svc(path: str, header: dict[str, str], planes: Any, asked: dict[str, Any]) -> Any:
+    """LIBLINEAR's question is that of scikit-learn's LinearSVC: a bias is one more column, and regularised."""
+    from sklearn.svm import LinearSVC
+
+    if header["solver_type"] not in LOSSES:
+        raise UserError(f"{path} is of the type {header['solver_type']}; an audit is for {', '.join(LOSSES)}")
+    bias = float(header["bias"])
+    model = LinearSVC(loss=LOSSES[header["solver_type"]], fit_intercept=bias > 0.0, **asked)
+    if bias > 0.0:
+        model.set_params(intercept_scaling=bias)
+    model.classes_, model.n_features_in_ = planes.classes_, planes.n_features_in_
+    model.coef_, model.intercept_ = planes.coef_, planes.intercept_
+    return model
+
+
+def header_of(path: str) -> dict[str, str]:
+    """The names and values above the numbers; the file was read before, so that they are as they should be."""
+    fields = {}
+    with open(path, encoding="ascii") as lines:
+        for line in lines:
+            name, _, value = line.strip().partition(" ")
+            if name in ("SV", "w"):
+                break
+            fields[name] = value
+    return fields

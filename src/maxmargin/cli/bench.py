@@ -17,29 +17,12 @@ import typer
 from rich import box
 from rich.table import Table
 
-from maxmargin.cli import datafile
 from maxmargin.cli.console import UserError, messages, say, say_json, show
-from maxmargin.cli.datafile import Format
-from maxmargin.cli.model import in_a_sentence
-from maxmargin.cli.options import (
-    AsJson,
-    Categorical,
-    Features,
-    FileFormat,
-    Id,
-    Ignore,
-    Impute,
-    Label,
-    NoHeader,
-    Price,
-    Scale,
-    Scaling,
-    Sql,
-    Text,
-    ZeroBased,
-)
+from maxmargin.cli.models import in_a_sentence
+from maxmargin.cli.options import AsJson, Price, ReadingOptions, Scale, Scaling, Spelt
 from maxmargin.cli.preparation import preparation_of, prepare
 from maxmargin.cli.progress import gap_shown
+from maxmargin.cli.tables import read
 from maxmargin.estimators.declarations import PRICE
 
 TIMES = 3
@@ -66,23 +49,14 @@ class Timing(NamedTuple):
 
 
 def bench(
+    *,
     data: Annotated[
         str | None, typer.Argument(metavar="[DATA]", help="A table of your own; without it, made ones.")
     ] = None,
-    label: Label = None,
-    ignore: Ignore = None,
-    id: Id = None,
-    categorical: Categorical = None,
-    text: Text = None,
-    impute: Impute = False,
-    n_features: Features = None,
-    zero_based: ZeroBased = None,
-    sql: Sql = None,
+    reading: Annotated[ReadingOptions, Spelt(without=("weight",))],
     C: Price = PRICE.default,
     scale: Scale = Scaling.AUTO,
     rows: Annotated[int, typer.Option(metavar="NUMBER", help="How many rows the made tables have.")] = 20_000,
-    no_header: NoHeader = False,
-    format: FileFormat = Format.AUTO,
     as_json: AsJson = False,
 ) -> int:
     """Time fits of maxmargin and of scikit-learn, one after the other, and prove how far from the optimum each one is.
@@ -97,13 +71,9 @@ def bench(
     if data is None:
         sets = made_sets(rows)
     else:
-        with messages.status(f"Reading {data}"):
-            table = datafile.read(
-                data, format, label, not no_header, ignore=ignore, id=id, categorical=categorical, text=text,
-                impute=impute, n_features=n_features, zero_based=zero_based, sql=sql,
-            )  # fmt: skip
+        table = read(data, reading)
         with in_a_sentence(table.name):
-            X = prepare(table, preparation_of(table, scale, impute))
+            X = prepare(table, preparation_of(table, scale, reading.impute))
         sets = iter([Set(Path(table.name).name, X, table.y, X.shape[0] <= MOST_KERNEL_ROWS)])
     for one in sets:
         with in_a_sentence(one.name):

@@ -1,17 +1,24 @@
-"""What a fit has proven, on one screen and as plain values; and the exit code that says it."""
+"""What is proven, on one screen and as plain values; the rows of the file that carry it; the exit code that says it."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.cli.console import ExitCode, say, show
+from maxmargin.cli.tables import DataFile
 
+if TYPE_CHECKING:
+    from maxmargin import Certificate, Verification
+
+ROWS_SHOWN = 12
+COLUMNS_SHOWN = 8
 FULL_REPORTS = 2  # of so many planes; of more, a line for each
 PROVEN = ("OPTIMAL", "SEPARABLE")
 IMPOSSIBLE = ("NOT_SEPARABLE", "WEAKLY_SEPARABLE")
@@ -75,3 +82,78 @@ def certificate_for_machines(certificate: Any, verification: Any) -> dict[str, A
         "certificate": json.loads(certificate.to_json()),
         "verification": dataclasses.asdict(verification),
     }
+
+
+class Proof(NamedTuple):
+    """A certificate of separability, and whether it holds on the data."""
+
+    certificate: Certificate
+    verification: Verification
+
+
+def tell_proof(data: DataFile, proof: Proof) -> None:
+    """The report; where it is a witness, its rows; and what the check of it said."""
+    say(proof.certificate.report())
+    if proof.certificate.is_separable is False and proof.certificate.n_support:
+        show(table_of_rows(data, proof.certificate))
+    say(f"  {proof.verification}")
+
+
+def proof_for_machines(data: DataFile, proof: Proof) -> dict[str, Any]:
+    """The same as plain values; the certificate is what `Certificate.from_json` reads."""
+    return {
+        "certificate": json.loads(proof.certificate.to_json()),
+        "verification": dataclasses.asdict(proof.verification),
+        "carrying_rows": rows_for_machines(data, proof.certificate),
+    }
+
+
+def heaviest(certificate: Certificate, most: int | None = ROWS_SHOWN) -> list[tuple[int, float]]:
+    """The rows that carry weight and their weights, in the order of the table; the heaviest where they are many."""
+    pairs = zip(certificate.rows.tolist(), certificate.weights.tolist(), strict=True)
+    carrying = sorted((pair for pair in pairs if pair[1] > 0.0), key=lambda pair: -pair[1])
+    return sorted(carrying[:most])
+
+
+def table_of_rows(data: DataFile, certificate: Certificate) -> Table:
+    """The rows that carry the proof, with the lines where they stand in the file."""
+    rows = heaviest(certificate)
+    more = certificate.n_support - len(rows)
+    table = Table(
+        caption=f"and {more:,} more" if more > 0 else None, header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+    )
+    names = [name for name, _ in contents(data, rows[0][0])] if data.feature_names is not None else []
+    for heading in ("line", "weight", data.label_name or "label", *(names or ["contents"])):
+        table.add_column(Text(heading), justify="right", no_wrap=True)
+    for row, weight in rows:
+        values = [f"{value:g}" for _, value in contents(data, row)]
+        if data.feature_names is None:
+            values = ["  ".join(f"{name}:{value:g}" for name, value in contents(data, row))]
+        cells = [str(data.lines[row]), f"{weight:.4g}", str(data.y[row]), *values]
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def contents(data: DataFile, row: int, most: int | None = COLUMNS_SHOWN) -> list[tuple[str, float]]:
+    """The first columns of a row by name; of a sparse row the first entries, by index."""
+    if data.feature_names is not None:
+        return list(zip(data.feature_names[:most], data.X[row].tolist()[:most], strict=True))
+    entries = data.X[[row]].tocoo()
+    pairs = zip(entries.col.tolist(), entries.data.tolist(), strict=True)
+    first = 0 if data.zero_based else 1
+    return [(str(index + first), value) for index, value in sorted(pairs)[:most]]
+
+
+def rows_for_machines(data: DataFile, certificate: Certificate) -> list[dict[str, Any]]:
+    """All rows that carry weight as plain values; the contents too where they are a witness, which is small."""
+    is_witness = certificate.is_separable is False
+    return [
+        {
+            "row": row,
+            "line": int(data.lines[row]),
+            "weight": weight,
+            "label": data.y[row].item(),
+            **({"contents": contents(data, row, most=None)} if is_witness else {}),
+        }
+        for row, weight in heaviest(certificate, most=None)
+    ]

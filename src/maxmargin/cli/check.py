@@ -2,60 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import dataclasses
+from typing import TYPE_CHECKING, Annotated, Any
 
-from maxmargin.cli import datafile
-from maxmargin.cli.console import ExitCode, messages, say, say_json
-from maxmargin.cli.datafile import DataFile, Format, describe, headline
-from maxmargin.cli.model import in_a_sentence
+from maxmargin.cli.certified import Proof, proof_for_machines, tell_proof
+from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json
+from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import (
     AsJson,
-    Categorical,
     Data,
-    Features,
-    FileFormat,
-    Id,
-    Ignore,
-    Impute,
-    Label,
     MaxTime,
     NoBias,
-    NoHeader,
-    Norm,
     Positive,
+    ReadingOptions,
     Scaling,
-    Sql,
-    Text,
-    TimeLimit,
-    Weight,
-    ZeroBased,
-    check_time,
+    Spelt,
+    choice_of,
 )
 from maxmargin.cli.preparation import encoded
-from maxmargin.cli.proof import Proof, proof_for_machines, tell_proof
-from maxmargin.cli.question import ask
-from maxmargin.cli.stopwatch import Stopwatch
+from maxmargin.cli.progress import Stopwatch, TimeLimit, check_time
+from maxmargin.cli.tables import DataFile, describe, headline, read
 from maxmargin.estimators.declarations import NORM
 
 if TYPE_CHECKING:
     from maxmargin import Certificate, MulticlassCertificate
 
+MOST_LABELS = 100
+LABELS_SHOWN = 8
+
 
 def check(
-    file: Data,
-    label: Label = None,
-    weight: Weight = None,
-    ignore: Ignore = None,
-    id: Id = None,
-    categorical: Categorical = None,
-    text: Text = None,
-    impute: Impute = False,
-    n_features: Features = None,
-    zero_based: ZeroBased = None,
-    sql: Sql = None,
-    no_header: NoHeader = False,
-    format: FileFormat = Format.AUTO,
-    norm: Norm = NORM.default,
+    data: Data,
+    reading: Annotated[ReadingOptions, Spelt(in_one_place=True)],
+    norm: Annotated[str, choice_of(NORM, "Which margin is measured.")] = NORM.default,
     no_bias: NoBias = False,
     positive: Positive = None,
     max_time: MaxTime = None,
@@ -66,28 +45,70 @@ def check(
     Exit codes: 0 separable, 3 proven not separable, 2 undecided, 1 an error.
     """
     check_time(max_time)
-    with messages.status(f"Reading {file}"):
-        data = datafile.read(
-            file, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
-            impute=impute, n_features=n_features, zero_based=zero_based, sql=sql,
-        )  # fmt: skip
+    table = read(data, reading)
     limit = TimeLimit(max_time)
-    if data.weights is not None:
-        data = data.where(data.weights > 0.0)
-    with in_a_sentence(data.name):
-        data = encoded(data, Scaling.NONE, impute)
+    if table.weights is not None:
+        table = table.where(table.weights > 0.0)
+    with in_a_sentence(table.name):
+        table = encoded(table, Scaling.NONE, reading.impute)
     watch = Stopwatch()
-    with messages.status(f"Looking for a plane between {data.X.shape[0]:,} rows"):
-        certificate = ask(data, norm, not no_bias, positive, limit.left())
+    with messages.status(f"Looking for a plane between {table.X.shape[0]:,} rows"):
+        certificate = ask(table, norm, not no_bias, positive, limit.left())
     with messages.status("Checking the proof"):
-        proofs = [Proof(part, part.verify(data.X, data.y, exact=True)) for part in parts_of(certificate)]
+        proofs = [Proof(part, part.verify(table.X, table.y, exact=True)) for part in parts_of(certificate)]
     if as_json:
-        say_json(summary(data, certificate.is_separable, proofs, watch))
+        say_json(summary(table, certificate.is_separable, proofs, watch))
     else:
-        print_answer(data, proofs)
+        print_answer(table, proofs)
     if certificate.is_separable is None or not all(proof.verification for proof in proofs):
         return ExitCode.UNPROVEN
     return ExitCode.FINE if certificate.is_separable else ExitCode.NOT_SEPARABLE
+
+
+def ask(
+    data: DataFile, norm: str, fit_intercept: bool, positive: str | None, max_time: float | None
+) -> Certificate | MulticlassCertificate:
+    """The library's answer; one label against the rest where one is named, otherwise all of them."""
+    import numpy as np
+
+    from maxmargin import MulticlassCertificate, separability
+
+    labels = np.unique(data.y)
+    if len(labels) < 2:
+        raise UserError(f"{data.name}: every row has the label {labels[0].item()!r}; a plane separates two or more")
+    if len(labels) > MOST_LABELS and positive is None:
+        where = "" if data.label_name is None else f", column {data.label_name!r}"
+        raise UserError(
+            f"{data.name}{where}: {len(labels):,} different labels. Is it a measure and not a class? "
+            "Choose another column with --label, or ask about one of them with --positive."
+        )
+    label = None if positive is None else find(positive, labels, data)
+    asked = data.y if positive is None else (data.y == label).astype(int)
+    try:
+        certificate = separability(data.X, asked, norm=norm, fit_intercept=fit_intercept, max_time=max_time)
+    except ValueError as error:
+        raise UserError(f"{data.name}: {str(error).splitlines()[0]}") from None
+    if positive is None or isinstance(certificate, MulticlassCertificate):
+        return certificate
+    # The question was put in numbers; the certificate speaks of the user's labels, and can be verified with them.
+    others = [other for other in labels.tolist() if other != label]
+    return dataclasses.replace(certificate, positive=label, negative=others[0] if len(others) == 1 else None)
+
+
+def find(wanted: str, labels: Any, data: DataFile) -> Any:
+    """The label that the user wrote, as it is in the data: 1, +1 and 1.0 are the same number."""
+    known = labels.tolist()
+    for label in known:
+        if str(label) == wanted:
+            return label
+    for label in known:
+        try:
+            if not isinstance(label, str) and float(wanted) == label:
+                return label
+        except ValueError:
+            break
+    shown = ", ".join(repr(label) for label in known[:LABELS_SHOWN]) + (" ..." if len(known) > LABELS_SHOWN else "")
+    raise UserError(f"{data.name} has no label {wanted!r} for --positive; it has {shown}")
 
 
 def parts_of(certificate: Certificate | MulticlassCertificate) -> tuple[Certificate, ...]:

@@ -7,36 +7,13 @@ from typing import Any, NamedTuple
 from rich import box
 from rich.table import Table
 
-from maxmargin.cli import datafile
 from maxmargin.cli.certified import certificate_for_machines, exit_code, parts_of
 from maxmargin.cli.console import ExitCode, messages, say, say_json, show
-from maxmargin.cli.datafile import DataFile, Format, describe
-from maxmargin.cli.model import in_a_sentence
-from maxmargin.cli.options import (
-    AsJson,
-    Categorical,
-    Data,
-    Features,
-    FileFormat,
-    Id,
-    Ignore,
-    Impute,
-    Label,
-    MaxTime,
-    NoHeader,
-    Price,
-    Scale,
-    Scaling,
-    Sql,
-    Text,
-    TimeLimit,
-    Weight,
-    ZeroBased,
-    check_time,
-)
+from maxmargin.cli.models import in_a_sentence
+from maxmargin.cli.options import AsJson, Data, MaxTime, Price, ReadingOptions, Scale, Scaling
 from maxmargin.cli.preparation import preparation_of, prepare
-from maxmargin.cli.progress import gap_shown
-from maxmargin.cli.stopwatch import WORTH_TELLING, Stopwatch
+from maxmargin.cli.progress import WORTH_TELLING, Stopwatch, TimeLimit, check_time, gap_shown
+from maxmargin.cli.tables import DataFile, count_labels, describe, headline, read, refuse_a_measure
 from maxmargin.estimators.declarations import PRICE
 
 ENOUGH = 30.0  # seconds for each algorithm, where no limit is given
@@ -60,21 +37,10 @@ class Run(NamedTuple):
 
 def compare(
     data: Data,
-    label: Label = None,
-    weight: Weight = None,
-    ignore: Ignore = None,
-    id: Id = None,
-    categorical: Categorical = None,
-    text: Text = None,
-    impute: Impute = False,
-    n_features: Features = None,
-    zero_based: ZeroBased = None,
-    sql: Sql = None,
+    reading: ReadingOptions,
     C: Price = PRICE.default,
     scale: Scale = Scaling.AUTO,
     max_time: MaxTime = ENOUGH,
-    no_header: NoHeader = False,
-    format: FileFormat = Format.AUTO,
     as_json: AsJson = False,
 ) -> int:
     """Run every algorithm on a file and show what each one proves; --max-time is for each of them.
@@ -84,19 +50,15 @@ def compare(
     Exit codes: 0 every proof holds, 2 one does not, 1 an error.
     """
     check_time(max_time)
-    with messages.status(f"Reading {data}"):
-        table = datafile.read(
-            data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
-            impute=impute, n_features=n_features, zero_based=zero_based, sql=sql,
-        )  # fmt: skip
-    datafile.refuse_a_measure(table, [label for label, _ in datafile.count_labels(table)])
+    table = read(data, reading)
+    refuse_a_measure(table, [label for label, _ in count_labels(table)])
     with in_a_sentence(table.name):
-        X = prepare(table, preparation_of(table, scale, impute))
+        X = prepare(table, preparation_of(table, scale, reading.impute))
         runs = [run(name, estimator, X, table, max_time) for name, estimator in contestants(C, table).items()]
     if as_json:
         say_json({**describe(table), "algorithms": [for_machines(one) for one in runs]})
     else:
-        say(datafile.headline(table))
+        say(headline(table))
         show(table_of(runs))
         say("Training accuracy; the gap is relative, of the margin or of the objective, and every proof was checked.")
         if (compiling := sum(one.compiling for one in runs)) >= WORTH_TELLING:

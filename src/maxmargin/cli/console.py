@@ -1,4 +1,4 @@
-"""Where the commands write: results to stdout, messages and progress to stderr."""
+"""Where the commands write: results to stdout, messages and progress to stderr; never over a file that they read."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from enum import IntEnum
@@ -106,3 +107,31 @@ def let_go_of_stdout() -> None:
     """What is still to be written to a full disk or a closed pipe must not complain once more when Python ends."""
     if sys.stdout is sys.__stdout__ and sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def refuse_to_write_over(output: str | None, *inputs: str | None, sql: str | None = None) -> None:
+    """An output that is one of the inputs, whatever their names are, would cost the user that input.
+
+    The first input is the data: - is standard input, and with `sql` it is no file but a query to that database.
+    """
+    if output is None or output == "-" or (written := file_at(output)) is None:
+        return
+    files = list(inputs) if sql is None else [sql.partition(":")[2], *inputs[1:]]
+    for file in files:
+        if file is not None and (read := file_at(file)) is not None and os.path.samestat(written, read):
+            shown = "standard input" if file == "-" else file
+            raise UserError(f"{output} is what is read ({shown}), and would be lost: write to another file")
+
+
+def file_at(file: str) -> os.stat_result | None:
+    """Of a file on the disk; None where there is none, and for pipes and devices."""
+    try:
+        status = os.fstat(sys.stdin.fileno()) if file == "-" else os.stat(file)
+    except (OSError, AttributeError, ValueError):  # no such file; or a standard input that is none
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None
+
+
+def name_of_output(output: str) -> str:
+    """What to call an output in a message."""
+    return "standard output" if output == "-" else output

@@ -13,11 +13,11 @@ from rich import box
 from rich.table import Table
 
 import maxmargin
-from maxmargin.cli import datafile
+from maxmargin.cli.certified import Proof, proof_for_machines, tell_proof
+from maxmargin.cli.check import ask
 from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json, show
-from maxmargin.cli.datafile import DataFile, Format
-from maxmargin.cli.proof import Proof, proof_for_machines, tell_proof
-from maxmargin.cli.question import ask
+from maxmargin.cli.options import ReadingOptions
+from maxmargin.cli.tables import DataFile, read
 
 if TYPE_CHECKING:
     from maxmargin import Verification
@@ -54,7 +54,7 @@ def demo(
     compiling = sum(run.first_seconds - run.seconds for run in [*runs, soft])
     if compiling > 1.0:
         messages.print(f"Compiled in {compiling:.1f} s. The loops are kept on disk: the next run starts at once.\n")
-    flowers = datafile.read(str(bundled.path_of("flowers.csv")), Format.CSV, "species", header=True)
+    flowers = read(str(bundled.path_of("flowers.csv")), ReadingOptions(label="species"))
     flowers = flowers._replace(name="flowers.csv")
     separable, not_separable = prove(flowers, APART), prove(flowers, AMONG_OTHERS)
     if not as_json:

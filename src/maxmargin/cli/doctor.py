@@ -15,7 +15,7 @@ from rich.text import Text
 
 import maxmargin
 from maxmargin.cli.console import ExitCode, messages, say, say_json, show
-from maxmargin.cli.stopwatch import Stopwatch, told
+from maxmargin.cli.progress import Stopwatch, time_told
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite")
 EXTRAS = {
@@ -139,7 +139,9 @@ def print_answer(findings: dict[str, Any]) -> None:
     rows.append(("threads", f"{findings['threads']['usable']}{limits}"))
     for check in findings["self_check"]:
         passed = "ok" if check["passed"] else "FAILED"
-        rows.append(("self-check", f"{passed} ({told(check['seconds'], check['seconds_compiling'])}): {check['name']}"))
+        rows.append(
+            ("self-check", f"{passed} ({time_told(check['seconds'], check['seconds_compiling'])}): {check['name']}")
+        )
         rows.append(("", check["found"]))
     for name, finding in rows:
         table.add_row(Text(name), Text(finding))

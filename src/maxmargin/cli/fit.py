@@ -2,59 +2,45 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli import datafile
 from maxmargin.cli.certified import certificate_for_machines, exit_code, tell_certificate
-from maxmargin.cli.checkpoint import Checkpoint, check_checkpoint, fit_or_go_on
-from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json
-from maxmargin.cli.datafile import DataFile, Format, describe
-from maxmargin.cli.model import in_a_sentence, read_class_weight, save_model
+from maxmargin.cli.console import ExitCode, UserError, messages, refuse_to_write_over, say, say_json
+from maxmargin.cli.models import in_a_sentence, save_model
 from maxmargin.cli.options import (
     AsJson,
-    Categorical,
     ClassWeight,
-    Coef0,
     Data,
-    Degree,
     Exact,
-    Features,
-    FileFormat,
-    Gamma,
     HuberWidth,
-    Id,
-    Ignore,
-    Impute,
-    Kernel,
-    Label,
     Loss,
     MaxTime,
-    MultiClass,
     NoBias,
-    NoHeader,
     Price,
+    ReadingOptions,
     Scale,
     Scaling,
-    Settings,
-    Sql,
-    Text,
-    TimeLimit,
     Tolerance,
-    Weight,
-    ZeroBased,
-    check_time,
+    choice_of,
+    kernel_named,
+    number_of,
+    read_class_weight,
 )
-from maxmargin.cli.outputs import refuse_to_write_over
 from maxmargin.cli.preparation import preparation_of, prepare, report_of, scaling_of, sentences_of
-from maxmargin.cli.progress import gap_shown
-from maxmargin.cli.stopwatch import Stopwatch, told
-from maxmargin.estimators.declarations import BIAS, COEF0, DEGREE, GAMMA, LINEAR_KERNEL, LOSS, PRICE
+from maxmargin.cli.progress import Stopwatch, TimeLimit, check_time, gap_shown, time_told
+from maxmargin.cli.tables import DataFile, count_labels, describe, headline, read, refuse_a_measure
+from maxmargin.estimators.declarations import COEF0, DEGREE, GAMMA, LINEAR_KERNEL, LOSS, MULTI_CLASS, PRICE
 from maxmargin.estimators.parameters import Declaration
+
+USUALLY = 60.0  # seconds between two checkpoints
 
 
 class Algorithm(StrEnum):
@@ -70,50 +56,58 @@ class Algorithm(StrEnum):
     KERNEL_PERCEPTRON = "kernel-perceptron"
 
 
-def fit(
-    data: Data,
-    label: Label = None,
-    weight: Weight = None,
-    ignore: Ignore = None,
-    id: Id = None,
-    categorical: Categorical = None,
-    text: Text = None,
-    impute: Impute = False,
-    n_features: Features = None,
-    zero_based: ZeroBased = None,
-    sql: Sql = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="MODEL", help="Where to write the model."),
-    ] = None,
-    algorithm: Annotated[Algorithm, typer.Option(help="How the planes are found.")] = Algorithm.SVM,
-    C: Price = PRICE.default,
-    loss: Loss = LOSS.default,
-    huber_width: HuberWidth = None,
-    kernel: Kernel = LINEAR_KERNEL.default,
-    gamma: Gamma = GAMMA.default,
-    degree: Degree = DEGREE.default,
-    coef0: Coef0 = COEF0.default,
-    scale: Scale = Scaling.AUTO,
-    class_weight: ClassWeight = None,
-    multi_class: MultiClass = None,
-    no_bias: NoBias = False,
-    tol: Tolerance = None,
-    max_time: MaxTime = None,
+@dataclass(frozen=True)
+class FitOptions:
+    """What is fitted, to columns scaled how, and with which parameters."""
+
+    algorithm: Annotated[Algorithm, typer.Option(help="How the planes are found.")] = Algorithm.SVM
+    C: Price = PRICE.default
+    loss: Loss = LOSS.default
+    huber_width: HuberWidth = None
+    kernel: Annotated[
+        str, typer.Option("--kernel", "-t", parser=kernel_named, metavar="NAME", help=LINEAR_KERNEL.option)
+    ] = LINEAR_KERNEL.default
+    gamma: Annotated[str, number_of(GAMMA, "--gamma", "-g")] = GAMMA.default
+    degree: Annotated[int, number_of(DEGREE, "--degree", "-d")] = DEGREE.default
+    coef0: Annotated[float, number_of(COEF0, "--coef0", "-r")] = COEF0.default
+    scale: Scale = Scaling.AUTO
+    class_weight: ClassWeight = None
+    multi_class: Annotated[str | None, choice_of(MULTI_CLASS)] = None
+    no_bias: NoBias = False
+    tol: Tolerance = None
+    max_time: MaxTime = None
+
+
+@dataclass(frozen=True)
+class CheckpointOptions:
+    """Where a run is kept, so that it may be stopped or killed at any moment and gone on with; and how often."""
+
     checkpoint: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Where to keep the run, so that another process can go on with it."),
-    ] = None,
+    ] = None
     every: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="How often the run is kept; 60 unless you say otherwise.")
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the checkpoint, if there is one.")] = (
+        False
+    )
+
+
+def fit(
+    *,
+    data: Data,
+    reading: ReadingOptions,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="MODEL", help="Where to write the model.")
     ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in the checkpoint, if there is one.")
-    ] = False,
-    settings: Settings = None,
+    asked: FitOptions,
+    kept: CheckpointOptions,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the estimator; repeat it for more."),
+    ] = None,
     exact: Exact = False,
-    no_header: NoHeader = False,
-    format: FileFormat = Format.AUTO,
     as_json: AsJson = False,
 ) -> int:
     """Find the planes between the labels of a file, prove them, and write a model.
@@ -124,36 +118,16 @@ def fit(
         raise UserError(f"{output} cannot be written: there is no folder for it; make it first")
     if output is not None and Path(output).is_dir():
         raise UserError(f"{output} cannot be written: it is a folder; name a file in it")
-    refuse_to_write_over(output, data, sql=sql)
-    check_time(max_time)
-    kept = None if checkpoint is None else Checkpoint(checkpoint, 60.0 if every is None else every, resume)
-    check_checkpoint(kept, every, resume, output)
-    with messages.status(f"Reading {data}"):
-        table = datafile.read(
-            data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
-            impute=impute, n_features=n_features, zero_based=zero_based, sql=sql,
-        )  # fmt: skip
-    limit = TimeLimit(max_time)
-    labels = [value for value, _ in datafile.count_labels(table)]
-    datafile.refuse_a_measure(table, labels)
-    given: dict[str, Any] = {
-        "C": C,
-        "loss": loss,
-        "huber_width": huber_width,
-        "kernel": kernel,
-        "gamma": number("--gamma", gamma, GAMMA),
-        "degree": degree,
-        "coef0": coef0,
-        "class_weight": read_class_weight(class_weight, labels),
-        "fit_intercept": not no_bias,
-        "max_time": max_time,
-        "tol": tol,
-        "multi_class": multi_class,
-    }
-    classifier = make_classifier(algorithm, given, settings)
-    preparation = preparation_of(table, scale, impute)
-    code = run(classifier, preparation, table, exact, as_json, limit, output, kept)
-    return int(code)
+    refuse_to_write_over(output, data, sql=reading.sql)
+    check_time(asked.max_time)
+    check_checkpoint(kept, output)
+    table = read(data, reading)
+    limit = TimeLimit(asked.max_time)
+    labels = [value for value, _ in count_labels(table)]
+    refuse_a_measure(table, labels)
+    classifier = make_classifier(asked, labels, settings)
+    preparation = preparation_of(table, asked.scale, reading.impute)
+    return int(run(classifier, preparation, table, exact, as_json, limit, output, kept))
 
 
 def run(
@@ -164,7 +138,7 @@ def run(
     as_json: bool,
     limit: TimeLimit,
     output: str | None,
-    kept: Checkpoint | None,
+    kept: CheckpointOptions,
 ) -> ExitCode:
     """Fit, check, keep, tell. After Ctrl-C what was found so far is kept and told."""
     from maxmargin.estimators.no_plane import NoPlaneError
@@ -184,8 +158,8 @@ def run(
             if not hasattr(classifier, "certificate_"):
                 raise
             certificate, interrupted = classifier.certificate_, True
-        if kept is not None and (interrupted or "TIME" in status_of(classifier)):
-            messages.print(f"The run is kept in {kept.path}: the same command with --resume goes on with it.")
+        if kept.checkpoint is not None and (interrupted or "TIME" in status_of(classifier)):
+            messages.print(f"The run is kept in {kept.checkpoint}: the same command with --resume goes on with it.")
         if limit.seconds is not None:
             classifier.set_params(max_time=limit.seconds)  # as the user gave it
         seconds, compiling = watch.seconds, watch.compiling
@@ -216,10 +190,10 @@ def run(
         failure = {} if unwritten is None else {"error": str(unwritten)}
         say_json({**found, **failure, **certificate_for_machines(certificate, verification)})
     else:
-        say(datafile.headline(table))
+        say(headline(table))
         columns = "columns" if not table.texts else "columns of numbers"
         how = f"the {columns} {'as they are' if scaling is None else f'scaled by {scaling}'}"
-        say(f"{type(classifier).__name__} on {how}, {told(seconds, compiling)}")
+        say(f"{type(classifier).__name__} on {how}, {time_told(seconds, compiling)}")
         for sentence in sentences_of(taken):
             say(sentence)
         tell_certificate(certificate, verification)
@@ -248,11 +222,11 @@ def status_of(classifier: Any) -> list[str]:
     return [one.name for one in (status if isinstance(status, list) else [status])]
 
 
-def make_classifier(algorithm: Algorithm, given: dict[str, Any], settings: Sequence[str] | None = None) -> Any:
+def make_classifier(asked: FitOptions, labels: list[Any], settings: Sequence[str] | None) -> Any:
     """The estimator with those of the options that it has; what it does not have must not have been asked for."""
     import maxmargin
 
-    has_kernel = given["kernel"] != LINEAR_KERNEL.default
+    has_kernel = asked.kernel != LINEAR_KERNEL.default
     kinds: dict[Algorithm, Any] = {
         Algorithm.SVM: maxmargin.KernelSVM if has_kernel else maxmargin.LinearSVM,
         Algorithm.HARD_MARGIN: maxmargin.HardMarginSVM,
@@ -263,12 +237,17 @@ def make_classifier(algorithm: Algorithm, given: dict[str, Any], settings: Seque
         Algorithm.KERNEL_SVM: maxmargin.KernelSVM,
         Algorithm.KERNEL_PERCEPTRON: maxmargin.KernelPerceptron,
     }
-    kind = kinds[algorithm]
-    usual = {"C": PRICE, "loss": LOSS, "kernel": LINEAR_KERNEL, "fit_intercept": BIAS}
+    kind = kinds[asked.algorithm]
+    given = {field.name: getattr(asked, field.name) for field in fields(asked)}
+    given["gamma"] = number("--gamma", asked.gamma, GAMMA)
+    given["class_weight"] = read_class_weight(asked.class_weight, labels)
+    given["fit_intercept"] = not asked.no_bias
+    options = {"fit_intercept": "no_bias"}
+    usual = {field.name: field.default for field in fields(asked)} | {"fit_intercept": True}
     for name in ("C", "loss", "huber_width", "kernel", "class_weight", "fit_intercept", "tol", "multi_class"):
-        if name not in kind.parameters and given[name] != (usual[name].default if name in usual else None):
-            option = {"fit_intercept": "no-bias"}.get(name, name).replace("_", "-")
-            raise UserError(f"--{option} has no meaning for {kind.__name__} (--algorithm {algorithm.value})")
+        if name not in kind.parameters and given[name] != usual[name]:
+            option = options.get(name, name).replace("_", "-")
+            raise UserError(f"--{option} has no meaning for {kind.__name__} (--algorithm {asked.algorithm.value})")
     chosen = {name: value for name, value in given.items() if name in kind.parameters and value is not None}
     return kind(**chosen | read_settings(settings, kind))
 
@@ -297,3 +276,53 @@ def read_settings(pairs: Sequence[str] | None, kind: Any) -> dict[str, Any]:
             raise UserError(f"--set {pair}: {kind.__name__} has no parameter {name!r}; it has {', '.join(known)}")
         found[name] = kind.parameters[name].read(text)
     return found
+
+
+def check_checkpoint(kept: CheckpointOptions, output: str | None) -> None:
+    """One sentence where the options make no sense together, before any work is done."""
+    if kept.checkpoint is None:
+        if kept.every is not None or kept.resume:
+            option = "--resume" if kept.resume else "--every"
+            raise UserError(f"{option} needs --checkpoint FILE, where the run is kept")
+        return
+    if kept.every is not None and not 0.0 <= kept.every < math.inf:
+        raise UserError(f"--every must be a number of seconds, not {kept.every:g}")
+    if output is not None and os.path.realpath(output) == os.path.realpath(kept.checkpoint):
+        raise UserError(f"{output} cannot be both the model and the checkpoint: give each a file of its own")
+    if os.path.exists(kept.checkpoint) and not kept.resume:
+        raise UserError(f"{kept.checkpoint} exists: --resume goes on with the run in it; remove it to begin anew")
+
+
+def fit_or_go_on(classifier: Any, X: Any, y: Any, weights: dict[str, Any], kept: CheckpointOptions) -> None:
+    """Fit, and keep the run where that is asked for."""
+    from maxmargin.persistence import ModelFileError, fit_with_checkpoints
+
+    if kept.checkpoint is None:
+        classifier.fit(X, y, **weights)
+        return
+    if (limit := what_is_not_kept(classifier)) is not None:
+        messages.print(f"maxmargin: {limit}")
+    path, every = kept.checkpoint, USUALLY if kept.every is None else kept.every
+    goes_on = kept.resume and os.path.exists(path)
+    try:
+        fit_with_checkpoints(classifier, X, y, **weights, path=path, every=every, resume=goes_on)
+    except ModelFileError as error:
+        raise UserError(str(error)) from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def what_is_not_kept(classifier: Any) -> str | None:
+    """A sentence for algorithms that write nothing down while they work."""
+    from maxmargin.problems.losses import LOSSES
+
+    values = classifier.get_params()
+    is_hard = values.get("C") == math.inf
+    if is_hard and "kernel" in values:
+        return "the hard margin of a kernel is not kept in a checkpoint: --resume begins it anew"
+    by_newton = values.get("solver") == "newton" or ("loss" in values and LOSSES[values["loss"]].is_smooth)
+    if is_hard or type(classifier).__name__ == "HardMarginSVM" or by_newton:
+        return (
+            "this algorithm may be kept between planes only: then --resume begins the plane anew that was being sought"
+        )
+    return None

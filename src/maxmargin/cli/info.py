@@ -9,7 +9,7 @@ from rich.text import Text
 
 from maxmargin.cli.certified import parts_of
 from maxmargin.cli.console import ExitCode, say, say_json, show
-from maxmargin.cli.model import Model, load_model
+from maxmargin.cli.models import Model, load_model
 from maxmargin.cli.options import AsJson, ModelFile
 from maxmargin.cli.preparation import inner_steps
 

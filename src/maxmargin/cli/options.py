@@ -1,33 +1,39 @@
-"""Arguments and options that several commands have, in one wording; and what their values may be."""
+"""Arguments and options that several commands have, in one wording; and what their values may be.
+
+A group of options is a dataclass. A command takes it as one argument, and `spelt_out` puts its fields in the place of
+that argument into the signature that Typer reads:
+
+    def check(data: Data, reading: ReadingOptions, norm: Norm = "l2") -> int:
+
+has the options --label, --weight ... --format and --norm. Parameters of estimators have the help and the default of
+their declaration.
+"""
 
 from __future__ import annotations
 
-import time
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
-from typing import Annotated, Any
+from functools import wraps
+from typing import Annotated, Any, ClassVar, NamedTuple, get_args, get_type_hints
 
 import typer
 
 from maxmargin.cli.console import UserError
-from maxmargin.cli.datafile import Format
 from maxmargin.estimators.declarations import (
     BIAS,
     CLASS_WEIGHT,
-    COEF0,
-    DEGREE,
-    GAMMA,
     HUBER_WIDTH,
     LINEAR_KERNEL,
     LOSS,
     MAX_TIME,
-    MULTI_CLASS,
-    NORM,
     PRICE,
     TOL,
 )
-from maxmargin.estimators.parameters import Choice
+from maxmargin.estimators.parameters import Choice, Declaration
+from maxmargin.reading.files import Format
 
-LEAST = 1e-3  # seconds
 LIBSVM_KERNELS = {"0": "linear", "1": "poly", "2": "rbf"}  # the numbers of its option -t
 
 
@@ -39,6 +45,11 @@ class Scaling(StrEnum):
     MINMAX = "minmax"
     MAXABS = "maxabs"
     NONE = "none"
+
+
+def number_of(declaration: Declaration, *spellings: str) -> Any:
+    """An option whose value is a number, or a word that the declaration knows beside."""
+    return typer.Option(*spellings, metavar="NUMBER", help=declaration.option)
 
 
 def choice_of(declaration: Choice, help: str = "", metavar: str = "") -> Any:
@@ -70,6 +81,8 @@ def kernel_named(text: str) -> str:
     return name
 
 
+# Single arguments and options.
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -77,107 +90,150 @@ Data = Annotated[
     ),
 ]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model that `maxmargin fit` wrote.")]
-Label = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME|INDEX",
-        help="The column of labels: its name, or its index from 0 (-1 is the last). "
-        "Without it: the one column called label, y, target or class.",
-    ),
-]
-Weight = Annotated[
-    str | None, typer.Option(metavar="NAME|INDEX", help="The column of weights: a row of weight k is k equal rows.")
-]
-Ignore = Annotated[
-    list[str] | None, typer.Option(metavar="NAME|INDEX", help="A column to pass over; repeat it for more.")
-]
-Id = Annotated[
-    str | None, typer.Option("--id", metavar="NAME|INDEX", help="The column that names the rows; no feature.")
-]
-Features = Annotated[
-    int | None,
-    typer.Option(
-        "--n-features", min=1, metavar="NUMBER", help="How many columns an SVMlight file has; it does not say."
-    ),
-]
-ZeroBased = Annotated[
-    bool | None,
-    typer.Option(
-        "--zero-based/--one-based",
-        help="How an SVMlight file counts its columns. Without it: as the model's own file did, or else from 0 where "
-        "an index 0 occurs.",
-        show_default=False,
-    ),
-]
-Sql = Annotated[
-    str | None,
-    typer.Option("--sql", metavar="DATABASE", help="DATA is a query to this database: duckdb:FILE or sqlite:FILE."),
-]
-Categorical = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME|INDEX", help="A column of categories, also if they are numbers or many; repeat it."),
-]
-Text = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME|INDEX", help="A column of text, to be read word by word; repeat it for more."),
-]
-Impute = Annotated[
-    bool,
-    typer.Option("--impute", help="Fill in missing cells: the mean of numbers, the most frequent category."),
-]
-NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line is data.")]
-FileFormat = Annotated[Format, typer.Option(help="How the file is written.")]
+TableFormat = Annotated[Format, typer.Option(help="How the result is written; auto: by its name.")]
 Positive = Annotated[str | None, typer.Option(metavar="LABEL", help="Ask about this label against all others only.")]
-MaxTime = Annotated[float | None, typer.Option(metavar="SECONDS", help=MAX_TIME.option)]
 AsJson = Annotated[bool, typer.Option("--json", help="All of it, for machines.")]
 Exact = Annotated[bool, typer.Option("--exact", help="Check the proof in rational arithmetic, too.")]
 Scale = Annotated[
-    Scaling,
-    typer.Option(help="How columns are scaled first; auto: standard, or maxabs for a sparse file."),
+    Scaling, typer.Option(help="How columns are scaled first; auto: standard, or maxabs for a sparse file.")
 ]
-Price = Annotated[float, typer.Option("--C", "-c", metavar="NUMBER", help=PRICE.option)]
+Price = Annotated[float, number_of(PRICE, "--C", "-c")]
 Loss = Annotated[str, choice_of(LOSS, metavar="NAME")]
-HuberWidth = Annotated[float | None, typer.Option("--huber-width", metavar="NUMBER", help=HUBER_WIDTH.option)]
-Norm = Annotated[str, choice_of(NORM, "Which margin is measured.")]
-MultiClass = Annotated[str | None, choice_of(MULTI_CLASS)]
-Kernel = Annotated[str, typer.Option("--kernel", "-t", parser=kernel_named, metavar="NAME", help=LINEAR_KERNEL.option)]
-Gamma = Annotated[str, typer.Option("--gamma", "-g", metavar="NUMBER", help=GAMMA.option)]
-Degree = Annotated[int, typer.Option("--degree", "-d", metavar="NUMBER", help=DEGREE.option)]
-Coef0 = Annotated[float, typer.Option("--coef0", "-r", metavar="NUMBER", help=COEF0.option)]
+HuberWidth = Annotated[float | None, number_of(HUBER_WIDTH, "--huber-width")]
 NoBias = Annotated[bool, typer.Option("--no-bias", help=BIAS.option)]
-Tolerance = Annotated[float | None, typer.Option("--tol", "-e", metavar="NUMBER", help=TOL.option)]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the estimator; repeat it for more."),
-]
+Tolerance = Annotated[float | None, number_of(TOL, "--tol", "-e")]
+MaxTime = Annotated[float | None, typer.Option(metavar="SECONDS", help=MAX_TIME.option)]
 ClassWeight = Annotated[
-    list[str] | None,
-    typer.Option("--class-weight", "-w", metavar="LABEL=WEIGHT", help=CLASS_WEIGHT.option),
+    list[str] | None, typer.Option("--class-weight", "-w", metavar="LABEL=WEIGHT", help=CLASS_WEIGHT.option)
 ]
 
 
-class TimeLimit:
-    """The seconds of --max-time, from when the data are read: what prepares, proves and prints is part of the work."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self.seconds, self.begun = seconds, time.perf_counter()
-
-    def left(self, share: float = 1.0, reserve: float = 0.0) -> float | None:
-        """What a solver may take of the rest: a share, or all but a reserve, which is half of it at most.
-
-        None where there is no limit. Where the time is over, still a little, to say anything.
-        """
-        if self.seconds is None:
-            return None
-        rest = self.seconds - (time.perf_counter() - self.begun)
-        return max(share * rest - min(reserve, 0.5 * rest), min(self.seconds, LEAST))
-
-    @property
-    def is_over(self) -> bool:
-        return self.seconds is not None and time.perf_counter() - self.begun >= self.seconds
+# Groups of them.
 
 
-def check_time(max_time: float | None) -> None:
-    """One sentence where a time limit is none."""
-    if max_time is not None and not max_time > 0.0:
-        raise UserError(f"--max-time must be a positive number of seconds, not {max_time:g}")
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How DATA is read: what its columns are for, and how the file is written."""
+
+    label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|INDEX",
+            help="The column of labels: its name, or its index from 0 (-1 is the last). "
+            "Without it: the one column called label, y, target or class.",
+        ),
+    ] = None
+    weight: Annotated[
+        str | None, typer.Option(metavar="NAME|INDEX", help="The column of weights: a row of weight k is k equal rows.")
+    ] = None
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="NAME|INDEX", help="A column to pass over; repeat it for more.")
+    ] = None
+    id: Annotated[
+        str | None, typer.Option("--id", metavar="NAME|INDEX", help="The column that names the rows; no feature.")
+    ] = None
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME|INDEX", help="A column of categories, also if they are numbers or many; repeat it."),
+    ] = None
+    text: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME|INDEX", help="A column of text, to be read word by word; repeat it for more."),
+    ] = None
+    impute: Annotated[
+        bool, typer.Option("--impute", help="Fill in missing cells: the mean of numbers, the most frequent category.")
+    ] = False
+    n_features: Annotated[
+        int | None,
+        typer.Option(
+            "--n-features", min=1, metavar="NUMBER", help="How many columns an SVMlight file has; it does not say."
+        ),
+    ] = None
+    zero_based: Annotated[
+        bool | None,
+        typer.Option(
+            "--zero-based/--one-based",
+            help="How an SVMlight file counts its columns. Without it: as the model's own file did, or else from 0 "
+            "where an index 0 occurs.",
+            show_default=False,
+        ),
+    ] = None
+    sql: Annotated[
+        str | None,
+        typer.Option("--sql", metavar="DATABASE", help="DATA is a query to this database: duckdb:FILE or sqlite:FILE."),
+    ] = None
+    no_header: Annotated[bool, typer.Option("--no-header", help="The first line is data.")] = False
+    format: Annotated[Format, typer.Option(help="How the file is written.")] = Format.AUTO
+
+    at_the_end: ClassVar[tuple[str, ...]] = ("no_header", "format")
+
+
+class Spelt(NamedTuple):
+    """How a command spells a group out: without some of its options, which keep their defaults; all in one place, or
+    those `at_the_end` of the group only before --json, which is always the last."""
+
+    without: tuple[str, ...] = ()
+    in_one_place: bool = False
+
+
+# A model knows its columns: which are categories, which are text, and whether cells are filled in.
+ReadingForAModel = Annotated[ReadingOptions, Spelt(without=("categorical", "text", "impute"))]
+
+
+def spelt_out(command: Callable[..., int]) -> Callable[..., int]:
+    """The same command, each group of options spelt out in its signature, as Typer reads it."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    parameters: list[inspect.Parameter] = []
+    last = ["as_json"]
+    for parameter in inspect.signature(command).parameters.values():
+        hint = hints[parameter.name]
+        group, spelt = [*get_args(hint), Spelt()][:2] if get_args(hint) else (hint, Spelt())
+        if is_dataclass(group):
+            found = list(parameters_of(group, spelt))
+            groups[parameter.name] = group, [one.name for one in found]
+            last = [*getattr(group, "at_the_end", ()), *last] if not spelt.in_one_place else last
+            parameters += found
+        else:
+            parameters.append(parameter.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY))
+    parameters.sort(key=lambda one: last.index(one.name) if one.name in last else -1)
+
+    @wraps(command)
+    def with_groups(**given: Any) -> int:
+        for name, (group, options) in groups.items():
+            given[name] = group(**{option: given.pop(option) for option in options})
+        return command(**given)
+
+    with_groups.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_groups.__annotations__ = {one.name: one.annotation for one in parameters}
+    return with_groups
+
+
+def parameters_of(group: Any, spelt: Spelt) -> Iterator[inspect.Parameter]:
+    """The fields of a dataclass as parameters of a command."""
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        if field.name not in spelt.without:
+            yield inspect.Parameter(
+                field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+            )
+
+
+def read_class_weight(given: list[str] | None, labels: list[Any]) -> Any:
+    """None, "balanced", or a dict, from LABEL=WEIGHT."""
+    if not given:
+        return None
+    if given == ["balanced"]:
+        return "balanced"
+    weights: dict[Any, float] = dict.fromkeys(labels, 1.0)
+    known = {str(label): label for label in labels}
+    for entry in given:
+        label, _, weight = entry.rpartition("=")
+        if label not in known:
+            shown = ", ".join(known)
+            raise UserError(f"--class-weight {entry!r} must be LABEL=WEIGHT, with one of {shown}; or balanced")
+        try:
+            weights[known[label]] = float(weight)
+        except ValueError:
+            raise UserError(f"--class-weight {entry!r}: {weight!r} is not a number") from None
+    return weights

@@ -8,39 +8,25 @@ from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli import datafile
-from maxmargin.cli.console import ExitCode, UserError, json_line, messages, say, say_json
-from maxmargin.cli.datafile import Format, describe
-from maxmargin.cli.model import in_a_sentence
+from maxmargin.cli.check import find
+from maxmargin.cli.console import ExitCode, UserError, json_line, say, say_json
+from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import (
     AsJson,
-    Categorical,
     Data,
-    Features,
-    FileFormat,
     HuberWidth,
-    Id,
-    Ignore,
-    Impute,
-    Label,
     Loss,
     MaxTime,
     NoBias,
-    NoHeader,
     Positive,
+    ReadingOptions,
     Scale,
     Scaling,
-    Sql,
-    Text,
-    TimeLimit,
     Tolerance,
-    Weight,
-    ZeroBased,
-    check_time,
 )
 from maxmargin.cli.preparation import preparation_of, prepare
-from maxmargin.cli.progress import gap_shown
-from maxmargin.cli.question import find
+from maxmargin.cli.progress import TimeLimit, check_time, gap_shown
+from maxmargin.cli.tables import describe, headline, read, refuse_a_measure
 from maxmargin.estimators.declarations import LOSS, TOL
 
 SAMPLED = 10_000  # rows whose printing is timed
@@ -49,16 +35,7 @@ NUMBERS_OF_A_ROW = 2.0  # its index, which is short, and its weight, which is lo
 
 def path(
     data: Data,
-    label: Label = None,
-    weight: Weight = None,
-    ignore: Ignore = None,
-    id: Id = None,
-    categorical: Categorical = None,
-    text: Text = None,
-    impute: Impute = False,
-    n_features: Features = None,
-    zero_based: ZeroBased = None,
-    sql: Sql = None,
+    reading: ReadingOptions,
     Cs: Annotated[
         str, typer.Option("--Cs", metavar="NUMBERS", help="How many values of C, or the values: 0.1,1,10.")
     ] = "10",
@@ -69,8 +46,6 @@ def path(
     no_bias: NoBias = False,
     tol: Tolerance = None,
     max_time: MaxTime = None,
-    no_header: NoHeader = False,
-    format: FileFormat = Format.AUTO,
     as_json: AsJson = False,
 ) -> int:
     """Follow the plane between two labels over C: margin, support, rows inside the street, mistakes, proven gap.
@@ -82,18 +57,14 @@ def path(
     from maxmargin import path as margin_path
 
     check_time(max_time)
-    with messages.status(f"Reading {data}"):
-        table = datafile.read(
-            data, format, label, not no_header, weight=weight, ignore=ignore, id=id, categorical=categorical, text=text,
-            impute=impute, n_features=n_features, zero_based=zero_based, sql=sql,
-        )  # fmt: skip
+    table = read(data, reading)
     limit, y, asked = TimeLimit(max_time), table.y, values_of(Cs)
     if positive is None:
-        datafile.refuse_a_measure(table, np.unique(y).tolist())
+        refuse_a_measure(table, np.unique(y).tolist())
     if positive is not None:
         y = (y == find(positive, np.unique(y), table)).astype(int)
     with in_a_sentence(table.name):
-        X = prepare(table, preparation_of(table, scale, impute))
+        X = prepare(table, preparation_of(table, scale, reading.impute))
         n_points = asked if isinstance(asked, int) else len(asked)
         reserve = n_points * seconds_of_printing(len(y)) if as_json else 0.0
         with gap_shown("Following the path", tol):
@@ -105,7 +76,7 @@ def path(
     if as_json:
         say_json({**describe(table), **for_machines(points)})
     else:
-        say(datafile.headline(table))
+        say(headline(table))
         say(points.report())
     is_whole = len(points) == (asked if isinstance(asked, int) else len(set(asked)))
     return int(ExitCode.FINE if is_whole and all(c.is_optimal for c in points.certificates) else ExitCode.UNPROVEN)

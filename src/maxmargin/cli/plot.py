@@ -8,23 +8,10 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from maxmargin.cli.console import ExitCode, UserError, messages, say
-from maxmargin.cli.datafile import DataFile, Format
-from maxmargin.cli.model import Model, in_a_sentence, load_and_read
-from maxmargin.cli.options import (
-    Data,
-    Features,
-    FileFormat,
-    Id,
-    Ignore,
-    Label,
-    ModelFile,
-    NoHeader,
-    Sql,
-    Weight,
-    ZeroBased,
-)
-from maxmargin.cli.outputs import refuse_to_write_over
+from maxmargin.cli.console import ExitCode, UserError, messages, refuse_to_write_over, say
+from maxmargin.cli.models import Model, in_a_sentence, load_and_read
+from maxmargin.cli.options import Data, ModelFile, ReadingForAModel
+from maxmargin.cli.tables import DataFile
 
 PICTURES, FILMS = (".pdf", ".png", ".svg"), (".gif", ".mp4")
 
@@ -54,6 +41,7 @@ class Kind(StrEnum):
 
 
 def plot(
+    *,
     model: ModelFile,
     data: Data,
     output: Annotated[
@@ -68,15 +56,7 @@ def plot(
         int | None, typer.Option(metavar="NUMBER", help="Of a trace: this update alone, before and after.")
     ] = None,
     dark: Annotated[bool, typer.Option("--dark", help="On dark paper.")] = False,
-    label: Label = None,
-    weight: Weight = None,
-    ignore: Ignore = None,
-    id: Id = None,
-    n_features: Features = None,
-    zero_based: ZeroBased = None,
-    sql: Sql = None,
-    no_header: NoHeader = False,
-    format: FileFormat = Format.AUTO,
+    reading: ReadingForAModel,
 ) -> int:
     """Draw a model with the data that it was fitted on.
 
@@ -86,20 +66,8 @@ def plot(
     bound: their number against the theorem.
     """
     check_output(output, kind, update)
-    refuse_to_write_over(str(output), data, model, sql=sql)
-    loaded, table = load_and_read(
-        model,
-        data,
-        format,
-        label,
-        not no_header,
-        weight=weight,
-        ignore=ignore,
-        id=id,
-        n_features=n_features,
-        zero_based=zero_based,
-        sql=sql,
-    )
+    refuse_to_write_over(str(output), data, model, sql=reading.sql)
+    loaded, table = load_and_read(model, data, reading)
     if getattr(loaded.classifier, "certificate_", None) is None:
         raise UserError(f"{model} holds no certificate: it was learnt from a stream, or comes from another program")
     with in_a_sentence(table.name), messages.status("Drawing"):

@@ -10,42 +10,29 @@ from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli.console import ExitCode, UserError, messages, pieces_of_json, results, say_json
-from maxmargin.cli.datafile import DataFile, Format
-from maxmargin.cli.model import in_a_sentence, load_and_read
-from maxmargin.cli.options import (
-    AsJson,
-    Data,
-    Features,
-    FileFormat,
-    Id,
-    Ignore,
-    Label,
-    ModelFile,
-    NoHeader,
-    Sql,
-    Weight,
-    ZeroBased,
+from maxmargin.cli.console import (
+    ExitCode,
+    UserError,
+    messages,
+    pieces_of_json,
+    refuse_to_write_over,
+    results,
+    say_json,
 )
-from maxmargin.cli.outputs import refuse_to_write_over
+from maxmargin.cli.models import in_a_sentence, load_and_read
+from maxmargin.cli.options import AsJson, Data, ModelFile, ReadingForAModel
+from maxmargin.cli.tables import DataFile
 
 
 def predict(
+    *,
     model: ModelFile,
     data: Data,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the labels, one a line; - is stdout.")
     ] = "-",
     scores: Annotated[bool, typer.Option("--scores", help="The scores, too, after a comma.")] = False,
-    label: Label = None,
-    weight: Weight = None,
-    ignore: Ignore = None,
-    id: Id = None,
-    n_features: Features = None,
-    zero_based: ZeroBased = None,
-    sql: Sql = None,
-    no_header: NoHeader = False,
-    format: FileFormat = Format.AUTO,
+    reading: ReadingForAModel,
     as_json: AsJson = False,
 ) -> int:
     """Label the rows of a file. Where it has a column of labels, say how many are the same.
@@ -54,12 +41,9 @@ def predict(
     and --id writes the name of each row before its label. A category that the fit has not seen counts as none of those
     that it has, and is told. A file without rows has an empty answer.
     """
-    refuse_to_write_over(output, data, model, sql=sql)
-    loaded, table = load_and_read(
-        model, data, format, label, not no_header, weight=weight, ignore=ignore, id=id, n_features=n_features, sql=sql,
-        zero_based=zero_based, needs_labels=False,
-    )  # fmt: skip
-    if not (as_json or scores or id):
+    refuse_to_write_over(output, data, model, sql=reading.sql)
+    loaded, table = load_and_read(model, data, reading, needs_labels=False)
+    if not (as_json or scores or reading.id):
         refuse_labels_of_many_lines(loaded.classifier.classes_.tolist())
     labels: list[Any] = []
     values: list[Any] | None = [] if scores or as_json else None

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from maxmargin.cli.console import UserError
-from maxmargin.cli.datafile import DataFile
 from maxmargin.cli.options import Scaling
+from maxmargin.cli.tables import DataFile
 
 MOST_CATEGORIES = 100  # in a column that was not said to be categorical
 HASHED_COLUMNS = 2**14

@@ -1,4 +1,7 @@
-"""The gap as it falls, on stderr, where somebody looks: one line, which is gone when the work is done."""
+"""Time: the gap as it falls, how long a command worked, and how much of --max-time is left.
+
+The gap is shown on stderr, where somebody looks: one line, which is gone when the work is done.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from maxmargin.cli.console import messages
+from maxmargin.cli.console import UserError, messages
 
 if TYPE_CHECKING:
     from maxmargin.problems.protocol import Iterate
@@ -21,6 +24,8 @@ OPTIONS = {
     "max_iter": "--set max_iter=NUMBER",
     "max_updates": "--set max_updates=NUMBER",
 }
+WORTH_TELLING = 0.1  # seconds of compiling
+LEAST = 1e-3  # seconds that a solver gets
 USUAL_END = 1e-4  # where the bar ends if no gap is asked for
 
 
@@ -80,3 +85,59 @@ def share(gap: float, tol: float) -> float:
 def told(iterate: Iterate, gap: float) -> str:
     counts = f"{iterate.sweeps:,} sweeps  {iterate.updates:,} updates"
     return f"gap {gap:.1e}  {counts}" if 0.0 < gap < math.inf else counts
+
+
+class Stopwatch:
+    """How long a command worked since this was made, and apart from that how long its loops were compiled, which
+    happens once."""
+
+    def __init__(self) -> None:
+        from maxmargin._numba import seconds_compiling
+
+        self._compiled_by_now = seconds_compiling
+        self._compiled_before, self._begun = seconds_compiling(), time.perf_counter()
+
+    @property
+    def compiling(self) -> float:
+        return self._compiled_by_now() - self._compiled_before
+
+    @property
+    def seconds(self) -> float:
+        return max(0.0, time.perf_counter() - self._begun - self.compiling)
+
+
+def time_told(seconds: float, compiling: float) -> str:
+    """As a report says it.
+
+    >>> time_told(0.0123, 0.0), time_told(0.0123, 29.7)
+    ('0.0123 s', '0.0123 s (its loops were compiled once in 29.7 s)')
+    """
+    apart = f" (its loops were compiled once in {compiling:.3g} s)" if compiling >= WORTH_TELLING else ""
+    return f"{seconds:.3g} s{apart}"
+
+
+class TimeLimit:
+    """The seconds of --max-time, from when the data are read: what prepares, proves and prints is part of the work."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds, self.begun = seconds, time.perf_counter()
+
+    def left(self, share: float = 1.0, reserve: float = 0.0) -> float | None:
+        """What a solver may take of the rest: a share, or all but a reserve, which is half of it at most.
+
+        None where there is no limit. Where the time is over, still a little, to say anything.
+        """
+        if self.seconds is None:
+            return None
+        rest = self.seconds - (time.perf_counter() - self.begun)
+        return max(share * rest - min(reserve, 0.5 * rest), min(self.seconds, LEAST))
+
+    @property
+    def is_over(self) -> bool:
+        return self.seconds is not None and time.perf_counter() - self.begun >= self.seconds
+
+
+def check_time(max_time: float | None) -> None:
+    """One sentence where a time limit is none."""
+    if max_time is not None and not max_time > 0.0:
+        raise UserError(f"--max-time must be a positive number of seconds, not {max_time:g}")

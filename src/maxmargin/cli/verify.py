@@ -8,40 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli import datafile
 from maxmargin.cli.certified import certificate_for_machines, exit_code, tell_certificate
-from maxmargin.cli.console import UserError, messages, say, say_json
-from maxmargin.cli.datafile import Format
-from maxmargin.cli.model import Model, in_a_sentence, load_and_read
-from maxmargin.cli.options import (
-    AsJson,
-    Data,
-    Exact,
-    Features,
-    FileFormat,
-    Id,
-    Ignore,
-    Label,
-    ModelFile,
-    NoHeader,
-    Sql,
-    Weight,
-    ZeroBased,
-)
-from maxmargin.cli.outputs import refuse_to_write_over
+from maxmargin.cli.console import UserError, messages, refuse_to_write_over, say, say_json
+from maxmargin.cli.models import Model, in_a_sentence, load_and_read
+from maxmargin.cli.options import AsJson, Data, Exact, ModelFile, ReadingForAModel
 from maxmargin.cli.preparation import inner_steps, names_after
+from maxmargin.cli.tables import DataFile, headline
 
 
 def verify(
     model: ModelFile,
     data: Data,
-    label: Label = None,
-    weight: Weight = None,
-    ignore: Ignore = None,
-    id: Id = None,
-    n_features: Features = None,
-    zero_based: ZeroBased = None,
-    sql: Sql = None,
+    reading: ReadingForAModel,
     exact: Exact = False,
     export: Annotated[
         str | None,
@@ -50,8 +28,6 @@ def verify(
             help="Write the certificate as JSON, and the table as the planes saw it, for a check without this library.",
         ),
     ] = None,
-    no_header: NoHeader = False,
-    format: FileFormat = Format.AUTO,
     as_json: AsJson = False,
 ) -> int:
     """Check the proof in a model against the data that it was fitted on, with code that imports no solver; and that the
@@ -65,19 +41,7 @@ def verify(
     """
     from maxmargin.estimators.model_verification import predictions_of, verify_model
 
-    loaded, table = load_and_read(
-        model,
-        data,
-        format,
-        label,
-        not no_header,
-        weight=weight,
-        ignore=ignore,
-        id=id,
-        n_features=n_features,
-        zero_based=zero_based,
-        sql=sql,
-    )
+    loaded, table = load_and_read(model, data, reading)
     certificate = getattr(loaded.classifier, "certificate_", None)
     if certificate is None:
         raise UserError(f"{model} holds no certificate: it was learnt from a stream, or comes from another program")
@@ -85,14 +49,14 @@ def verify(
         X = loaded.prepared(table)
         verification = verify_model(loaded.classifier, X, table.y, exact=exact, sample_weight=table.weights)
         same = loaded.is_fitted_on(X, table.y)
-        files = None if export is None else exported(export, loaded, table, X, certificate, model, data, sql)
+        files = None if export is None else exported(export, loaded, table, X, certificate, model, data, reading.sql)
     if as_json:
         found = {"model": model, "file": table.name, "holds": bool(verification), "is_the_data_of_the_fit": same}
         found["predictions"] = predictions_of(loaded.classifier) if verification else None
         found["exported"] = files
         say_json({**found, **certificate_for_machines(certificate, verification)})
     else:
-        say(datafile.headline(table))
+        say(headline(table))
         tell_certificate(certificate, verification)
         if verification:
             say(f"  {predictions_of(loaded.classifier)}")
@@ -106,7 +70,7 @@ def verify(
 def exported(
     folder: str,
     loaded: Model,
-    table: datafile.DataFile,
+    table: DataFile,
     X: Any,
     certificate: Any,
     model: str,

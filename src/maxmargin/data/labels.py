@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from maxmargin.data.matrix import refuse_what_float64_cannot_hold
+from maxmargin.data.frames import array_of
+from maxmargin.data.matrix import labels_in, refuse_what_float64_cannot_hold
 
 
 class Labels(NamedTuple):
@@ -58,7 +59,7 @@ def require_two_classes(classes: NDArray[Any]) -> None:
 
 def check_labels(y: Any, n_rows: int) -> NDArray[Any]:
     """One label for each row, of a kind that `fit` takes: words, whole numbers, truth values."""
-    labels: NDArray[Any] = np.asarray(y)
+    labels: NDArray[Any] = np.asarray(labels_in(y))
     if labels.shape != (n_rows,):
         raise ValueError(f"X has {n_rows} rows but y has the shape {labels.shape}")
     if labels.dtype.kind == "c":
@@ -73,6 +74,7 @@ def check_labels(y: Any, n_rows: int) -> NDArray[Any]:
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """One finite weight >= 0 for each row, not all zero."""
+    sample_weight = array_of(sample_weight)
     given = np.asarray(sample_weight)
     if given.dtype.kind == "c":
         raise ValueError("Complex data not supported: sample_weight holds complex numbers")

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
+from maxmargin.data.frames import array_of, frame_of
+
 Vector = NDArray[np.float64]
 Matrix = Any  # an ndarray, or a scipy.sparse csr_array or csr_matrix
+Where: TypeAlias = Callable[[tuple[int, ...]], str]  # what to call a cell in a message
 
 # Fourth powers of numbers far beyond these overflow or vanish; such a table is scaled by a power of two.
 SAFE_RANGE = (2.0**-100, 2.0**100)
@@ -53,23 +57,42 @@ ACCEPTED: dict[str, Any] = {  # what scikit-learn lets in, of fit and of verify 
 
 def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Checked:
     """What scikit-learn checks, that every number is finite and kept, and that no two columns have one name."""
-    refuse_two_of_one_name(X)
-    refuse_what_is_not_numbers(X)
-    refuse_what_float64_cannot_hold(X)
-    checked = validate_data(estimator, X, y, reset=reset, **ACCEPTED)
+    X, names = opened(X)
+    checked = validate_data(estimator, X, labels_in(y), reset=reset, **ACCEPTED)
     X, y = checked if isinstance(checked, tuple) else (checked, None)
     X = canonical(X)
-    return Checked(X, y, refuse_what_is_not_finite(X))
+    return Checked(X, y, refuse_what_is_not_finite(X, names))
 
 
 def check_rows(X: Any) -> Matrix:
     """The same checks, of a table that no estimator learns from: what `fit` refuses, nobody verifies."""
-    refuse_two_of_one_name(X)
-    refuse_what_is_not_numbers(X)
-    refuse_what_float64_cannot_hold(X)
+    X, names = opened(X)
     X = canonical(check_array(X, **ACCEPTED))
-    refuse_what_is_not_finite(X)
+    refuse_what_is_not_finite(X, names)
     return X
+
+
+def opened(X: Any) -> tuple[Any, list[Any] | None]:
+    """X with its rows at hand, and the names of its columns if it is a data frame; what is not a double is refused."""
+    frame = frame_of(X)
+    if frame is None:
+        refuse_what_is_not_numbers(X)
+        refuse_what_float64_cannot_hold(X)
+        return X, None
+    refuse_two_of_one_name(frame.names)
+    for number, name in enumerate(frame.names):  # each column by itself: together they may be rounded already
+        cells, where = frame.cells(number), partial(cell_of_column, name)
+        refuse_cells(cells, where)
+        refuse_rounding(cells, where)
+    return frame.native, frame.names
+
+
+def labels_in(y: Any) -> Any:
+    """Labels as an array, if they are a series; one that is missing is an error that names its row."""
+    labels = array_of(y)
+    if labels is not y and labels.dtype.kind in "Of" and np.any(missing := labels != labels):
+        raise ValueError(f"Input y contains NaN: row {int(np.argmax(missing))} has no label.")
+    return labels
 
 
 def canonical(X: Matrix) -> Matrix:
@@ -80,9 +103,8 @@ def canonical(X: Matrix) -> Matrix:
     return X
 
 
-def refuse_two_of_one_name(X: Any) -> None:
+def refuse_two_of_one_name(names: list[Any]) -> None:
     """In a data frame: a model of such columns could not tell one from the other."""
-    names = list(getattr(X, "columns", ())) if hasattr(X, "iloc") else []
     if len(set(names)) == len(names):
         return
     twin = next(name for place, name in enumerate(names) if name in names[:place])
@@ -95,23 +117,35 @@ def refuse_two_of_one_name(X: Any) -> None:
 
 def refuse_what_is_not_numbers(X: Any) -> None:
     """Complex and object cells, by row and column: NumPy's own message names neither."""
-    if is_sparse(X) or not isinstance(X, np.ndarray) or X.ndim != 2 or X.size == 0:
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind not in "Mm":
+        refuse_cells(X, cell_at)
+
+
+def refuse_cells(cells: NDArray[Any], where: Where) -> None:
+    """An error about the first cell that is no real number."""
+    if cells.size == 0:
         return
-    if np.iscomplexobj(X):
-        row, column = np.argwhere(X.imag != 0)[0] if np.any(X.imag != 0) else (0, 0)
+    if cells.dtype.kind == "c":
+        place = tuple(int(index) for index in (np.argwhere(cells.imag != 0).tolist() or [[0] * cells.ndim])[0])
         raise ValueError(
-            f"Complex data not supported: row {row}, column {column} holds {X[row, column]}. "
+            f"Complex data not supported: {where(place)} holds {cells[place]}. "
             "Give the real and the imaginary parts as two columns."
         )
-    if X.dtype.kind in "OUS":
-        for (row, column), cell in np.ndenumerate(X):
+    if cells.dtype.kind in "Mm":
+        raise TypeError(
+            f"{where((0,) * cells.ndim)} holds a date or a time, which is not a number. "
+            "Encode such a column as numbers first."
+        )
+    if cells.dtype.kind in "OUST":
+        for number, cell in enumerate(cells.ravel().tolist()):  # Python's own text, whatever NumPy calls it
             try:
                 float(cell)
             except OverflowError:  # a number, and no double: the next check has a sentence for it
                 continue
             except (TypeError, ValueError) as error:
+                place = tuple(map(int, np.unravel_index(number, cells.shape)))
                 raise type(error)(
-                    f"row {row}, column {column} holds {cell!r}, which is not a number "
+                    f"{where(place)} holds {cell!r}, which is not a number "
                     f"({error}). Encode such a column as numbers first."
                 ) from None
 
@@ -124,11 +158,6 @@ def refuse_what_float64_cannot_hold(X: Any) -> None:
         refuse_rounding(entries, lambda place: f"entry {place[0]} of X.data")
     elif isinstance(X, list | tuple):
         refuse_rounding(np.array(X, dtype=object), cell_at)
-    elif hasattr(X, "columns") and hasattr(X, "dtypes"):  # each column by itself: together they may be rounded already
-        names = list(X.columns)
-        for number, name in enumerate(names):
-            column = np.asarray(X.iloc[:, number] if hasattr(X, "iloc") else X[name])
-            refuse_rounding(column, lambda place, number=number: cell_at((*place, number)))  # type: ignore[misc]
     elif isinstance(X, np.ndarray):
         refuse_rounding(X, cell_at)
 
@@ -137,7 +166,12 @@ def cell_at(place: tuple[int, ...]) -> str:
     return f"row {place[0]}, column {place[-1]}" if len(place) > 1 else f"entry {place[0]}"
 
 
-def refuse_rounding(values: NDArray[Any], where: Callable[[tuple[int, ...]], str]) -> None:
+def cell_of_column(name: Any, place: tuple[int, ...]) -> str:
+    """In a column of a data frame."""
+    return f"row {place[0]}, column {name!r}"
+
+
+def refuse_rounding(values: NDArray[Any], where: Where) -> None:
     """An error about the first of the values that is not a double."""
     if values.dtype.kind == "O":
         rounded = np.array([not is_a_double(value) for value in values.ravel()], dtype=bool).reshape(values.shape)
@@ -176,7 +210,7 @@ def is_a_double(cell: Any) -> bool:
         return True
 
 
-def refuse_what_is_not_finite(X: Matrix) -> float:
+def refuse_what_is_not_finite(X: Matrix, names: list[Any] | None = None) -> float:
     """max |x_ij|, or an error that names the first cell that is NaN or infinite."""
     values, largest = X.data if is_sparse(X) else X, largest_magnitude(X)
     if math.isfinite(largest):
@@ -189,8 +223,9 @@ def refuse_what_is_not_finite(X: Matrix) -> float:
         row, column = divmod(int(np.argmin(np.isfinite(values))), X.shape[1])
         cell = values[row, column]
     name = "NaN" if np.isnan(cell) else "infinity" if cell > 0 else "-infinity"
+    where = cell_at((row, column)) if names is None else cell_of_column(names[column], (row,))
     raise ValueError(
-        f"Input X contains {name} (NaN and inf are not allowed): row {row}, column {column}. "
+        f"Input X contains {name} (NaN and inf are not allowed): {where}. "
         "Remove such rows, or fill them in, for example with sklearn.impute.SimpleImputer."
     )
 

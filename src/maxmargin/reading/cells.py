@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from maxmargin.reading.columns import Columns, Roles
 from maxmargin.reading.files import DataFileError, MissingValueError, shortened
-from maxmargin.reading.label_column import is_missing_label, labels_like, problem_of_missing_label
+from maxmargin.reading.notations import is_missing_label, labels_like, problem_of_missing_label
 
 MISSING_TYPES = {"NAType", "NaTType", "NoneType"}
 FILL_IN = "; fill it in, or remove the row"

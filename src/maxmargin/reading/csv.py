@@ -26,13 +26,15 @@ from numpy.typing import NDArray
 
 from maxmargin.reading.columns import Columns, LabelledTable, Roles, count_numbers
 from maxmargin.reading.files import DataFileError, MissingValueError, Source, lines_of, name_of, shortened
-from maxmargin.reading.label_column import (
+from maxmargin.reading.notations import (
+    MISSING,
+    advice_on,
     is_missing_label,
+    is_number,
     labels_like,
     problem_of_missing_label,
     whole_numbers_or_strings,
 )
-from maxmargin.reading.notations import MISSING, advice_on, is_number
 
 DELIMITERS = "\t;,"  # where two are equally frequent, the earlier: a comma may be a decimal comma
 OTHER_DELIMITERS = {"|": "a bar", " ": "a space", ":": "a colon"}
@@ -94,7 +96,8 @@ def refuse_a_line_before_the_table(first: Record, file: str) -> None:
 
 def records_of(source: Source, file: str) -> Generator[Record, None, None]:
     """The rows that are not empty."""
-    with closing(lines_of(source)) as lines:
+    with closing(lines_of(source)) as some_at_a_time:
+        lines = itertools.chain.from_iterable(some_at_a_time)
         begun = []
         for line in lines:
             begun.append(line)
@@ -137,12 +140,13 @@ def assemble(columns: Columns, records: Iterator[Record]) -> LabelledTable:
         raise DataFileError(columns.file, "there is a header but no row of data", columns.header_line)
     numbers = [index for index in columns.features if index not in set(texts)]
     values, weights, lines = array("d"), array("d"), array("q")
+    labels: set[str] = set()  # that were seen, and are none that say "missing"
     words: dict[int, list[str]] = {index: [] for index in (columns.label, columns.id, *texts) if index is not None}
     for record in itertools.chain(begun, records):
         refuse_other_widths(record, columns)
         line, cells = record
         for index, column in words.items():
-            column.append(word_in(cells[index], index, columns, line, column))
+            column.append(word_in(cells[index], index, columns, line, column, labels))
         if columns.weight is not None:
             weights.append(weight_in(cells[columns.weight], columns, line))
         row = [cells[index] for index in numbers]
@@ -205,12 +209,14 @@ def words_and_gaps(words: list[str]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     return cells, cells == ""
 
 
-def word_in(cell: str, index: int, columns: Columns, line: int, before: list[str]) -> str:
-    """A label, an id (as it is, to the space), or a word; `before` are those of the rows above."""
+def word_in(cell: str, index: int, columns: Columns, line: int, before: list[str], labels: set[str]) -> str:
+    """A label, an id (as it is, to the space), or a word; `before` are those of the rows above, `labels` the different
+    ones of them in the column of labels."""
     word = cell.strip()
     if index == columns.label:
-        if is_missing_label(word):
+        if word not in labels and is_missing_label(word):
             raise DataFileError(columns.file, problem_of_missing_label(word), line, columns[index])
+        labels.add(word)
     elif index == columns.id:
         if word == "":
             raise DataFileError(columns.file, "the id is missing; write it, or remove the row", line, columns[index])

@@ -1,6 +1,7 @@
-"""Text files: where they come from, their lines or pieces, and errors that name the place.
+"""Files: where they come from, how they are written, their lines or pieces, and errors that name the place.
 
 A file is a path or an open file; gzip, bzip2 and xz are recognised by their first bytes, whatever the name says.
+Importing this loads neither NumPy nor a library of tables: the command line reads its help here.
 """
 
 from __future__ import annotations
@@ -9,9 +10,13 @@ import importlib
 import io
 import lzma
 import os
+import re
 import zlib
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from enum import StrEnum
+from itertools import chain
+from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
 Source: TypeAlias = "str | os.PathLike[str] | IO[str] | IO[bytes]"
@@ -23,8 +28,40 @@ NOT_TEXT = {
     b"\xff\xfe": "UTF-16 text: save it as UTF-8",
     b"\xfe\xff": "UTF-16 text: save it as UTF-8",
 }
+COMPRESSORS = {".bz2": "bz2", ".gz": "gzip", ".xz": "lzma"}  # by the end of a name that is to be written
 BYTE_ORDER_MARK = "\ufeff"
 PIECE = 2**20  # bytes
+LINES_AT_A_TIME = 1000
+
+
+class Format(StrEnum):
+    """How a table is written."""
+
+    AUTO = "auto"
+    CSV = "csv"
+    SVMLIGHT = "svmlight"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+    NPY = "npy"
+    NPZ = "npz"
+
+
+MAGIC = {b"PAR1": Format.PARQUET, b"ARROW1": Format.ARROW, b"\x93NUMPY": Format.NPY, b"PK\x03\x04": Format.NPZ}
+SUFFIXES = {
+    ".arrow": Format.ARROW,
+    ".arrows": Format.ARROW,
+    ".csv": Format.CSV,
+    ".feather": Format.ARROW,
+    ".libsvm": Format.SVMLIGHT,
+    ".npy": Format.NPY,
+    ".npz": Format.NPZ,
+    ".parquet": Format.PARQUET,
+    ".svm": Format.SVMLIGHT,
+    ".svml": Format.SVMLIGHT,
+    ".svmlight": Format.SVMLIGHT,
+    ".tsv": Format.CSV,
+}
+SVMLIGHT_ROW = re.compile(r"\s*[-+.\w]+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
 
 
 class DataFileError(ValueError):
@@ -88,27 +125,80 @@ def name_of(source: Source) -> str:
     return name if isinstance(name, str) else "the data"
 
 
-def lines_of(source: Source) -> Generator[str, None, None]:
-    """The lines, decoded as UTF-8, each with its end; a byte order mark is dropped.
+def rewindable(source: Source) -> Source:
+    """A path as text; an open file, as one that can be looked at before it is read."""
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    if isinstance(source, io.BytesIO | io.StringIO):
+        return source
+    content = source.read()
+    stream = io.StringIO(content) if isinstance(content, str) else io.BytesIO(content)
+    stream.name = getattr(source, "name", None)
+    return stream
 
-    A line ends with \\n, \\r\\n or \\r. What is not text is refused with its line.
+
+def suffix_of(file: str) -> str:
+    """The end of a name that says how the file is written, before that of its compression."""
+    suffixes = [suffix.lower() for suffix in Path(file).suffixes]
+    while suffixes and suffixes[-1] in COMPRESSORS:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def recognise(source: Source) -> Format:
+    """By the first bytes; by the name; where both say nothing, by the first line that is not empty."""
+    if isinstance(source, str):
+        with open(source, "rb") as file:
+            start: bytes | str = file.read(8)
+    else:
+        start = cast("IO[bytes]", source).read(8)
+        cast("IO[bytes]", source).seek(0)
+    for magic, found in MAGIC.items():
+        if isinstance(start, bytes) and start.startswith(magic):
+            return found
+    if isinstance(source, str) and (suffix := suffix_of(source)) in SUFFIXES:
+        return SUFFIXES[suffix]
+    with closing(lines_of(source)) as lines:
+        told = (line for line in chain.from_iterable(lines) if line.strip() and not line.startswith("#"))
+        is_svmlight = SVMLIGHT_ROW.fullmatch(next(told, "").strip())
+    if not isinstance(source, str | os.PathLike):
+        source.seek(0)
+    return Format.SVMLIGHT if is_svmlight else Format.CSV
+
+
+def lines_of(source: Source) -> Generator[list[str], None, None]:
+    """The lines, some at a time, decoded as UTF-8, each with its end; a byte order mark is dropped.
+
+    A line ends with \\n, \\r\\n or \\r. What is not text is refused with its line, once the lines before it are given.
     """
     name = name_of(source)
     if isinstance(source, str | os.PathLike):
         with open(source, "rb") as file:
-            yield from lines_of_bytes(file, name)
+            yield from lines_of(file)
         return
-    if isinstance(source.read(0), bytes):
-        yield from lines_of_bytes(cast("IO[bytes]", source), name)
-        return
-    for number, line in enumerate(cast("IO[str]", source), 1):
-        yield checked(line, name, number)
+    some: list[str] = []
+    problem = None
+    try:
+        for line in decoded_lines(source, name):
+            some.append(line)
+            if len(some) == LINES_AT_A_TIME:
+                yield some
+                some = []
+    except DataFileError as error:
+        problem = error
+    yield some
+    if problem is not None:
+        raise problem
 
 
-def lines_of_bytes(file: IO[bytes], name: str) -> Iterator[str]:
+def decoded_lines(source: IO[str] | IO[bytes], name: str) -> Iterator[str]:
+    if isinstance(source.read(0), str):
+        for number, text in enumerate(cast("IO[str]", source), 1):
+            yield checked(text, name, number)
+        return
     number = 0
     with damage_refused(name):
-        for chunk in unpacked(file, name):
+        for chunk in unpacked(cast("IO[bytes]", source), name):
             for raw in chunk.splitlines(keepends=True) if b"\r" in chunk else (chunk,):
                 number += 1
                 yield decoded(raw, name, number)

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from maxmargin.data.frames import Frame
 from maxmargin.reading.cells import column_of, ids_of, labels_of, numbers_in, weights_of, words_of
 from maxmargin.reading.columns import ColumnName, Columns, LabelledTable, Roles
 from maxmargin.reading.files import DataFileError, shortened
@@ -115,14 +116,9 @@ def as_objects(column: Any) -> NDArray[Any]:
     return cells
 
 
-def frame_columns(file: str, frame: Any) -> TypedColumns:
+def frame_columns(file: str, frame: Frame) -> TypedColumns:
     """Of a data frame of pandas, Polars or their like; its index is no column."""
-    columns = list(frame.columns)
-    names = [str(name) for name in columns]
-    by_place = getattr(frame, "iloc", None)  # in pandas, 1 and 1.0 and True are the same name, and may be two columns
-    if by_place is not None:
-        return TypedColumns(file, names, len(names), lambda index: by_place[:, index])
-    return TypedColumns(file, names, len(names), lambda index: frame[columns[index]])
+    return TypedColumns(file, [str(name) for name in frame.names], len(frame.names), frame.cells)
 
 
 def array_columns(file: str, table: NDArray[Any]) -> TypedColumns:

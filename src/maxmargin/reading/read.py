@@ -14,21 +14,17 @@ text, with the database beside it: read_table("SELECT ...", database="duckdb:FIL
 
 from __future__ import annotations
 
-import io
 import os
-import re
 from collections.abc import Collection
-from contextlib import closing
-from enum import StrEnum
-from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
+from maxmargin.data.frames import frame_of
 from maxmargin.reading.columns import ColumnName, LabelledTable, Roles
 from maxmargin.reading.csv import read_csv_columns
 from maxmargin.reading.databases import query_columns
-from maxmargin.reading.files import DataFileError, Source, lines_of, name_of
+from maxmargin.reading.files import DataFileError, Format, Source, name_of, recognise, rewindable
 from maxmargin.reading.frames import (
     TypedColumns,
     array_columns,
@@ -40,37 +36,6 @@ from maxmargin.reading.frames import (
     read_npz,
     table_of,
 )
-
-
-class Format(StrEnum):
-    """How a table is written."""
-
-    AUTO = "auto"
-    CSV = "csv"
-    SVMLIGHT = "svmlight"
-    PARQUET = "parquet"
-    ARROW = "arrow"
-    NPY = "npy"
-    NPZ = "npz"
-
-
-MAGIC = {b"PAR1": Format.PARQUET, b"ARROW1": Format.ARROW, b"\x93NUMPY": Format.NPY, b"PK\x03\x04": Format.NPZ}
-COMPRESSED = {".bz2", ".gz", ".xz"}
-SUFFIXES = {
-    ".arrow": Format.ARROW,
-    ".arrows": Format.ARROW,
-    ".csv": Format.CSV,
-    ".feather": Format.ARROW,
-    ".libsvm": Format.SVMLIGHT,
-    ".npy": Format.NPY,
-    ".npz": Format.NPZ,
-    ".parquet": Format.PARQUET,
-    ".svm": Format.SVMLIGHT,
-    ".svml": Format.SVMLIGHT,
-    ".svmlight": Format.SVMLIGHT,
-    ".tsv": Format.CSV,
-}
-SVMLIGHT_ROW = re.compile(r"\s*[-+.\w]+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
 
 
 def read_table(
@@ -167,54 +132,18 @@ def listed(names: Collection[ColumnName]) -> tuple[ColumnName, ...]:
 
 def columns_in_memory(source: Any) -> TypedColumns | None:
     """The columns of what is no file."""
+    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        return None
     if isinstance(source, np.ndarray):
         return array_columns("the data", source)
-    if hasattr(source, "columns") and hasattr(source, "to_numpy"):
-        return frame_columns("the data", source)
+    frame = frame_of(source)
+    if frame is not None:
+        return arrow_columns("the data", frame.native) if frame.is_arrow else frame_columns("the data", frame)
     if hasattr(source, "__arrow_c_stream__"):
         return arrow_columns("the data", source)
-    if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
-        raise TypeError(
-            f"a table is a path, an open file, a data frame, an Arrow stream or an array, not {type(source).__name__}"
-        )
-    return None
-
-
-def rewindable(source: Source) -> Source:
-    """A path as text; an open file, as one that can be looked at before it is read."""
-    if isinstance(source, str | os.PathLike):
-        return os.fspath(source)
-    if isinstance(source, io.BytesIO | io.StringIO):
-        return source
-    content = source.read()
-    stream = io.StringIO(content) if isinstance(content, str) else io.BytesIO(content)
-    stream.name = getattr(source, "name", None)
-    return stream
-
-
-def recognise(source: Source) -> Format:
-    """By the first bytes; by the name; where both say nothing, by the first line that is not empty."""
-    if isinstance(source, str):
-        with open(source, "rb") as file:
-            start: bytes | str = file.read(8)
-    else:
-        start = cast("IO[bytes]", source).read(8)
-        cast("IO[bytes]", source).seek(0)
-    for magic, found in MAGIC.items():
-        if isinstance(start, bytes) and start.startswith(magic):
-            return found
-    if isinstance(source, str):
-        suffixes = [suffix.lower() for suffix in Path(source).suffixes]
-        while suffixes and suffixes[-1] in COMPRESSED:
-            suffixes.pop()
-        if suffixes and suffixes[-1] in SUFFIXES:
-            return SUFFIXES[suffixes[-1]]
-    with closing(lines_of(source)) as lines:
-        told = (line for line in lines if line.strip() and not line.startswith("#"))
-        is_svmlight = SVMLIGHT_ROW.fullmatch(next(told, "").strip())
-    if not isinstance(source, str | os.PathLike):
-        source.seek(0)
-    return Format.SVMLIGHT if is_svmlight else Format.CSV
+    raise TypeError(
+        f"a table is a path, an open file, a data frame, an Arrow stream or an array, not {type(source).__name__}"
+    )
 
 
 def read_sparse(

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maxmargin.cli.console import UserError, messages
-from maxmargin.cli.datafile import DataFile, Format, read
+from maxmargin.cli.options import ReadingOptions
 from maxmargin.cli.preparation import count_unknown, fills_in, numbers_of
+from maxmargin.cli.tables import DataFile, Expected, read
 
 if TYPE_CHECKING:
     from maxmargin.persistence import Fingerprint
@@ -125,13 +126,10 @@ def load_model(path: str, n_columns: int | None = None, any_estimator: bool = Fa
 def load_and_read(
     model: str,
     data: str,
-    format: Format,
-    label: str | None,
-    header: bool,
+    options: ReadingOptions,
     any_estimator: bool = False,
     needs_labels: bool = True,
     any_labels: bool = False,
-    **options: Any,
 ) -> tuple[Model, DataFile]:
     """A model, and a file as the model needs it: its columns, by their names; missing cells if it can fill them in.
 
@@ -139,19 +137,13 @@ def load_and_read(
     """
     loaded = load_model(model, any_estimator=any_estimator)
     classes = None if any_labels else getattr(loaded.classifier, "classes_", None)
-    with messages.status(f"Reading {data}"):
-        table = read(
-            data,
-            format,
-            label,
-            header,
-            **options,
-            expected=loaded.expected,
-            columns_by=loaded.columns_by,
-            classes=None if classes is None else classes.tolist(),
-            impute=fills_in(loaded.scaler),
-            needs_labels=needs_labels,
-        )
+    expected = Expected(
+        loaded.expected,
+        loaded.columns_by,
+        None if classes is None else classes.tolist(),
+        fills_in(loaded.scaler),
+    )
+    table = read(data, options, model=expected, needs_labels=needs_labels)
     if needs_labels and classes is not None:
         loaded.refuse_unknown_labels(table)
     return (load_model(model, table.X.shape[1]) if loaded.is_text else loaded), table
@@ -235,23 +227,3 @@ def save_model(scaler: Any, classifier: Any, data: DataFile, path: str) -> None:
         raise UserError(str(error)) from None
     except OSError as error:
         raise UserError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from None
-
-
-def read_class_weight(given: list[str] | None, labels: list[Any]) -> Any:
-    """None, "balanced", or a dict, from LABEL=WEIGHT."""
-    if not given:
-        return None
-    if given == ["balanced"]:
-        return "balanced"
-    weights: dict[Any, float] = dict.fromkeys(labels, 1.0)
-    known = {str(label): label for label in labels}
-    for entry in given:
-        label, _, weight = entry.rpartition("=")
-        if label not in known:
-            shown = ", ".join(known)
-            raise UserError(f"--class-weight {entry!r} must be LABEL=WEIGHT, with one of {shown}; or balanced")
-        try:
-            weights[known[label]] = float(weight)
-        except ValueError:
-            raise UserError(f"--class-weight {entry!r}: {weight!r} is not a number") from None
-    return weights
