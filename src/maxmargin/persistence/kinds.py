@@ -143,41 +143,53 @@ def stored_in(kind: Any) -> Stored | None:
     return next((one for one in metadata if isinstance(one, Stored)), None)
 
 
-@functools.cache
-def without_rules(kind: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A kind without its rules, and the rules; a whole number has some bounds in any case."""
+class Form(NamedTuple):
+    """A kind taken apart: list[int] is list of (int,); with the rules that stand beside it."""
+
+    origin: Any
+    inner: tuple[Any, ...]
+    rules: tuple[Any, ...]
+
+
+def take_apart(kind: Any) -> Form:
+    """A whole number has some bounds in any case."""
     base, *rules = typing.get_args(kind) if typing.get_origin(kind) is Annotated else (kind,)
     if base is int and not any(isinstance(rule, Between) for rule in rules):
         rules = [Between(0), *rules]
-    return base, tuple(rule for rule in rules if not isinstance(rule, Stored))
+    rules = [rule for rule in rules if not isinstance(rule, Stored)]
+    return Form(typing.get_origin(base) or base, typing.get_args(base), tuple(rules))
+
+
+form_of: Callable[[Any], Form] = functools.cache(take_apart)
 
 
 def words_for(kind: Any, sizes: Sizes) -> str:
     """What a value of this kind is, in a sentence."""
-    base, rules = without_rules(kind)
-    origin, inner = typing.get_origin(base), typing.get_args(base)
+    origin, inner, rules = form_of(kind)
     if origin in UNIONS:
         said = " or ".join(words_for(one, sizes) for one in inner)
-    elif origin is Literal or is_enum(base):
-        options = [repr(option) for option in (inner or base.__members__)]
+    elif origin is Literal or is_enum(origin):
+        options = [repr(option) for option in (inner or origin.__members__)]
         said = f"one of {', '.join(options)}" if len(options) > 1 else options[0]
     elif origin is tuple and inner[-1] is not Ellipsis:
         said = f"a list of {len(inner)}"
     else:
-        said = NOUNS.get(base, "a list" if origin in (list, tuple) else "an object with fields")
+        said = NOUNS.get(origin, "a list" if origin in (list, tuple) else "an object with fields")
     for rule in rules:
         said = rule.words(said, sizes)
     return said
 
 
-def fits_plainly(origin: Any, options: tuple[Any, ...], value: Any) -> bool:
+def fits_plainly(origin: Any, inner: tuple[Any, ...], value: Any) -> bool:
     """Whether a value is of a kind that is read as it is."""
-    if origin is Literal:
-        return any(value == option and type(value) is type(option) for option in options)
-    if origin is int:
-        return is_whole(value)
     if origin is str:
         return is_text(value)
+    if origin is int:
+        return is_whole(value)
+    if origin is Literal:
+        return any(value == option and type(value) is type(option) for option in inner)
+    if origin is list:
+        return inner == (Any,) and isinstance(value, list)
     return origin in (bool, dict, NOTHING) and isinstance(value, origin)
 
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -38,11 +37,11 @@ from maxmargin.persistence.kinds import (
     Sizes,
     Stored,
     fits_plainly,
+    form_of,
     is_enum,
     is_number,
     members_of,
     shown,
-    without_rules,
     words_for,
 )
 
@@ -73,59 +72,65 @@ class Reader:
 
     def value(self, kind: Any, value: Any, place: str) -> Any:
         """The value, if it is of this kind and as its rules say."""
-        base, rules = without_rules(kind)
-        made = self.plain_value(base, value, place, kind)
-        if not all(rule.fits(made, self.sizes) for rule in rules):
-            raise self.refusal(kind, value, place)
+        made = self.plain_value(kind, value, place)
+        for rule in form_of(kind).rules:
+            if not rule.fits(made, self.sizes):
+                raise self.refusal(kind, value, place)
         return made
 
     def refusal(self, kind: Any, value: Any, place: str) -> Refusal:
         return Refusal(f"{place or self.root} must be {words_for(kind, self.sizes)}, not {shown(value)}", place)
 
-    def plain_value(self, kind: Any, value: Any, place: str, whole: Any) -> Any:
-        """The value as its kind has it, whatever the rules are; `whole` is the kind with its rules."""
-        origin, inner = typing.get_origin(kind) or kind, typing.get_args(kind)
-        if origin is Any:
+    def plain_value(self, kind: Any, value: Any, place: str) -> Any:
+        """The value as its kind has it, whatever the rules are."""
+        origin, inner, _ = form_of(kind)
+        if origin is Any or fits_plainly(origin, inner, value):
             return value
         if origin in UNIONS:
-            return self.one_of_several(inner, value, place, whole)
+            return self.one_of_several(kind, value, place)
         if origin is float:
-            return self.number(value, place, whole)
+            return self.number(kind, value, place)
         if members_of(origin) is not None:
             with self.fields(value, place) as fields:
                 return fields.read(origin)
-        if kind == list[Any] and isinstance(value, list):
-            return list(value)
         if origin in (list, tuple) and isinstance(value, list):
-            kinds = inner if origin is tuple and inner[-1] is not Ellipsis else [inner[0]] * len(value)
-            if len(kinds) == len(value):
-                places = [f"{place}[{index}]" for index in range(len(value))]
-                return origin(map(self.value, kinds, value, places))
-        elif is_enum(origin) and isinstance(value, str) and value in origin.__members__:
+            return self.entries(kind, value, place)
+        if is_enum(origin) and isinstance(value, str) and value in origin.__members__:
             return origin[value]
-        elif fits_plainly(origin, inner, value):
-            return value
-        raise self.refusal(whole, value, place)
+        raise self.refusal(kind, value, place)
 
-    def one_of_several(self, kinds: tuple[Any, ...], value: Any, place: str, whole: Any) -> Any:
+    def one_of_several(self, kind: Any, value: Any, place: str) -> Any:
         """The value as the first kind that takes it."""
-        others = [kind for kind in kinds if kind is not NOTHING]
+        kinds = form_of(kind).inner
+        others = [one for one in kinds if one is not NOTHING]
         if value is None and len(others) < len(kinds):
             return None
         if len(others) == 1:  # which says best what is wrong
             return self.value(others[0], value, place)
-        for kind in others:
+        for one in others:
             try:
-                return self.value(kind, value, place)
+                return self.value(one, value, place)
             except Refusal:
                 pass
-        raise self.refusal(whole, value, place)
+        raise self.refusal(kind, value, place)
 
-    def number(self, value: Any, place: str, whole: Any) -> float:
+    def entries(self, kind: Any, value: list[Any], place: str) -> Any:
+        """A list or tuple. Names of columns can be many: what is read as it is needs no place of its own."""
+        origin, inner, _ = form_of(kind)
+        has_own_kinds = origin is tuple and inner[-1] is not Ellipsis
+        if has_own_kinds and len(inner) != len(value):
+            raise self.refusal(kind, value, place)
+        entry, of_entry, rules = form_of(inner[0])
+        if not has_own_kinds and not rules and all(fits_plainly(entry, of_entry, one) for one in value):
+            return origin(value)
+        kinds = inner if has_own_kinds else inner[:1] * len(value)
+        return origin(self.value(one, value[i], f"{place}[{i}]") for i, one in enumerate(kinds))
+
+    def number(self, kind: Any, value: Any, place: str) -> float:
         if isinstance(value, dict) and set(value) == {"number"} and isinstance(value["number"], str):
             value = SPELT.get(value["number"], value)
         if not is_number(value):
-            raise self.refusal(whole, value, place)
+            raise self.refusal(kind, value, place)
         try:
             return float(value)
         except OverflowError:
@@ -193,10 +198,9 @@ class Fields:
         """One field of a dataclass: an array, or a value of the document."""
         kind = self.reader.kinds.get(name, member.kind)
         if member.stored is not None:
-            base, rules = without_rules(kind)
-            own, may_be_missing = member.stored.name or name, NOTHING in typing.get_args(base)
-            is_missing = may_be_missing and own not in self.reader.arrays
-            return None if is_missing else self.reader.array(own, member.stored, rules)
+            own, form = member.stored.name or name, form_of(kind)
+            is_missing = own not in self.reader.arrays and NOTHING in form.inner
+            return None if is_missing else self.reader.array(own, member.stored, form.rules)
         default = self.reader.missing.get(name, member.default)
         return default if name not in self.left and default is not dataclasses.MISSING else self.take(name, kind)
 
