@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.reading.csv import read_csv
-from maxmargin.reading.files import DataFileError
+from maxmargin.reading.files import LINES_AT_A_TIME, DataFileError
 
 GOOD = "height,width,label\n1.5,2,cat\n3,-4e-3,dog\n"
 
@@ -233,3 +233,16 @@ def test_any_bytes_are_read_or_refused(raw):
         table = read(raw)
         assert np.isfinite(table.X).all()
         assert table.X.shape[0] == len(table.y) == len(table.lines)
+
+
+@pytest.mark.parametrize("rows", [3, LINES_AT_A_TIME - 2, LINES_AT_A_TIME, LINES_AT_A_TIME + 2])
+def test_what_is_wrong_first_is_told_first(rows):
+    """Lines come some at a time: one that is no text does not hide a cell before it, wherever the two stand."""
+    good, bad_cell, no_text = b"1,2,u\n" * rows, b"1,x,u\n", b"1,\xff,u\n"
+    with pytest.raises(DataFileError, match="'x' is not a number") as told:
+        read_csv(io.BytesIO(b"a,b,y\n" + good + bad_cell + no_text), label="y")
+    assert told.value.line == rows + 2
+    with pytest.raises(DataFileError, match="is not UTF-8") as told:
+        read_csv(io.BytesIO(b"a,b,y\n" + good + no_text + bad_cell), label="y")
+    assert told.value.line == rows + 2
+    assert read_csv(io.BytesIO(b"a,b,y\n" + good + b"3,4,v"), label="y").X.shape == (rows + 1, 2)

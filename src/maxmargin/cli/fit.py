@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -127,23 +127,52 @@ def fit(
     refuse_a_measure(table, labels)
     classifier = make_classifier(asked, labels, settings)
     preparation = preparation_of(table, asked.scale, reading.impute)
-    return int(run(classifier, preparation, table, exact, as_json, limit, output, kept))
+    found = run(classifier, preparation, table, exact, limit, kept)
+    unwritten = None
+    if output is not None and found.has_planes:
+        try:
+            save_model(preparation, classifier, table, output)
+        except UserError as error:  # a full disk: what was found is told nevertheless
+            unwritten = error
+    written = output if found.has_planes and unwritten is None else None
+    code = ExitCode.ERROR if unwritten is not None else found.code
+    if as_json:
+        failure = {} if unwritten is None else {"error": str(unwritten)}
+        told = for_machines(classifier, preparation, table, found)
+        proof = certificate_for_machines(found.certificate, found.verification)
+        say_json({**told, "model": written, "exit_code": int(code), **failure, **proof})
+    else:
+        tell(classifier, preparation, table, found)
+        if written is not None:
+            say(f"Written to {written}")
+    if unwritten is not None:
+        raise unwritten
+    return int(code)
+
+
+class Found(NamedTuple):
+    """What a fit has found, how long it took, and whether its proof holds; after Ctrl-C, what was found so far."""
+
+    certificate: Any
+    verification: Any
+    accuracy: float | None
+    seconds: float
+    compiling: float
+    is_interrupted: bool
+    has_planes: bool  # to be written; otherwise it is proven that there are none
+
+    @property
+    def code(self) -> ExitCode:
+        return ExitCode.INTERRUPTED if self.is_interrupted else exit_code(self.certificate, self.verification)
 
 
 def run(
-    classifier: Any,
-    preparation: Any,
-    table: DataFile,
-    exact: bool,
-    as_json: bool,
-    limit: TimeLimit,
-    output: str | None,
-    kept: CheckpointOptions,
-) -> ExitCode:
-    """Fit, check, keep, tell. After Ctrl-C what was found so far is kept and told."""
+    classifier: Any, preparation: Any, table: DataFile, exact: bool, limit: TimeLimit, kept: CheckpointOptions
+) -> Found:
+    """Fit, and check what is found."""
     from maxmargin.estimators.no_plane import NoPlaneError
 
-    interrupted, watch = False, Stopwatch()
+    is_interrupted, has_planes, watch = False, True, Stopwatch()
     with in_a_sentence(table.name):
         X = prepare(table, preparation)
         if limit.seconds is not None:
@@ -153,57 +182,47 @@ def run(
                 fit_or_go_on(classifier, X, table.y, weights_for(classifier, table), kept)
             certificate = classifier.certificate_
         except NoPlaneError as error:
-            certificate, output = error.certificate, None
+            certificate, has_planes = error.certificate, False
         except KeyboardInterrupt:
             if not hasattr(classifier, "certificate_"):
                 raise
-            certificate, interrupted = classifier.certificate_, True
-        if kept.checkpoint is not None and (interrupted or "TIME" in status_of(classifier)):
+            certificate, is_interrupted = classifier.certificate_, True
+        if kept.checkpoint is not None and (is_interrupted or "TIME" in status_of(classifier)):
             messages.print(f"The run is kept in {kept.checkpoint}: the same command with --resume goes on with it.")
         if limit.seconds is not None:
             classifier.set_params(max_time=limit.seconds)  # as the user gave it
         seconds, compiling = watch.seconds, watch.compiling
         verification = certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)
-    code = ExitCode.INTERRUPTED if interrupted else exit_code(certificate, verification)
     accuracy = float(classifier.score(X, table.y)) if hasattr(classifier, "classes_") else None
-    unwritten = None
-    if output is not None:
-        try:
-            save_model(preparation, classifier, table, output)
-        except UserError as error:  # a full disk: what was found is told nevertheless
-            unwritten, output, code = error, None, ExitCode.ERROR
-    taken, scaling = report_of(table, preparation), scaling_of(preparation)
-    found = {
+    return Found(certificate, verification, accuracy, seconds, compiling, is_interrupted, has_planes)
+
+
+def for_machines(classifier: Any, preparation: Any, table: DataFile, found: Found) -> dict[str, Any]:
+    """What was done, as plain values."""
+    return {
         **describe(table),
         "algorithm": type(classifier).__name__,
         "parameters": {name: value for name, value in classifier.get_params().items() if value is not None},
-        "scaling": scaling,
-        "columns_taken": taken,
+        "scaling": scaling_of(preparation),
+        "columns_taken": report_of(table, preparation),
         "status": status_of(classifier),
-        "accuracy": accuracy,
-        "seconds": seconds,
-        "seconds_compiling": compiling,
-        "model": output,
-        "exit_code": int(code),
+        "accuracy": found.accuracy,
+        "seconds": found.seconds,
+        "seconds_compiling": found.compiling,
     }
-    if as_json:
-        failure = {} if unwritten is None else {"error": str(unwritten)}
-        say_json({**found, **failure, **certificate_for_machines(certificate, verification)})
-    else:
-        say(headline(table))
-        columns = "columns" if not table.texts else "columns of numbers"
-        how = f"the {columns} {'as they are' if scaling is None else f'scaled by {scaling}'}"
-        say(f"{type(classifier).__name__} on {how}, {time_told(seconds, compiling)}")
-        for sentence in sentences_of(taken):
-            say(sentence)
-        tell_certificate(certificate, verification)
-        if accuracy is not None:
-            say(f"  {accuracy:.2%} of these rows get their own label")
-        if output is not None:
-            say(f"Written to {output}")
-    if unwritten is not None:
-        raise unwritten
-    return code
+
+
+def tell(classifier: Any, preparation: Any, table: DataFile, found: Found) -> None:
+    """The same for people, and what is proven."""
+    say(headline(table))
+    columns, scaling = "columns" if not table.texts else "columns of numbers", scaling_of(preparation)
+    how = f"the {columns} {'as they are' if scaling is None else f'scaled by {scaling}'}"
+    say(f"{type(classifier).__name__} on {how}, {time_told(found.seconds, found.compiling)}")
+    for sentence in sentences_of(report_of(table, preparation)):
+        say(sentence)
+    tell_certificate(found.certificate, found.verification)
+    if found.accuracy is not None:
+        say(f"  {found.accuracy:.2%} of these rows get their own label")
 
 
 def weights_for(classifier: Any, table: DataFile) -> dict[str, Any]:
