@@ -36,8 +36,17 @@ class Trace:
         self._kept: list[tuple[int, int, float, Vector, Vector, float]] = []
         self._last: tuple[int, int, float, Vector, Vector, float] | None = None
 
-    def append(self, row: int, violation: float, before: Vector, after: Vector, bound: float) -> None:
-        """Add one update; `before` and `after` are copied."""
+    @property
+    def until_next(self) -> int:
+        """How many updates the solver may make at once before the next one that is asked for: each may be the last."""
+        return 0
+
+    def skip(self, updates: int) -> None:
+        """So many updates were made at once."""
+        self.n_updates += updates
+
+    def append(self, row: int, violation: float, before: Vector, after: Vector, bound: float, a: Vector) -> None:
+        """Add one update; `before` and `after` are copied, the weights `a` of the rows are not kept."""
         self.n_updates += 1
         entry = (self.n_updates, row, violation, before.copy(), after.copy(), bound)
         self._last = entry
