@@ -12,7 +12,7 @@ from maxmargin.playground.drawing import hulls_of, picture_of
 from maxmargin.playground.fits import Fit, Stopped, fit_state
 from maxmargin.playground.messages import State
 from maxmargin.playground.proofs import certificate_of, conditions_of, theorems_of
-from maxmargin.playground.rounds import rounds_of
+from maxmargin.playground.steps import rounds_of
 from maxmargin.plots.shapes import Box
 
 ROUNDS_SHOWN = 16

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
 from maxmargin.problems.state import Kept, State, resumed, varying
-from maxmargin.problems.trace import Trace
+from maxmargin.problems.trace import UpdateObserver
 from maxmargin.problems.visits import Order
 
 UNLIMITED = 2**62
@@ -108,7 +108,7 @@ class Learner(ABC):
         """The plane as it is now."""
 
 
-def learn(start: Callable[[], Learner], budget: Budget, trace: Trace | None) -> SolverRun:
+def learn(start: Callable[[], Learner], budget: Budget, trace: UpdateObserver | None) -> SolverRun:
     """Visit rows until none is a mistake, or the budget is spent and a mistake is left."""
     learner = start()
     state, n = learner.state, len(learner.state.counts)
@@ -153,7 +153,7 @@ def visited(learner: Learner, order: NDArray[np.intp], start: int, most: int) ->
     return found
 
 
-def traced(learner: Learner, order: NDArray[np.intp], start: int, most: int, trace: Trace) -> Visits:
+def traced(learner: Learner, order: NDArray[np.intp], start: int, most: int, trace: UpdateObserver) -> Visits:
     """The same in pieces, with a look at each update that the trace asks for."""
     while True:
         skipped = min(trace.until_next, most)

@@ -16,6 +16,7 @@ Reference: [aizerman1964], [novikov1962].
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ from maxmargin.data.matrix import Vector
 from maxmargin.problems.kernels import Kernel, Points
 from maxmargin.problems.protocol import Iterate, Run
 from maxmargin.problems.state import varying
-from maxmargin.problems.trace import Trace
+from maxmargin.problems.trace import UpdateObserver
 from maxmargin.problems.visits import Order
 from maxmargin.solvers.mistakes.driver import Budget, Learner, MistakeState, Visits, learn
 from maxmargin.solvers.mistakes.kernel_memory import KernelMemory, is_ready, move
@@ -91,10 +92,12 @@ class KernelPerceptronRule(Learner):
         return Visits(position, updates, clean, is_full and not self.is_missing, row, violation)
 
     def weights(self) -> Vector:
-        return self.state.counts * self.signs
+        """The coefficients c_i y_i, and the bias that they make."""
+        coefficients = self.state.counts * self.signs
+        return np.append(coefficients, coefficients.sum() if self.lift else 0.0)
 
     def bound(self) -> float:
-        return float(np.sqrt(self.weights() @ self.state.values)) / self.state.updates
+        return math.sqrt(max(0.0, float(self.weights()[:-1] @ self.state.values))) / self.state.updates
 
     def iterate(self, proposes: bool, sweeps: int) -> Iterate:
         state, no_plane = self.state, np.zeros(0)
@@ -110,7 +113,7 @@ def kernel_perceptron(
     fit_intercept: bool,
     seed: int | None,
     max_sweeps: int,
-    trace: Trace | None = None,
+    trace: UpdateObserver | None = None,
 ) -> Run:
     """An iterate after each sweep, and before rows of the kernel are made; it proposes when a sweep had no mistake.
 

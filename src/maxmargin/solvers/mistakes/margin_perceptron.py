@@ -19,7 +19,7 @@ import math
 
 from maxmargin.problems.protocol import Run
 from maxmargin.problems.statement import Separation
-from maxmargin.problems.trace import Trace
+from maxmargin.problems.trace import UpdateObserver
 from maxmargin.problems.visits import Order
 from maxmargin.solvers.mistakes.driver import UNLIMITED, Budget, SearchState, halving
 from maxmargin.solvers.mistakes.perceptron import longest_row, perceptron
@@ -31,7 +31,7 @@ def margin_perceptron(
     order: Order = Order.CYCLIC,
     seed: int = 0,
     max_updates: int = UNLIMITED,
-    trace: Trace | None = None,
+    trace: UpdateObserver | None = None,
 ) -> Run:
     """The iterates of the phases, with all updates counted; it proposes when a phase ends by itself."""
     radius = longest_row(problem)

@@ -29,7 +29,7 @@ from maxmargin.data.rows import add, dot, rows_of
 from maxmargin.problems.protocol import Iterate, Run
 from maxmargin.problems.state import varying
 from maxmargin.problems.statement import Separation
-from maxmargin.problems.trace import Trace
+from maxmargin.problems.trace import UpdateObserver
 from maxmargin.problems.visits import Order
 from maxmargin.solvers.mistakes.driver import UNLIMITED, Budget, Learner, MistakeState, Visits, learn
 from maxmargin.solvers.passes import values_of
@@ -165,7 +165,7 @@ def perceptron(
     max_updates: int = UNLIMITED,
     max_sweeps: int = UNLIMITED,
     first_w: Vector | None = None,
-    trace: Trace | None = None,
+    trace: UpdateObserver | None = None,
 ) -> Run:
     """An iterate after each sweep (of a small table: after several); it proposes when no row is a violation.
 

@@ -44,7 +44,7 @@ from maxmargin.data.rows import DenseRows, rows_of
 from maxmargin.problems.protocol import Iterate, Run
 from maxmargin.problems.state import varying
 from maxmargin.problems.statement import Separation
-from maxmargin.problems.trace import Trace
+from maxmargin.problems.trace import UpdateObserver
 from maxmargin.problems.visits import Order
 from maxmargin.solvers.mistakes.driver import (
     UNLIMITED,
@@ -269,7 +269,7 @@ def winnow(
     seed: int = 0,
     max_updates: int = UNLIMITED,
     max_sweeps: int = UNLIMITED,
-    trace: Trace | None = None,
+    trace: UpdateObserver | None = None,
 ) -> Run:
     """Iterates with all updates counted; one proposes when no row is a mistake. epsilon=None searches.
 
