@@ -46,7 +46,10 @@ def test_lessons_are_complete():
 
 WRITTEN = {
     **dict.fromkeys(("title", "question", "answer"), "Some words."),
-    **{"name": "mine", "sentences": ["One.", "Two.", "Three."], "points": "xor", "algorithm": "perceptron"},
+    "name": "mine",
+    "sentences": ["One.", "Two.", "Three."],
+    "points": "xor",
+    "algorithm": "perceptron",
 }
 
 
