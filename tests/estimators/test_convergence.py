@@ -20,7 +20,7 @@ from maxmargin.problems.protocol import Anew, Iterate, Options, Run
 from maxmargin.run.control import Clock, Status
 from maxmargin.run.observers import observing
 from maxmargin.solve.soft_margin import prove
-from maxmargin.solvers.registry import labelled
+from maxmargin.solvers.registry import while_it_pays
 
 
 def warned_by(work):
@@ -256,7 +256,7 @@ def test_the_end_of_a_solver_is_its_own():
     solution, status = prove(Run(Anew(Options()), Solver()), Judge(), Clock(None, 0), None)
     assert status is Status.STALLED
     assert not solution.proposes
-    assert list(labelled(Solver(), "none", math.inf, 1e-3, [(0.0, math.inf)])) == []
+    assert list(while_it_pays(Solver(), "none", math.inf, 1e-3, [(0.0, math.inf)])) == []
 
     class Angry(Judge):
         def evaluate(self, iterate, **how):

@@ -40,7 +40,7 @@ from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.rows import rows_of
 from maxmargin.data.threads import check_interrupt
 from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
-from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
+from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Run
 from maxmargin.problems.state import Kept, State, resumed, varying
 from maxmargin.problems.statement import KernelMargin, SoftMargin
 from maxmargin.problems.trace import UpdateObserver
@@ -181,7 +181,7 @@ def stochastic_subgradient(
 
 def steps(
     problem: SoftMargin, state: SubgradientState, step: Step, seed: int | None, last: int, trace: UpdateObserver | None
-) -> SolverRun:
+) -> Iterates:
     """Up to sweep number `last`."""
     check_interrupt()
     run, n = state.run, problem.n_rows

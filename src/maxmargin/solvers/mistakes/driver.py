@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector
-from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
+from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Run
 from maxmargin.problems.state import Kept, State, resumed, varying
 from maxmargin.problems.trace import UpdateObserver
 from maxmargin.problems.visits import Order
@@ -108,7 +108,7 @@ class Learner(ABC):
         """The plane as it is now."""
 
 
-def learn(start: Callable[[], Learner], budget: Budget, trace: UpdateObserver | None) -> SolverRun:
+def learn(start: Callable[[], Learner], budget: Budget, trace: UpdateObserver | None) -> Iterates:
     """Visit rows until none is a mistake, or the budget is spent and a mistake is left."""
     learner = start()
     state, n = learner.state, len(learner.state.counts)
@@ -179,7 +179,7 @@ class SearchState(State):
     phase: State | Kept | None = varying(None)
 
 
-def halving(state: SearchState, n_rows: int, budget: Budget, phase_with: Callable[[float, Budget], Run]) -> SolverRun:
+def halving(state: SearchState, n_rows: int, budget: Budget, phase_with: Callable[[float, Budget], Run]) -> Iterates:
     """Phase after phase, each with half the number of the one before, until one ends by itself.
 
     The iterates are those of the phases, with all updates and sweeps counted.
