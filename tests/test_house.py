@@ -51,6 +51,15 @@ def test_public_names_are_listed():
     assert set(maxmargin.__all__) <= set(dir(maxmargin))
 
 
+def test_type_checkers_read_the_same_names():
+    """Every line of the table re-exports one name, in the form that strict type checkers take for public."""
+    body = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8")).body
+    lines = [statement for statement in body if isinstance(statement, ast.ImportFrom)]
+    assert [len(line.names) for line in lines] == [1] * len(lines)
+    assert all(line.names[0].asname == line.names[0].name for line in lines)
+    assert sorted(line.names[0].name for line in lines) == maxmargin.__all__
+
+
 def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = maxmargin.no_such_name

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import HardMarginSVM, KernelPerceptron, KernelSVM, LinearSVM, Perceptron, StochasticSVM, separability
-from maxmargin.certificates.html import WIDTH, bar_svg, bounds_of, certificate_html, verdict_html
+from maxmargin.certificates.html import WIDTH, bar_of, bar_svg, certificate_html, verdict_html
 from maxmargin.data import synthetic
 
 
@@ -81,6 +81,7 @@ def part_of(low, high, about_margin=False, positive="a", negative="b"):
     margins = {"margin_lower": low, "margin_upper": high} if about_margin else {"dual": low, "primal": high}
     return SimpleNamespace(
         is_about_margin=about_margin,
+        is_separable=None,
         positive=positive,
         negative=negative,
         verdict=SimpleNamespace(value="some verdict"),
@@ -91,23 +92,23 @@ def part_of(low, high, about_margin=False, positive="a", negative="b"):
 @pytest.mark.parametrize("about_margin", [True, False])
 def test_bounds_in_words(about_margin):
     name = "best margin" if about_margin else "least objective"
-    words, low, high = bounds_of(part_of(1.5, 2.0, about_margin))
+    words, low, high = bar_of(part_of(1.5, 2.0, about_margin))
     assert words == f"{name} between 1.5 and 2, relative gap 0.25"
     assert (low, high) == (1.5, 2.0)
-    assert bounds_of(part_of(0.0, 3.0, about_margin))[0] == f"{name} between 0 and 3, relative gap 1"
-    assert bounds_of(part_of(3.0, 3.0, about_margin))[1:] == (3.0, 3.0)
-    assert bounds_of(part_of(2.0 / 3.0, 1.0, about_margin))[0] == f"{name} between 0.666666 and 1, relative gap 0.34"
+    assert bar_of(part_of(0.0, 3.0, about_margin))[0] == f"{name} between 0 and 3, relative gap 1"
+    assert bar_of(part_of(3.0, 3.0, about_margin))[1:] == (3.0, 3.0)
+    assert bar_of(part_of(2.0 / 3.0, 1.0, about_margin))[0] == f"{name} between 0.666666 and 1, relative gap 0.34"
     for bad in ((0.0, 0.0), (0.0, math.inf), (2.0, 1.0), (0.0, math.nan), (0.0, -1.0)):
-        words, low, high = bounds_of(part_of(*bad, about_margin))
+        words, low, high = bar_of(part_of(*bad, about_margin))
         assert words == name
         assert math.isnan(low)
         assert math.isnan(high)
 
 
 def test_a_margin_that_may_be_negative_starts_at_zero():
-    assert bounds_of(part_of(-1.0, 2.0, about_margin=True))[1:] == (0.0, 2.0)
-    assert math.isnan(bounds_of(part_of(-1.0, 2.0))[1])
-    assert math.isnan(bounds_of(part_of(math.nan, 2.0))[1])
+    assert bar_of(part_of(-1.0, 2.0, about_margin=True))[1:] == (0.0, 2.0)
+    assert math.isnan(bar_of(part_of(-1.0, 2.0))[1])
+    assert math.isnan(bar_of(part_of(math.nan, 2.0))[1])
 
 
 def test_sides_and_bars_of_one_plane():

@@ -64,8 +64,10 @@ def test_what_is_printed():
     witness = dataclasses.replace(TRUE, verdict=Verdict.WEAKLY_SEPARABLE)
     assert judge.proven(witness).startswith("the hulls of the 2 witness rows meet")
     third = 1.0 / 3.0
-    assert judge.margin_between(third, third) == "the best margin lies between 0.333333333 and 0.333333334"
-    assert judge.objective_between(third, third) == "the least objective lies between 0.333333333 and 0.333333334"
+    proven = dataclasses.replace(TRUE, margin_lower=third, margin_upper=third)
+    assert judge.proven(proven) == "the best margin lies between 0.333333333 and 0.333333334"
+    open_below = dataclasses.replace(TRUE, margin_lower=-np.inf, margin_upper=third)
+    assert judge.proven(open_below) == "the best margin is at most 0.333333334"
 
 
 @both

@@ -13,13 +13,14 @@ from sklearn.preprocessing import StandardScaler
 
 import maxmargin
 from maxmargin import HardMarginSVM, KernelPerceptron, KernelSVM, LinearSVM, LinearSVMCV, StochasticSVM, path
+from maxmargin.certificates.rounding import rounded_gap
 from maxmargin.data.synthetic import flowers, overlapping, xor
-from maxmargin.estimators.convergence import End, Ending, collected, rounded_up, told_to
+from maxmargin.estimators.convergence import End, Ending, collected, told_to
 from maxmargin.problems.protocol import Anew, Iterate, Options, Run
 from maxmargin.run.control import Clock, Status
 from maxmargin.run.observers import observing
 from maxmargin.solve.soft_margin import prove
-from maxmargin.solvers.registry import labelled
+from maxmargin.solvers.registry import while_it_pays
 
 
 def warned_by(work):
@@ -95,7 +96,7 @@ def test_the_gap_of_two_classes_is_that_of_the_certificate():
 
 @pytest.mark.parametrize("gap", [1.0, 0.99999, 0.0951, 1.04e-7, 9.96e-3, 1e-300])
 def test_the_gap_is_rounded_up(gap):
-    assert gap <= float(rounded_up(gap)) <= 1.11 * gap
+    assert gap <= float(rounded_gap(gap)) <= 1.11 * gap
 
 
 def test_stalled_asks_for_other_columns():
@@ -255,7 +256,7 @@ def test_the_end_of_a_solver_is_its_own():
     solution, status = prove(Run(Anew(Options()), Solver()), Judge(), Clock(None, 0), None)
     assert status is Status.STALLED
     assert not solution.proposes
-    assert list(labelled(Solver(), "none", math.inf, 1e-3, [(0.0, math.inf)])) == []
+    assert list(while_it_pays(Solver(), "none", math.inf, 1e-3, [(0.0, math.inf)])) == []
 
     class Angry(Judge):
         def evaluate(self, iterate, **how):

@@ -8,7 +8,7 @@ import pytest
 from maxmargin import HardMarginSVM
 from maxmargin.playground.answers import answer
 from maxmargin.playground.challenge import challenge
-from maxmargin.playground.lessons import lessons
+from maxmargin.playground.lessons import lesson, lessons
 from maxmargin.playground.messages import read_line, read_state, read_view
 from maxmargin.playground.presets import points_named
 from maxmargin.playground.steps import steps
@@ -34,6 +34,42 @@ def test_every_lesson_has_its_exercise():
 @pytest.mark.parametrize("name", LESSONS)
 def test_the_exercise_shows_what_the_lesson_says(name):
     EXERCISES[name](LESSONS[name])
+
+
+def test_lessons_are_complete():
+    assert len({lesson["title"] for lesson in lessons()}) == len(lessons()) == len(LESSONS)
+    for one in lessons():
+        assert all(words.strip() == words and len(words) > 20 for words in one["sentences"])
+        for panel in (one["state"], one["state"] | (one["b"] or {})):
+            assert len(read_state(panel).points) >= 5
+
+
+WRITTEN = {
+    **dict.fromkeys(("title", "question", "answer"), "Some words."),
+    "name": "mine",
+    "sentences": ["One.", "Two.", "Three."],
+    "points": "xor",
+    "algorithm": "perceptron",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"tilte": "My own"}, "'mine' has a field 'tilte'"),
+        ({"sentences": ["One.", "Two."]}, "three sentences"),
+        ({"sentences": "One."}, "'sentences' of the lesson 'mine' is 'One.'"),
+        ({"mode": "film"}, "a mode of"),
+        ({"parameters": ["C"]}, "'parameters' of the lesson 'mine'"),
+    ],
+)
+def test_who_writes_a_lesson_is_told_what_is_wrong(change, named):
+    assert lesson(WRITTEN)["state"]["algorithm"] == "perceptron"
+    with pytest.raises(ValueError, match=named):
+        lesson({**WRITTEN, **change})
+    for field in WRITTEN:
+        with pytest.raises(ValueError, match=f"needs.*{field}|None.*needs"):
+            lesson({name: value for name, value in WRITTEN.items() if name != field})
 
 
 def asked(lesson, panel="a", question=answer, **changes):

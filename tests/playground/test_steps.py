@@ -8,8 +8,7 @@ import pytest
 from play_states import BENT, LINEAR, STRAIGHTENED, fitted, name_of, state_of, view_of
 
 from maxmargin.playground.messages import read_state, text_of
-from maxmargin.playground.one_step import MOST_BENT_STEPS, MOST_STEPS
-from maxmargin.playground.steps import steps
+from maxmargin.playground.steps import MOST_BENT_STEPS, MOST_STEPS, steps
 
 
 def stepped(case, preset="separable"):
@@ -163,8 +162,19 @@ def test_a_long_run_is_thinned_evenly_and_says_so():
     told = steps_only(("perceptron", {}), "rings")
     assert len(told["steps"]) <= MOST_STEPS < told["total"]
     assert f"{len(told['steps'])} of {told['total']:,}" in told["words"]
-    gaps = set(np.diff([one["number"] for one in told["steps"]])[:-1].tolist())
-    assert len(gaps) == 1
+    numbers = [one["number"] for one in told["steps"]]
+    assert (numbers[0], numbers[-1], len(numbers)) == (1, told["total"], MOST_STEPS)
+    gaps = np.diff(numbers)
+    assert gaps.max() - gaps.min() <= 1
+    for one in told["steps"]:  # the counts are known at every step, those of the updates between as well
+        assert sum(carrying["a"] for carrying in one["support"]) == one["number"]
+
+
+def test_the_stepped_run_is_the_run_that_is_answered():
+    """Winnow on points that no line separates: who looks at its updates must not change when the witness is asked."""
+    for case in (("winnow", {}), ("perceptron", {"order": "shuffled"}), ("margin_perceptron", {})):
+        told, model, _ = stepped(case, "overlapping")
+        assert told["total"] == model.n_updates_ == told["steps"][-1]["number"]
 
 
 def test_one_mistake_is_one_step():

@@ -11,7 +11,7 @@ from maxmargin.problems.losses import HINGE, SQUARED_HINGE
 from maxmargin.problems.protocol import Evaluation
 from maxmargin.problems.statement import SoftMargin, best_bias
 from maxmargin.solvers.coordinate_descent import descent as descent_module
-from maxmargin.solvers.coordinate_descent.descent import Descent, squares_of_rows
+from maxmargin.solvers.coordinate_descent.descent import CoordinateDescent, squares_of_rows
 from maxmargin.solvers.coordinate_descent.schedule import Schedule
 from maxmargin.solvers.coordinate_descent.visiting_order import shuffle
 
@@ -35,7 +35,7 @@ def problem_of(X, signs, C=1.0, loss=HINGE, bias=True):
 
 def descent_of(problem, rho=1e-6):
     least = rho if problem.fit_intercept else 0.0
-    return Descent(problem.X, problem.signs, problem.upper, problem.diagonal, least_rho=least, seed=0)
+    return CoordinateDescent(problem.X, problem.signs, problem.upper, problem.diagonal, least_rho=least, seed=0)
 
 
 def run_sweeps(descent, count):

@@ -10,8 +10,8 @@ import math
 from html import escape
 from typing import Any
 
-from maxmargin.certificates.report import sides
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.report import between, bounds_of, sides
+from maxmargin.certificates.rounding import rounded_up
 
 WIDTH, HEIGHT, STEP = 280.0, 12.0, 6.0  # of the bar, and from one stroke of the hatch to the next
 PARTS_SHOWN = 12
@@ -30,21 +30,18 @@ def certificate_html(certificate: Any) -> str:
 
 def verdict_html(part: Any) -> str:
     """The verdict on one plane in words, and its bounds as a bar."""
-    words, low, high = bounds_of(part)
+    words, low, high = bar_of(part)
     bar = "" if math.isnan(low) else f"<div>{bar_svg(low, high, words)} {escape(words)}</div>"
     return f"<p><b>{escape(sides(part))}</b>: {escape(part.verdict.value)}</p>{bar}"
 
 
-def bounds_of(part: Any) -> tuple[str, float, float]:
+def bar_of(part: Any) -> tuple[str, float, float]:
     """What is bounded, in words, and its two bounds; NaN where a bar would say nothing."""
-    if part.is_about_margin:
-        name, low, high = "best margin", max(0.0, part.margin_lower), part.margin_upper
-    else:
-        name, low, high = "least objective", part.dual, part.primal
+    found = bounds_of(part)
+    low, high = max(0.0, found.lower) if found.quantity == "margin" else found.lower, found.upper
     if not (math.isfinite(high) and high > 0.0 and 0.0 <= low <= high):
-        return name, math.nan, math.nan
-    gap = rounded_up((high - low) / high, 2)
-    return f"{name} between {rounded_down(low)} and {rounded_up(high)}, relative gap {gap}", low, high
+        return found.best, math.nan, math.nan
+    return f"{found.best} {between(low, high)}, relative gap {rounded_up((high - low) / high, 2)}", low, high
 
 
 def bar_svg(low: float, high: float, words: str) -> str:

@@ -24,6 +24,15 @@ def rounded_up(number: float, digits: int = 6) -> str:
     return _rounded(number, digits, ROUND_CEILING)
 
 
+def rounded_gap(gap: float) -> str:
+    """Two digits that are not less than the gap, as a power of ten.
+
+    >>> rounded_gap(0.00123), rounded_gap(0.5)
+    ('1.3e-03', '5.0e-01')
+    """
+    return f"{float(rounded_up(gap, 2)):.1e}"
+
+
 def _rounded(number: float, digits: int, rounding: str) -> str:
     if not math.isfinite(number):
         return str(number)

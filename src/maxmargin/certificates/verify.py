@@ -29,10 +29,12 @@ from maxmargin.certificates.evaluators import EVALUATORS, Bound, Data, Evaluator
 from maxmargin.certificates.exact import Verdict as Answer
 from maxmargin.certificates.form import Rows, gap_refused, is_class_weight, is_number, malformed, separation_refused
 from maxmargin.certificates.measure import objective
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.report import bounds_of
 from maxmargin.data.labels import check_labels, check_weights
 from maxmargin.data.matrix import Matrix, Vector, check_rows
 from maxmargin.problems.multiclass import plain
+
+DIGITS = 9  # of the bounds that are confirmed
 
 
 @dataclass(frozen=True)
@@ -80,15 +82,8 @@ def proven(c: Any) -> str:
         so = " in the space of the kernel: no plane separates them"
         so = so if hasattr(c, "kernel") else ", so no plane separates the classes"
         return f"the hulls of the {c.n_support} witness rows meet{so}"
-    return margin_between(c.margin_lower, c.margin_upper) if c.is_about_margin else objective_between(c.dual, c.primal)
-
-
-def margin_between(lower: float, upper: float) -> str:
-    return f"the best margin lies between {rounded_down(lower, 9)} and {rounded_up(upper, 9)}"
-
-
-def objective_between(lower: float, upper: float) -> str:
-    return f"the least objective lies between {rounded_down(lower, 9)} and {rounded_up(upper, 9)}"
+    found = bounds_of(c)
+    return f"the {found.best} {'is' if found.lower == -np.inf else 'lies'} {found.between(DIGITS)}"
 
 
 def problem_of(certificate: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Vector, Rows]:

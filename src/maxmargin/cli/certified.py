@@ -10,7 +10,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.report import bounds_of, sides
+from maxmargin.certificates.rounding import rounded_down, rounded_gap, rounded_up
 from maxmargin.cli.console import ExitCode, say, show
 from maxmargin.cli.tables import DataFile
 
@@ -60,18 +61,10 @@ def table_of(parts: tuple[Any, ...]) -> Table:
     for heading in ("plane", "verdict", "optimum between", "and", "gap", "rows with weight"):
         table.add_column(heading, justify="left" if heading in ("plane", "verdict") else "right", no_wrap=True)
     for part in parts:
-        other = "the rest" if part.negative is None else repr(part.negative)
-        low, high = bounds_of(part)
-        gap = f"{part.relative_gap:.1e}"
-        verdict = part.verdict.name.lower().replace("_", " ")
-        table.add_row(f"{part.positive!r} against {other}", verdict, low, high, gap, f"{part.n_support:,}")
+        _, low, high = bounds_of(part)
+        bounds = (rounded_down(low), rounded_up(high), rounded_gap(part.relative_gap))
+        table.add_row(sides(part), part.verdict.name.lower().replace("_", " "), *bounds, f"{part.n_support:,}")
     return table
-
-
-def bounds_of(part: Any) -> tuple[str, str]:
-    """The objective, or the margin, from below and from above."""
-    low, high = (part.margin_lower, part.margin_upper) if part.is_about_margin else (part.dual, part.primal)
-    return rounded_down(low), rounded_up(high)
 
 
 def certificate_for_machines(certificate: Any, verification: Any) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from rich import box
 from rich.table import Table
 
 import maxmargin
+from maxmargin.certificates.report import between
+from maxmargin.certificates.rounding import rounded_down, rounded_gap, rounded_up
 from maxmargin.cli.certified import Proof, proof_for_machines, tell_proof
 from maxmargin.cli.check import ask
 from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json, show
@@ -151,8 +153,8 @@ def tell_soft(soft: Run, X: Any, y: Any) -> None:
     say(f"\n4. A soft margin, with proof: LinearSVM on {NOISY_ROWS} noisy points, which no plane separates", "bold")
     say(f"  street {soft.estimator.street_:.4g}, {len(inside)} rows inside it, {len(mistakes)} on the wrong side")
     say(
-        f"  least objective: between {certificate.dual:.9g} and {certificate.primal:.9g}, "
-        f"relative gap {certificate.relative_gap:.1e} of {certificate.tol:.1e}, in {1000.0 * soft.seconds:.1f} ms"
+        f"  least objective: {between(certificate.dual, certificate.primal, 9)}, relative gap "
+        f"{rounded_gap(certificate.relative_gap)} of {certificate.tol:.1e}, in {1000.0 * soft.seconds:.1f} ms"
     )
     say(f"  {soft.verification}\n")
 
@@ -169,8 +171,6 @@ def soft_summary(soft: Run) -> dict[str, Any]:
 
 
 def table_of(runs: list[Run]) -> Table:
-    from maxmargin.certificates.rounding import rounded_down, rounded_up
-
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1), pad_edge=False)
     table.add_column("algorithm", no_wrap=True)
     for heading in ("margin", "best margin, proven", "updates", "at most", "ms"):

@@ -7,6 +7,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from maxmargin.certificates.report import sides
 from maxmargin.cli.certified import parts_of
 from maxmargin.cli.console import ExitCode, say, say_json, show
 from maxmargin.cli.models import Model, load_model
@@ -53,7 +54,7 @@ def contents(loaded: Model, path: str) -> dict[str, Any]:
         "data": None if loaded.fingerprint is None else loaded.fingerprint.to_dict(),
         "certificates": [
             {
-                "plane": f"{part.positive!r} against {'the rest' if part.negative is None else repr(part.negative)}",
+                "plane": sides(part),
                 "verdict": part.verdict.value,
                 "relative_gap": part.relative_gap,
                 "support": part.n_support,

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import sklearn
 from sklearn.exceptions import ConvergenceWarning
 
+from maxmargin.certificates.rounding import rounded_gap
 from maxmargin.run.control import Status
 
 PACKAGES = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))
@@ -93,15 +94,7 @@ def what_is_known(worst: End, *, many: bool) -> str:
         return "Nothing is proven about the distance of its plane from the optimum."
     asked = getattr(worst.certificate, "tol", 0.0)
     wanted = f", and {asked:.1e} was asked for" if asked > 0.0 else ""
-    return f"The {'largest ' if many else ''}relative gap is {rounded_up(worst.gap)}{wanted}."
-
-
-def rounded_up(gap: float) -> str:
-    """Two digits that are not less than the gap."""
-    shown = f"{gap:.1e}"
-    if float(shown) >= gap:
-        return shown
-    return f"{gap + 10.0 ** (math.floor(math.log10(gap)) - 1):.1e}"
+    return f"The {'largest ' if many else ''}relative gap is {rounded_gap(worst.gap)}{wanted}."
 
 
 def what_to_do(

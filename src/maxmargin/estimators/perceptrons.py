@@ -20,7 +20,7 @@ from maxmargin.estimators.plane_values import plane_values, refuse_too_long_step
 from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
 from maxmargin.problems.protocol import Iterate, Run, shown
 from maxmargin.problems.statement import Norm, Separation
-from maxmargin.problems.trace import Trace
+from maxmargin.problems.trace import Trace, UpdateObserver
 from maxmargin.problems.visits import Order
 from maxmargin.run.control import Clock, Status
 from maxmargin.run.observers import RunState
@@ -42,7 +42,7 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
     random_state: Any
 
     @abstractmethod
-    def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Run:
+    def _solver(self, problem: Separation, max_updates: int, trace: UpdateObserver | None, scale: float) -> Run:
         """The algorithm on one problem, whose numbers are the user's times `scale`."""
 
     @abstractmethod
@@ -67,10 +67,8 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _new_trace(self) -> Trace | None:
-        if self.record is False:
-            return None
-        trace = Trace() if self.record is True else Trace(self.record.limit)
+    def _new_trace(self) -> Trace:
+        trace = Trace(self.record.limit) if isinstance(self.record, Trace) else Trace()
         self._traces.append(trace)
         return trace
 
@@ -88,7 +86,8 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
             was_asked = state.asked
             return proof is not None
 
-        run = self._solver(problem, max_updates=int(allowed), trace=self._new_trace(), scale=scale)
+        trace = clock.observation.trace if self.record is False else self._new_trace()
+        run = self._solver(problem, max_updates=int(allowed), trace=trace, scale=scale)
         iterate, status = drive(problem, run, clock, no_plane_exists)
         if status in (Status.BUDGET, Status.WITNESS) and not was_asked:
             proof = witness(problem, clock)
@@ -196,7 +195,7 @@ class Perceptron(MistakeDriven):
         self,
         problem: Separation,
         max_updates: int,
-        trace: Trace | None,
+        trace: UpdateObserver | None,
         scale: float,
         first_w: Vector | None = None,
         max_sweeps: int = 2**62,
@@ -297,7 +296,7 @@ class MarginPerceptron(MistakeDriven):
         self.max_time = max_time
         self.verbose = verbose
 
-    def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Run:
+    def _solver(self, problem: Separation, max_updates: int, trace: UpdateObserver | None, scale: float) -> Run:
         from maxmargin.solvers.mistakes.margin_perceptron import margin_perceptron
         from maxmargin.solvers.mistakes.perceptron import perceptron
 

@@ -1,8 +1,7 @@
 """How a fit closed in on its answer: what was proven after each round, measured by the judge's own code.
 
 The estimator is copied and fitted once more, and every iterate of its solver is kept (`run.recorder`). Afterwards each
-is measured on all rows: what its plane is worth, and what its weights prove. As in a fit, the best plane and the best
-weights so far count, and they need not come together.
+is measured on all rows (`solve.rounds`): what its plane is worth, and what its weights prove.
 """
 
 from __future__ import annotations
@@ -13,15 +12,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from maxmargin.certificates import kernel_duality, kernel_separation
-from maxmargin.certificates.duality import OUTWARDS, dual_value, primal_value, values_of
-from maxmargin.certificates.measure import hull_distance, plane_margin
 from maxmargin.data.matrix import Vector, in_safe_range
 from maxmargin.estimators.base import table_of
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.no_plane import NoPlaneError
-from maxmargin.problems.statement import KernelMargin, Separation, SoftMargin, best_bias
-from maxmargin.run.recorder import Moment, recorded
+from maxmargin.problems.statement import KernelMargin, Separation
+from maxmargin.run.recorder import recorded
+from maxmargin.solve.rounds import judged
 
 PATIENCE = 60.0  # seconds: a shorter fit is made twice, because the first time its loops may have been compiled
 
@@ -87,9 +84,13 @@ def rounds_of(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, limi
     problem = recorder.moments[0].problem
     moments = [moment for moment in recorder.moments if moment.problem is problem]
     hard = isinstance(problem, Separation) or getattr(problem, "is_hard", False)
-    scale = in_safe_range(table_of(copy, X, y).X).scale if not isinstance(problem, KernelMargin) else 1.0
-    bounds = np.array([measured(moment, copy, scale) for moment in moments])
-    if isinstance(problem, KernelMargin) and hard:
+    iterates = [moment.iterate for moment in moments]
+    rounds = judged(problem, iterates, kernel=getattr(copy, "_kernel", None))
+    bounds = np.array([[found.lower, found.upper] for found in rounds])
+    if not isinstance(problem, KernelMargin):  # in the units of the user
+        scale = in_safe_range(table_of(copy, X, y).X).scale
+        bounds = bounds / scale if hard else bounds * scale * scale
+    elif hard:
         bounds = np.array([[kernel_margin(upper), kernel_margin(lower)] for lower, upper in bounds])
     ends = [certificate.margin_lower, certificate.margin_upper] if hard else [certificate.dual, certificate.primal]
     if ends[0] <= ends[1] and np.all(np.isfinite(ends)):  # the last round: what the fit proved in the end
@@ -108,28 +109,3 @@ def rounds_of(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, limi
 def kernel_margin(objective: float) -> float:
     """1 / |w| from 1/2 |w|^2."""
     return float(np.sqrt(0.5 / objective)) if objective > 0.0 else np.inf
-
-
-def measured(moment: Moment, fitted: Any, scale: float) -> tuple[float, float]:
-    """What the best value of any plane is surely above, and surely below, in the units of the user."""
-    problem, iterate = moment.problem, moment.iterate
-    w, b, a = iterate.w, iterate.b, iterate.a
-    if isinstance(problem, KernelMargin):
-        kernel = kernel_duality.measure(problem, np.clip(a, 0.0, problem.costs))
-        return kernel.lower, kernel.upper
-    if isinstance(problem, SoftMargin):
-        w = np.where(np.isfinite(w), w, 0.0)
-        values = values_of(problem.X, w)
-        primal = primal_value(problem, w, best_bias(problem, values), values=values)
-        dual = dual_value(problem, np.clip(a, 0.0, problem.upper))
-        return dual.lower * scale * scale, primal.upper * scale * scale
-    assert isinstance(problem, Separation)
-    if len(w) == 0:  # a plane in the space of a kernel
-        points, signs = fitted._kernel.points(problem.X), problem.signs
-        plane = kernel_separation.measure(fitted._kernel, points, signs, a, problem.fit_intercept)
-        return max(0.0, plane.lower(OUTWARDS)), plane.upper(OUTWARDS)
-    rows = np.flatnonzero(a)
-    norm = problem.norm.value
-    lower = plane_margin(problem.X, problem.signs, w, b, norm).lower
-    upper = hull_distance(problem.X[rows], problem.signs[rows], a[rows], norm, problem.fit_intercept).upper
-    return max(0.0, lower) / scale, upper / scale

@@ -196,7 +196,8 @@ class StochasticSVM(KernelPlanes):
 
         problem = self._problem(two, kernel, clock)
         run = self._run(problem, problem.n_rows, earlier, clock)
-        solver = stochastic_subgradient(problem, run, step=self.step, seed=seed, max_sweeps=int(self.max_iter))
+        trace, sweeps = clock.observation.trace, int(self.max_iter)
+        solver = stochastic_subgradient(problem, run, step=self.step, seed=seed, max_sweeps=sweeps, trace=trace)
         if isinstance(problem, KernelMargin):
             answer = self._kernel_answer(two, problem, solver, clock, class_weight)
         else:

@@ -15,7 +15,7 @@ from maxmargin.estimators.perceptrons import MistakeDriven
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.protocol import Iterate, Run
 from maxmargin.problems.statement import Norm, Separation
-from maxmargin.problems.trace import Trace
+from maxmargin.problems.trace import Trace, UpdateObserver
 from maxmargin.problems.visits import Order
 
 
@@ -69,7 +69,7 @@ class Winnow(MistakeDriven):
         self.max_time = max_time
         self.verbose = verbose
 
-    def _solver(self, problem: Separation, max_updates: int, trace: Trace | None, scale: float) -> Run:
+    def _solver(self, problem: Separation, max_updates: int, trace: UpdateObserver | None, scale: float) -> Run:
         from maxmargin.solvers.mistakes.winnow import winnow
 
         return winnow(

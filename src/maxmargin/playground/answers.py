@@ -20,8 +20,7 @@ from maxmargin.playground.lessons import lessons
 from maxmargin.playground.messages import LARGEST, MOST_BYTES, MOST_POINTS, MOST_SECONDS, Ask, Question, State
 from maxmargin.playground.presets import presets
 from maxmargin.playground.proofs import certificate_of, conditions_of, theorems_of
-from maxmargin.playground.rounds import rounds_of
-from maxmargin.playground.steps import steps
+from maxmargin.playground.steps import rounds_of, steps
 from maxmargin.playground.tables import points_in
 from maxmargin.plots.shapes import Box
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.messages import LARGEST, MOST_POINTS
-from maxmargin.playground.thinning import evenly
 from maxmargin.reading.columns import LABEL_NAMES
 from maxmargin.reading.csv import records_of
 from maxmargin.reading.files import DataFileError
 from maxmargin.reading.notations import is_number
 from maxmargin.reading.read import read_table
+from maxmargin.run.recorder import evenly
 
 TABLE = "the table"
 LISTED = 5  # names in a sentence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.report import between
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.separability import separability
 from maxmargin.plots.geometry import Hulls, hulls_of
@@ -121,7 +121,7 @@ class HullDisplay:
         factor = 1.0 if self.hulls.mirrored else 2.0
         what = "distance from the origin" if self.hulls.mirrored else "distance of the hulls"
         low, high = (factor * m for m in (certificate.margin_lower, certificate.margin_upper))
-        return f"No street is wider than this\n{what} proven between {rounded_down(low)} and {rounded_up(high)}"
+        return f"No street is wider than this\n{what} proven {between(low, high)}"
 
 
 def knows_the_hulls(certificate: Certificate) -> bool:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.certificates.certificate import Certificate, Verdict
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates import report
+from maxmargin.certificates.certificate import Certificate
 from maxmargin.plots.geometry import Plane, Street, certified_plane, plane_of, street_of
 from maxmargin.plots.hull import draw_witness, witness_points
 from maxmargin.plots.shapes import square_around
@@ -160,26 +160,5 @@ class StreetDisplay:
 
     @property
     def title(self) -> str:
-        """The verdict and the bounds, rounded outwards so that the title is true."""
-        certificate = self.certificate
-        if self.shows_witness:
-            weakly = certificate.verdict is Verdict.WEAKLY_SEPARABLE
-            first = "Weakly separable: the hulls touch" if weakly else "Not separable: the hulls meet"
-            return f"{first}\n{certificate.n_support} rows of {certificate.n_rows:,} prove it"
-        if hasattr(certificate, "C"):
-            hard = not np.isfinite(certificate.C)
-            if certificate.is_optimal:
-                first = "The widest street in the space of the kernel" if hard else "The best street at this price"
-            else:
-                first = "Not proven to the gap that was asked for"
-            low, high = rounded_down(certificate.dual), rounded_up(certificate.primal)
-            price = "" if hard else f"C = {certificate.C:g}, "
-            return f"{first}\n{price}least objective proven between {low} and {high}"
-        low, high = rounded_down(max(0.0, certificate.margin_lower)), rounded_up(certificate.margin_upper)
-        first = {
-            "OPTIMAL": "The widest street",
-            "SEPARABLE": "Separable",
-            "UNDECIDED": "Undecided at this precision",
-        }.get(certificate.verdict.name, "Stopped before it was proven")
-        kind = getattr(certificate, "norm", f"{getattr(certificate, 'kernel', '')} kernel")
-        return f"{first}\nbest {kind} margin proven between {low} and {high}"
+        """The verdict and the bounds, as the report says them."""
+        return report.title(self.certificate)

@@ -105,7 +105,7 @@ class Options(NamedTuple):
 
 
 AT_REST = Iterate(np.zeros(0), 0.0, np.zeros(0))
-SolverRun = Generator[Iterate, "Evaluation | None", None]
+Iterates = Generator[Iterate, "Evaluation | None", None]
 
 
 @dataclass(eq=False)
@@ -113,7 +113,7 @@ class Run:
     """A solver that was started: its state, and its iterates, of which none has been asked for."""
 
     state: State
-    iterates: SolverRun
+    iterates: Iterates
 
 
 @dataclass(eq=False)
@@ -134,7 +134,7 @@ def later(start: Callable[[], Run], n_rows: int) -> Run:
     """A run whose start is long by itself: it is started with the first iterate."""
     state = Late()
 
-    def iterates() -> SolverRun:
+    def iterates() -> Iterates:
         run = start()
         state.run = resumed(state.run, run.state, n_rows)
         yield from run.iterates
@@ -142,7 +142,7 @@ def later(start: Callable[[], Run], n_rows: int) -> Run:
     return Run(state, iterates())
 
 
-def shown(run: SolverRun) -> SolverRun:
+def shown(run: Iterates) -> Iterates:
     """The iterates of a run, without its rests."""
     answer: Evaluation | None = None
     try:

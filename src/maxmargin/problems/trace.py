@@ -6,12 +6,26 @@ fourth, eighth ... update is kept: `stride` says which. The first update always 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector
+
+
+class UpdateObserver(Protocol):
+    """Who looks at single updates of a run. The solver makes those in one go that nobody asks for."""
+
+    @property
+    def until_next(self) -> int:
+        """How many updates may be made before the next one that is asked for."""
+
+    def skip(self, updates: int) -> None:
+        """So many were made."""
+
+    def append(self, row: int, violation: float, before: Vector, after: Vector, bound: float, a: Vector) -> None:
+        """The one that was asked for; `a` are the weights of the rows after it, the solver's own."""
 
 
 class Trace:
@@ -36,8 +50,17 @@ class Trace:
         self._kept: list[tuple[int, int, float, Vector, Vector, float]] = []
         self._last: tuple[int, int, float, Vector, Vector, float] | None = None
 
-    def append(self, row: int, violation: float, before: Vector, after: Vector, bound: float) -> None:
-        """Add one update; `before` and `after` are copied."""
+    @property
+    def until_next(self) -> int:
+        """None may be left out: each may be the last."""
+        return 0
+
+    def skip(self, updates: int) -> None:
+        """So many were made."""
+        self.n_updates += updates
+
+    def append(self, row: int, violation: float, before: Vector, after: Vector, bound: float, a: Vector) -> None:
+        """Add one update; `before` and `after` are copied, the weights `a` of the rows are not kept."""
         self.n_updates += 1
         entry = (self.n_updates, row, violation, before.copy(), after.copy(), bound)
         self._last = entry

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data.threads import OutOfTime, interruptible
-from maxmargin.problems.protocol import AT_REST, Evaluation, Iterate, SolverRun
+from maxmargin.problems.protocol import AT_REST, Evaluation, Iterate, Iterates
 from maxmargin.problems.state import StateError
 from maxmargin.problems.statement import SignedRows
 from maxmargin.run.observers import Observer, current_observation
@@ -190,7 +190,7 @@ class Clock:
         print(f"maxmargin {self.elapsed:7.1f} s  {words}{apart}", file=sys.stderr, flush=True)
 
     def next_of(
-        self, iterates: SolverRun, answer: Evaluation | None = None, at_rest: Callable[[], None] = lambda: None
+        self, iterates: Iterates, answer: Evaluation | None = None, at_rest: Callable[[], None] = lambda: None
     ) -> Iterate | None:
         """The next iterate of a solver, which is told the answer to its last proposal; None at its end.
 

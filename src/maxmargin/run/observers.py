@@ -1,6 +1,7 @@
 """Who observes a fit: whatever is asked for around it, without the fit being told.
 
     with observing(observer): ...     every fit of this thread shows the observer each iterate; True ends the fit
+    with tracing(observer): ...       learners that go row by row show it single updates, those that it asks for
     with keeping(snapshots): ...      and is kept from time to time, so that another process can go on with it
 
 The arrays of an iterate are the solver's own, and still changing.
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.state import Record, State, restore, snapshot, varying
 from maxmargin.problems.statement import SignedRows
+from maxmargin.problems.trace import UpdateObserver
 
 SHORTEST_REST = 0.05  # seconds between two copies: a copy costs less than the sweeps between
 
@@ -138,10 +140,11 @@ Observer = Callable[[Iterate, SignedRows], bool | None]
 
 @dataclass(frozen=True)
 class Observation:
-    """Those who see each iterate, and whoever keeps the run."""
+    """Those who see each iterate, whoever keeps the run, and whoever looks at single updates."""
 
     observers: tuple[Observer, ...] = ()
     snapshots: Snapshots = NOTHING_KEPT
+    trace: UpdateObserver | None = None
 
     def notify(self, iterate: Iterate, problem: SignedRows) -> bool:
         """Show it to everybody; whether somebody wants it to stop."""
@@ -171,6 +174,13 @@ def observing(observer: Observer) -> Iterator[None]:
     """Within it, fits are observed, beside those who observe already."""
     watch = current_observation()
     with observed(dataclasses.replace(watch, observers=(*watch.observers, observer))):
+        yield
+
+
+@contextmanager
+def tracing(trace: UpdateObserver) -> Iterator[None]:
+    """Within it, fits of one two-class problem show single updates."""
+    with observed(dataclasses.replace(current_observation(), trace=trace)):
         yield
 
 

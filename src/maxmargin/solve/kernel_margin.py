@@ -22,7 +22,7 @@ from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import OutOfTime, Threads
 from maxmargin.problems.kernels import rows_of
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.protocol import Evaluation, Iterate, Run, SolverRun
+from maxmargin.problems.protocol import Evaluation, Iterate, Iterates, Run
 from maxmargin.problems.state import State, varying
 from maxmargin.problems.statement import KernelMargin, Norm, Separation, SignedRows, SoftMargin
 from maxmargin.run.control import Clock, Status, now
@@ -238,7 +238,7 @@ def limited(run: Run, most_steps: float) -> Run:
     return Run(run.state, up_to(run.iterates, most_steps))
 
 
-def up_to(solver: SolverRun, most_steps: float) -> SolverRun:
+def up_to(solver: Iterates, most_steps: float) -> Iterates:
     answer: Evaluation | None = None
     try:
         while True:

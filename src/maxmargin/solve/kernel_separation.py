@@ -28,9 +28,10 @@ def learn(
     from maxmargin.solvers.mistakes.kernel_perceptron import kernel_perceptron
 
     points = points_in_time(kernel, two, clock)
+    trace = clock.observation.trace
     run = kernel_perceptron(
-        kernel, points, two.signs, fit_intercept=fit_intercept, seed=seed, max_sweeps=max_sweeps
-    )  # fmt: skip
+        kernel, points, two.signs, fit_intercept=fit_intercept, seed=seed, max_sweeps=max_sweeps, trace=trace
+    )
 
     def seconds_for(iterate: Iterate) -> float:
         """What the certificate takes: as the search, a row of the kernel for each row on which a mistake was made."""

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
-from maxmargin.problems.protocol import Anew, Iterate, Options, SolverRun
+from maxmargin.problems.protocol import Anew, Iterate, Iterates, Options
 from maxmargin.problems.statement import Norm, Separation, SoftMargin
 
 PRECISION = 1e-10
@@ -48,15 +48,15 @@ def start(problem: Separation | SoftMargin, options: Options) -> Anew:
     return Anew(options)
 
 
-def steps(problem: SoftMargin, state: Anew) -> SolverRun:
+def steps(problem: SoftMargin, state: Anew) -> Iterates:
     return soft_reference(problem, tol=state.options.tol)
 
 
-def hard_steps(problem: Separation, state: Anew) -> SolverRun:
+def hard_steps(problem: Separation, state: Anew) -> Iterates:
     return reference(problem)
 
 
-def reference(problem: Separation, *, form: Form | str = Form.PRIMAL) -> SolverRun:
+def reference(problem: Separation, *, form: Form | str = Form.PRIMAL) -> Iterates:
     """One iterate, which proposes.
 
     >>> X, signs = np.array([[0.0, 1.0], [2.0, 2.0], [0.0, -1.0]]), np.array([1.0, 1.0, -1.0])
@@ -105,7 +105,7 @@ def solved_dual(problem: Separation) -> Iterate | None:
     return as_solution(problem, program, scale, w, b, a.value, False)
 
 
-def soft_reference(problem: SoftMargin, *, tol: float) -> SolverRun:
+def soft_reference(problem: SoftMargin, *, tol: float) -> Iterates:
     """One iterate, which proposes, as precise as Clarabel can make it, whatever tol is.
 
     >>> from maxmargin.problems.losses import HINGE

@@ -53,7 +53,7 @@ from typing import Any, NamedTuple
 
 from maxmargin.data.matrix import Vector, is_sparse
 from maxmargin.problems.losses import Loss
-from maxmargin.problems.protocol import AT_REST, Evaluation, Options, Run, SolverRun
+from maxmargin.problems.protocol import AT_REST, Evaluation, Iterates, Options, Run
 from maxmargin.problems.state import Kept, State, resumed, varying
 from maxmargin.problems.statement import Norm, Separation, SoftMargin
 
@@ -61,7 +61,7 @@ AUTO = "auto"
 MOST_COLUMNS = 20_000  # of the interior point's matrices, of which there are a few: 3 GB each
 
 Start = Callable[[Any, Options], State]
-Steps = Callable[[Any, Any], SolverRun]
+Steps = Callable[[Any, Any], Iterates]
 Condition = Callable[[Any], str | None]
 
 
@@ -238,7 +238,7 @@ def soft_margin(problem: SoftMargin, *, solver: str = AUTO, tol: float = 1e-4, s
     return Run(state, in_turn(problem, state))
 
 
-def in_turn(problem: SoftMargin, state: PlanState) -> SolverRun:
+def in_turn(problem: SoftMargin, state: PlanState) -> Iterates:
     tol = state.options.tol
     planned = [(state.solver, math.inf)] if state.solver != AUTO else plan(problem, tol)
     for name, patience in itertools.islice(planned, state.turn, None):
@@ -246,11 +246,13 @@ def in_turn(problem: SoftMargin, state: PlanState) -> SolverRun:
             yield AT_REST
         run = started(SOFT_MARGIN, name, problem, state.options)
         state.algorithm = resumed(state.algorithm, run.state, problem.n_rows)
-        yield from labelled(run.iterates, name, patience, tol, state.seen)
+        yield from while_it_pays(run.iterates, name, patience, tol, state.seen)
         state.turn, state.seen, state.algorithm = state.turn + 1, list(NOTHING_SEEN), None
 
 
-def labelled(solver: SolverRun, name: str, patience: float, tol: float, seen: list[tuple[float, float]]) -> SolverRun:
+def while_it_pays(
+    solver: Iterates, name: str, patience: float, tol: float, seen: list[tuple[float, float]]
+) -> Iterates:
     """The same iterates, with the name of the algorithm; until its progress extrapolates badly.
 
     `patience` is the work, in passes over the rows, that another algorithm would need; `seen` grows with it.
@@ -345,7 +347,7 @@ def separation(problem: Separation, *, solver: str = AUTO, tol: float = 1e-9) ->
     return Run(state, chosen(problem, state))
 
 
-def chosen(problem: Separation, state: ChoiceState) -> SolverRun:
+def chosen(problem: Separation, state: ChoiceState) -> Iterates:
     name = state.solver
     if name == AUTO:
         from maxmargin.solvers.hulls.contradictions import are_likely, contradiction

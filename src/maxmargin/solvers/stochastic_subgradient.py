@@ -40,9 +40,10 @@ from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.rows import rows_of
 from maxmargin.data.threads import check_interrupt
 from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
-from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
+from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Run
 from maxmargin.problems.state import Kept, State, resumed, varying
 from maxmargin.problems.statement import KernelMargin, SoftMargin
+from maxmargin.problems.trace import UpdateObserver
 from maxmargin.solvers.mistakes.kernel_memory import KernelMemory, expect, inner, is_ready, move
 
 NUMBERS_PER_CALL = 20_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers
@@ -163,20 +164,24 @@ def stochastic_subgradient(
     step: Step = "pegasos",
     seed: int | None = None,
     max_sweeps: int = 2**62,
+    trace: UpdateObserver | None = None,
 ) -> Run:
     """Go on with the run for at most so many sweeps; an iterate after each sweep, or after some of a small table.
 
     Without a seed the rows are visited as they lie; with one, sweep number k has an order of its own, the same in
     every run. No iterate proposes. With a kernel it has no w: the `a` are all there is. `loss` is the mean of
-    s_i max(0, 1 - y_i (w.x_i + b)) over the visits so far, each with the plane as it was before its step.
+    s_i max(0, 1 - y_i (w.x_i + b)) over the visits so far, each with the plane as it was before its step. A trace sees
+    visits, each with y_i (w.x_i + b), as updates.
     """
     if run.average and len(run.v_lag) + len(run.a_lag) == 0:
         run.begin_mean()
     state = SubgradientState(run, run.visits)
-    return Run(state, steps(problem, state, step, seed, run.sweeps + max_sweeps))
+    return Run(state, steps(problem, state, step, seed, run.sweeps + max_sweeps, trace))
 
 
-def steps(problem: SoftMargin, state: SubgradientState, step: Step, seed: int | None, last: int) -> SolverRun:
+def steps(
+    problem: SoftMargin, state: SubgradientState, step: Step, seed: int | None, last: int, trace: UpdateObserver | None
+) -> Iterates:
     """Up to sweep number `last`."""
     check_interrupt()
     run, n = state.run, problem.n_rows
@@ -192,7 +197,7 @@ def steps(problem: SoftMargin, state: SubgradientState, step: Step, seed: int | 
         order = np.concatenate([order_of(n, seed, sweep) for sweep in sweeps])
         for start in range(0, len(order), visits_per_call):
             visiting = order[start : start + visits_per_call]
-            state.loss += visit(table, rule, run, memory, visiting, step)
+            state.loss += visit(table, rule, run, memory, visiting, step, trace)
             whole = start + len(visiting) == len(order)
             run.sweeps += len(sweeps) if whole else 0
             w = run.w if memory is None else NO_NUMBERS
@@ -211,7 +216,15 @@ def prepare(problem: SoftMargin, run: Descent) -> tuple[Table, Rule, KernelMemor
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def visit(table: Table, rule: Rule, run: Descent, memory: KernelMemory | None, order: Any, step: Step) -> float:
+def visit(
+    table: Table,
+    rule: Rule,
+    run: Descent,
+    memory: KernelMemory | None,
+    order: Any,
+    step: Step,
+    trace: UpdateObserver | None = None,
+) -> float:
     """Visit these rows, and make the rows of the kernel that are missing on the way; returns the loss that was met."""
     etas = step_lengths(step, rule.lam, run.visits + 1, len(order))
     plane, done, met = Lagging(run.v, run.a, run.v_lag, run.a_lag), 0, 0.0
@@ -220,11 +233,21 @@ def visit(table: Table, rule: Rule, run: Descent, memory: KernelMemory | None, o
         run.position = run.position._replace(square=max(0.0, float(square)))
     try:
         while True:
-            done, violations, loss, run.position = descend(table, rule, plane, run.position, order, done, etas)
+            begun, end = done, len(order) if trace is None else min(len(order), done + max(1, trace.until_next))
+            before = None if trace is None or trace.until_next else shown_to_trace(table, run, order[done])
+            done, violations, loss, run.position = descend(table, rule, plane, run.position, order[:end], done, etas)
             run.violations += int(violations)
             met += float(loss)
+            if trace is not None and done > begun:
+                if before is None:
+                    trace.skip(done - begun)
+                else:
+                    after, _ = shown_to_trace(table, run, order[begun])
+                    trace.append(int(order[begun]), before[1], before[0], after, math.nan, run.position.scale * run.a)
             if done == len(order):
                 break
+            if done == end:
+                continue
             assert memory is not None
             coming = order[done:]
             values = table.signs[coming] * (run.position.scale * run.v[coming] + run.position.b)
@@ -238,6 +261,13 @@ def visit(table: Table, rule: Rule, run: Descent, memory: KernelMemory | None, o
             f"step * lambda below 1, with lambda = 1 / (rows * C) = {rule.lam:.3g} here, or scale the columns of X"
         )
     return met
+
+
+def shown_to_trace(table: Table, run: Descent, i: int) -> tuple[Vector, float]:
+    """The last plane, its bias as the last entry (with a kernel: the coefficients), and y (w.x + b) of a row."""
+    scale, b = run.position.scale, run.position.b
+    weights = scale * (run.a * table.signs if run.has_kernel else run.v)
+    return np.append(weights, b), float(table.signs[i] * (scale * inner(table.rows, i, run.v) + b))
 
 
 def order_of(n: int, seed: int | None, sweep: int) -> NDArray[np.intp]:

@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from maxmargin._numba import njit, touch
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.rows import add, dot, rows_of, square, touch_row
-from maxmargin.problems.protocol import AT_REST, Iterate, Options, SolverRun
+from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Options
 from maxmargin.problems.state import State, varying
 from maxmargin.problems.statement import SoftMargin, best_bias
 from maxmargin.solvers.coordinate_descent.schedule import Schedule
@@ -194,7 +194,7 @@ def balance(dual: Any, point: Any, order: Any, values: Any) -> None:
 
 
 @dataclass(init=False, eq=False)
-class Descent(State):
+class CoordinateDescent(State):
     """The state of the sweeps: a point, the order of the active rows, and what the last sweep saw."""
 
     point: Point = varying()
@@ -324,7 +324,7 @@ class Descent(State):
 class DescentState(State):
     """The sweeps, and when to do what else."""
 
-    descent: Descent = varying()
+    descent: CoordinateDescent = varying()
     schedule: Schedule = varying()
 
 
@@ -334,13 +334,13 @@ def start(problem: SoftMargin, options: Options) -> DescentState:
         np.ascontiguousarray(numbers, dtype=np.float64) for numbers in (problem.signs, problem.upper, problem.diagonal)
     )
     least_rho = REACH_OF_B / float(problem.costs.sum()) if problem.fit_intercept else 0.0
-    descent = Descent(problem.X, signs, upper, diagonal, least_rho=least_rho, seed=options.seed)
+    descent = CoordinateDescent(problem.X, signs, upper, diagonal, least_rho=least_rho, seed=options.seed)
     if options.start is not None:
         descent.start(problem, options.start)
     return DescentState(descent, Schedule(options.tol))
 
 
-def steps(problem: SoftMargin, state: DescentState) -> SolverRun:
+def steps(problem: SoftMargin, state: DescentState) -> Iterates:
     """Sweeps and subspace steps until the judge is content, until rounding stops them, or after MOST_PASSES."""
     descent, schedule = state.descent, state.schedule
     while descent.passes < MOST_PASSES and not schedule.is_at_its_end:

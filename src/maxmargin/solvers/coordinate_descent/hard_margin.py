@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from maxmargin.data.matrix import Vector, row_squares
-from maxmargin.problems.protocol import AT_REST, Iterate, Options, SolverRun
+from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Options
 from maxmargin.problems.state import State, varying
 from maxmargin.problems.statement import Separation
-from maxmargin.solvers.coordinate_descent.descent import Descent
+from maxmargin.solvers.coordinate_descent.descent import CoordinateDescent
 from maxmargin.solvers.hulls.nearest import nearest_hulls
 from maxmargin.solvers.passes import combination, values_of
 
@@ -35,7 +35,7 @@ class StreetState(State):
     """The sweeps, and the sweep after which the heaviest rows are looked at."""
 
     tol: float
-    descent: Descent = varying()
+    descent: CoordinateDescent = varying()
     next_look: int = varying(DOUBTFUL_AFTER)
 
 
@@ -43,12 +43,14 @@ def start(problem: Separation, options: Options) -> StreetState:
     """At a = 0, without bounds."""
     n = problem.n_rows
     least_rho = np.finfo(float).tiny if problem.fit_intercept else 0.0
-    descent = Descent(problem.X, problem.signs, np.full(n, np.inf), np.zeros(n), least_rho=least_rho, seed=options.seed)
+    descent = CoordinateDescent(
+        problem.X, problem.signs, np.full(n, np.inf), np.zeros(n), least_rho=least_rho, seed=options.seed
+    )
     descent.rows_per_round = 0  # the sweeps are counted
     return StreetState(FINER * options.tol, descent)
 
 
-def steps(problem: Separation, state: StreetState) -> SolverRun:
+def steps(problem: Separation, state: StreetState) -> Iterates:
     """Sweeps; where their gap stays open, a look whether the hulls of the heaviest rows meet."""
     empty = np.flatnonzero(row_squares(problem.X) == 0.0)
     if len(empty) and not problem.fit_intercept:  # no plane through the origin keeps the origin off itself
@@ -71,7 +73,7 @@ def steps(problem: Separation, state: StreetState) -> SolverRun:
             return
 
 
-def sweeps(problem: Separation, descent: Descent, tol: float) -> SolverRun:
+def sweeps(problem: Separation, descent: CoordinateDescent, tol: float) -> Iterates:
     """The widest street: an iterate after each round of sweeps; it proposes when its relative gap is at most tol."""
     while True:
         yield AT_REST

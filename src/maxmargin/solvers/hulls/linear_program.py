@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
-from maxmargin.problems.protocol import Anew, Iterate, Options, SolverRun
+from maxmargin.problems.protocol import Anew, Iterate, Iterates, Options
 from maxmargin.problems.statement import Separation
 from maxmargin.solvers.hulls.nearest import nearest_hulls
 from maxmargin.solvers.passes import combination, values_of
@@ -88,11 +88,11 @@ def start(problem: Separation, options: Options) -> Anew:
     return Anew(options)
 
 
-def steps(problem: Separation, state: Anew) -> SolverRun:
+def steps(problem: Separation, state: Anew) -> Iterates:
     return l1_margin(problem)
 
 
-def l1_margin(problem: Separation, *, tol: float = 1e-10) -> SolverRun:
+def l1_margin(problem: Separation, *, tol: float = 1e-10) -> Iterates:
     """Better and better iterates; the last one proposes. While HiGHS works, the last one is repeated."""
     n, d = problem.X.shape
     if min(n, d) <= SMALL_FOR_HULLS:

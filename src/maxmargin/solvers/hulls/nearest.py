@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Matrix, Vector, in_safe_range, is_sparse, take
 from maxmargin.data.threads import check_interrupt
-from maxmargin.problems.protocol import Anew, Evaluation, Iterate, Options, SolverRun
+from maxmargin.problems.protocol import Anew, Evaluation, Iterate, Iterates, Options
 from maxmargin.problems.statement import Separation
 from maxmargin.solvers.hulls import block_pivoting, wolfe
 from maxmargin.solvers.passes import combination, values_of
@@ -58,11 +58,11 @@ def start(problem: Separation, options: Options) -> Anew:
     return Anew(options)
 
 
-def steps(problem: Separation, state: Anew) -> SolverRun:
+def steps(problem: Separation, state: Anew) -> Iterates:
     return nearest_hulls(problem, tol=FINER * state.options.tol)
 
 
-def nearest_hulls(problem: Separation, tol: float = 1e-11) -> SolverRun:
+def nearest_hulls(problem: Separation, tol: float = 1e-11) -> Iterates:
     """Better and better iterates; the last one proposes."""
     groups = np.where(problem.signs > 0, 0, 1) if problem.fit_intercept else np.zeros(problem.n_rows, np.intp)
     working, weights, steps = yield from first_working_set(problem, groups)

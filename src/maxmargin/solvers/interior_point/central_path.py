@@ -3,6 +3,7 @@
     u_i = box C_i       the largest a_i: what a row can cost,           knee = box bend (`losses`)
     p_i = a_i / u_i     the share of it that a row uses,                q_i = 1 - p_i
     s_i, xi_i > 0       surplus and slack,                              xi_i - s_i + knee p_i = 1 - y_i (w.x_i + b)
+    link                w = sum_i u_i p_i y_i x_i,                      sum_i u_i p_i y_i = 0
     path                p_i s_i = mu,  q_i xi_i = mu
 
 A Newton step towards p s + ds p + dp s = p s + e,  q xi + ... = q xi + h  is, row by row, with r_i = e_i/p_i - h_i/q_i,

@@ -23,7 +23,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector, is_sparse
-from maxmargin.problems.protocol import AT_REST, Iterate, SolverRun
+from maxmargin.problems.protocol import AT_REST, Iterate, Iterates
 from maxmargin.problems.statement import SoftMargin
 
 LARGEST = 4_000_000  # numbers: a table of this size is copied in no time
@@ -36,7 +36,7 @@ def can_be_placed(problem: SoftMargin) -> bool:
 
 def from_a_better_place(
     problem: SoftMargin, w: Vector, solver: Callable[[SoftMargin, Vector], Iterator[Iterate]]
-) -> SolverRun:
+) -> Iterates:
     """The iterates of a solver that is given the problem, and a w, in other coordinates; none if it is too large."""
     if not can_be_placed(problem):
         return

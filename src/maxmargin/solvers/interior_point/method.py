@@ -3,8 +3,8 @@
     primal    P(w, b) = 1/2 |w|^2 + sum_i C_i loss(f_i),     f_i = 1 - y_i (w.x_i + b)
     dual      D(a) = sum_i a_i - 1/2 |sum_i a_i y_i x_i|^2 - knee / 2 sum_i u_i p_i^2,
               a_i = u_i p_i,   u_i = box C_i,   0 <= p_i <= 1,   sum_i a_i y_i = 0
-    path      w = sum_i a_i y_i x_i,   sum_i a_i y_i = 0,   xi_i - s_i + knee p_i = f_i,
-              p_i s_i = mu,   q_i xi_i = mu,   q_i = 1 - p_i,   mu -> 0
+    link      w = sum_i a_i y_i x_i
+    path      xi_i - s_i + knee p_i = f_i,   p_i s_i = mu,   q_i xi_i = mu,   q_i = 1 - p_i,   mu -> 0
 
 One Newton step to the path has a single unknown per column, because the rows are eliminated (t, r: central_path.py):
 
@@ -35,7 +35,7 @@ from typing import Protocol
 import numpy as np
 
 from maxmargin.data.threads import Threads
-from maxmargin.problems.protocol import AT_REST, Options, SolverRun
+from maxmargin.problems.protocol import AT_REST, Iterates, Options
 from maxmargin.problems.state import Kept, State, resumed, varying
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
@@ -69,7 +69,7 @@ def start(problem: SoftMargin, options: Options) -> PathState:
     return PathState(options.tol)
 
 
-def steps(problem: SoftMargin, state: PathState) -> SolverRun:
+def steps(problem: SoftMargin, state: PathState) -> Iterates:
     """Follow the path of all rows; an iterate each step, and a proposal when the gap seems to be at most tol."""
     with Threads() as threads:
         if not state.has_moved:
@@ -82,7 +82,7 @@ def steps(problem: SoftMargin, state: PathState) -> SolverRun:
         )
 
 
-def follow_all_rows(problem: SoftMargin, merged: MergedRows, threads: Threads, state: PathState) -> SolverRun:
+def follow_all_rows(problem: SoftMargin, merged: MergedRows, threads: Threads, state: PathState) -> Iterates:
     """From w = 0 to the end. If the path is lost after rows were dropped, once more from the start with all of them."""
     for may_drop in (True, False) if state.may_drop else (False,):
         state.may_drop = may_drop
@@ -136,14 +136,14 @@ class OnAPath(Protocol):
 
 def follow_path(
     problem: SoftMargin, state: OnAPath, active: ActiveRows, tol: float, patience: int = MOST_STEPS
-) -> SolverRun:
+) -> Iterates:
     """From where the active rows are to the end of the path; given up if a gap of 1/2 takes more than `patience`."""
     following = state.path = resumed(state.path, Following(active, tol), problem.n_rows)
     yield from followed(following, tol, patience)
     state.path = None
 
 
-def followed(following: Following, tol: float, patience: int) -> SolverRun:
+def followed(following: Following, tol: float, patience: int) -> Iterates:
     """One turn: move the rows by the last step and sum the Newton system in the same pass; show; find the next step.
 
     The answer of the judge is not used: what it saw is no point on the path. Where it wants more, the path is followed

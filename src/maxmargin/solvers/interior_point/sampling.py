@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads
-from maxmargin.problems.protocol import AT_REST, Options, SolverRun
+from maxmargin.problems.protocol import AT_REST, Iterates, Options
 from maxmargin.problems.state import varying
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
@@ -70,7 +70,7 @@ def start(problem: SoftMargin, options: Options) -> SampledState:
     return SampledState(options.tol)
 
 
-def steps(problem: SoftMargin, state: SampledState) -> SolverRun:
+def steps(problem: SoftMargin, state: SampledState) -> Iterates:
     """Solve samples of growing size, then follow the path of all rows from where they lead."""
     merged, bias = merge_rows(problem), problem.fit_intercept
     sizes = sample_sizes(len(merged.cost), int(merged.X.shape[1]))
@@ -99,7 +99,7 @@ def steps(problem: SoftMargin, state: SampledState) -> SolverRun:
         yield from follow_all_rows(problem, merged, threads, state)
 
 
-def solve_sample(problem: SoftMargin, state: SampledState, active: ActiveRows) -> SolverRun:
+def solve_sample(problem: SoftMargin, state: SampledState, active: ActiveRows) -> Iterates:
     """To a gap at which its plane is good enough; nothing of it is a proposal for the whole."""
     nothing = np.zeros(problem.n_rows)
     for iterate in follow_path(problem, state, active, SAMPLE_GAP):

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from maxmargin.data.matrix import Vector
-from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
+from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Run
 from maxmargin.problems.state import Kept, State, StateError, restore, varying
 from maxmargin.problems.statement import KernelMargin
 from maxmargin.solvers.kernel_smo.active_rows import Table, View, look
@@ -291,7 +291,7 @@ def batch_smo(
     return Run(state, steps(state))
 
 
-def steps(state: SMOState) -> SolverRun:
+def steps(state: SMOState) -> Iterates:
     """The rounds of the header, 1 to 4; a round, `table.step`, is SMO on a working set (active_rows, working_set)."""
     whole = state.whole
     while True:

@@ -16,24 +16,13 @@ so the certificate knows how far the plane is from the best one without knowing 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
-from maxmargin.problems.state import Kept, State, resumed, varying
+from maxmargin.problems.protocol import Run
 from maxmargin.problems.statement import Separation
-from maxmargin.problems.trace import Trace
+from maxmargin.problems.trace import UpdateObserver
 from maxmargin.problems.visits import Order
+from maxmargin.solvers.mistakes.driver import UNLIMITED, Budget, SearchState, halving
 from maxmargin.solvers.mistakes.perceptron import longest_row, perceptron
-
-
-@dataclass(eq=False)
-class SearchState(State):
-    """The guess, the updates and the sweeps of the phases before, and the phase at hand."""
-
-    guess: float = varying()
-    updates: int = varying(0)
-    sweeps: int = varying(0)
-    phase: State | Kept | None = varying(None)
 
 
 def margin_perceptron(
@@ -41,43 +30,16 @@ def margin_perceptron(
     *,
     order: Order = Order.CYCLIC,
     seed: int = 0,
-    max_updates: int = 2**62,
-    trace: Trace | None = None,
+    max_updates: int = UNLIMITED,
+    trace: UpdateObserver | None = None,
 ) -> Run:
     """The iterates of the phases, with all updates counted; it proposes when a phase ends by itself."""
     radius = longest_row(problem)
     state = SearchState(radius)
-    return Run(state, phases(problem, state, radius, order, seed, max_updates, trace))
 
+    def phase(guess: float, left: Budget) -> Run:
+        allowed = math.floor(12.0 * (radius / guess) ** 2) if guess > 0.0 else UNLIMITED
+        limit = max(1, min(allowed, left.updates))
+        return perceptron(problem, order=order, seed=seed, guess=guess, max_updates=limit, trace=trace)
 
-def phases(
-    problem: Separation,
-    state: SearchState,
-    radius: float,
-    order: Order,
-    seed: int,
-    max_updates: int,
-    trace: Trace | None,
-) -> SolverRun:
-    while True:
-        guess = state.guess
-        allowed = math.floor(12.0 * (radius / guess) ** 2) if guess > 0.0 else 2**62
-        limit = max(1, min(allowed, max_updates - state.updates))
-        phase = perceptron(problem, order=order, seed=seed, guess=guess, max_updates=limit, trace=trace)
-        state.phase = resumed(state.phase, phase.state, problem.n_rows)
-        for iterate in phase.iterates:
-            if iterate is not AT_REST:
-                last = iterate
-                iterate = with_counts(iterate, state.updates, state.sweeps)
-            yield iterate
-        state.updates, state.sweeps, state.phase = last.updates, last.sweeps, None  # totals, by with_counts
-        if last.proposes or state.updates >= max_updates:
-            return
-        state.guess /= 2.0
-
-
-def with_counts(iterate: Iterate, updates: int, sweeps: int) -> Iterate:
-    """Adds to its counts, in place, what the phases before it took."""
-    iterate.updates += updates
-    iterate.sweeps += sweeps
-    return iterate
+    return Run(state, halving(state, problem.n_rows, Budget(max_updates), phase))

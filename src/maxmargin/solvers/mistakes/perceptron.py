@@ -2,7 +2,7 @@
 
     problem   find w with y_i w.x_i > 0 for every row (a bias is one more coordinate, fixed at 1)
     step      a row with y_i w.x_i <= 0 is a mistake:  w <- w + rate y_i x_i          (w = 0 at the start)
-    ends      when every row has been visited since the last mistake
+    ends      when every row has been visited since the last mistake (`driver`)
 
     theorem   at most R^2 / g^2 mistakes, for the margin g of any separating plane, R = max |x_i|    [novikov1962]
     dual      the mistakes a_i of the rows are a dual point: the best margin is at most |w| / (rate sum_i a_i)
@@ -16,19 +16,22 @@ Cost: one sweep reads every row once. Differs: also keeps the sum that gives the
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector, row_squares
 from maxmargin.data.rows import add, dot, rows_of
-from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
-from maxmargin.problems.state import State, varying
+from maxmargin.problems.protocol import Iterate, Run
+from maxmargin.problems.state import varying
 from maxmargin.problems.statement import Separation
-from maxmargin.problems.trace import Trace
+from maxmargin.problems.trace import UpdateObserver
 from maxmargin.problems.visits import Order
+from maxmargin.solvers.mistakes.driver import UNLIMITED, Budget, Learner, MistakeState, Visits, learn
 from maxmargin.solvers.passes import values_of
 
 NUMBERS_PER_CALL = 50_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers
@@ -90,95 +93,91 @@ def visit(
     return order.shape[0], updates, norm_squared, clean, violation
 
 
-class Rule(NamedTuple):
-    """How a perceptron runs: the length of its updates, the order of its visits, the margin that it guesses."""
-
-    rate: float = 1.0
-    order: Order = Order.CYCLIC
-    guess: float = 0.0
-    max_updates: int = 2**62
-    max_sweeps: int = 2**62
-
-
-@dataclass(eq=False)
-class PerceptronState(State):
-    """The weights with the bias as their last entry, what their mean lags behind, and the updates of each row."""
+@dataclass(eq=False, kw_only=True)
+class PerceptronState(MistakeState):
+    """The weights with the bias as their last entry, what their mean lags behind, and the visits so far."""
 
     w: Vector = varying()
     lagged: Vector = varying()
-    counts: Vector = varying()
-    random: np.random.Generator = varying()
-    updates: int = varying(0)
-    sweeps: int = varying(0)
     visits: int = varying(0)
-    clean: int = varying(0)
+
+
+class PerceptronRule(Learner):
+    """With a rate and a guess; the guess 0 is the perceptron without one."""
+
+    state: PerceptronState
+
+    def __init__(self, problem: Separation, state: PerceptronState, rate: float, guess: float, order: Order) -> None:
+        n, d = problem.X.shape
+        self.problem, self.state, self.rate, self.guess, self.order = problem, state, rate, guess, order
+        self.lift = 1.0 if problem.fit_intercept else 0.0
+        self.rows, self.squares = rows_of(problem.X), row_squares(problem.X) + self.lift
+        self.visits_per_call = max(1, NUMBERS_PER_CALL // max(1, d))
+        self.sweeps_at_once = VISITS_AT_LEAST // n
+
+    def begin_order(self) -> None:
+        self.norm_squared, self.half_guess = float(self.state.w @ self.state.w), 0.5 * self.guess
+
+    def worst_first(self) -> NDArray[np.intp]:
+        w, n = self.state.w, self.problem.n_rows
+        values = self.problem.signs * (values_of(self.problem.X, w) + self.lift * w[-1])
+        worst = int(np.argmin(values))
+        is_right = values[worst] > 0.0 and values[worst] >= self.half_guess * np.sqrt(self.norm_squared)
+        self.state.clean = n if is_right else 0
+        self.half_guess = np.inf  # it has been found to be a violation: no second opinion
+        return np.array([] if is_right else [worst], dtype=np.intp)
+
+    def visit(self, order: NDArray[np.intp], start: int, most: int) -> Visits:
+        state = self.state
+        position, updates, self.norm_squared, clean, value = visit(
+            self.rows, self.problem.signs, self.squares, order, start, self.order is Order.SHUFFLED, self.lift, state.w,
+            state.lagged, state.counts, self.rate, self.half_guess, self.norm_squared, state.visits - start,
+            state.clean, most,
+        )  # fmt: skip
+        state.visits += position - start
+        return Visits(position, updates, clean, updates == most, order[position - 1] if updates else -1, value)
+
+    def weights(self) -> Vector:
+        return self.state.w.copy()
+
+    def as_shown(self, violation: float, before: Vector) -> float:
+        """With a guess, the distance that was too short."""
+        return violation if self.guess == 0.0 else violation / max(float(np.linalg.norm(before)), 1e-300)
+
+    def bound(self) -> float:
+        return float(np.linalg.norm(self.state.w)) / (self.rate * self.state.updates)
+
+    def iterate(self, proposes: bool, sweeps: int) -> Iterate:
+        state = self.state
+        return Iterate(
+            state.w[:-1], self.lift * float(state.w[-1]), state.counts, proposes, state.updates, sweeps,
+            averaged=state.w - state.lagged / max(1, state.visits), searched=self.guess,
+        )  # fmt: skip
 
 
 def perceptron(
     problem: Separation,
     *,
+    rate: float = 1.0,
+    order: Order = Order.CYCLIC,
+    guess: float = 0.0,
     seed: int = 0,
+    max_updates: int = UNLIMITED,
+    max_sweeps: int = UNLIMITED,
     first_w: Vector | None = None,
-    trace: Trace | None = None,
-    **rule: Any,
+    trace: UpdateObserver | None = None,
 ) -> Run:
     """An iterate after each sweep (of a small table: after several); it proposes when no row is a violation.
 
-    `first_w` has the bias as its last entry; the rest is a `Rule`.
+    `first_w` has the bias as its last entry.
     """
-    state = start(problem, seed, first_w)
-    return Run(state, steps(problem, state, Rule(**rule), trace))
-
-
-def start(problem: Separation, seed: int, first_w: Vector | None = None) -> PerceptronState:
     n, d = problem.X.shape
     w = np.zeros(d + 1) if first_w is None else first_w.astype(np.float64)
-    return PerceptronState(w, np.zeros(d + 1), np.zeros(n), np.random.default_rng(seed))
-
-
-def steps(problem: Separation, state: PerceptronState, rule: Rule, trace: Trace | None) -> SolverRun:
-    n, d = problem.X.shape
-    rate, order, guess, max_updates, max_sweeps = rule
-    lift = 1.0 if problem.fit_intercept else 0.0
-    squares, rows = row_squares(problem.X) + lift, rows_of(problem.X)
-    rows_per_call = max(1, NUMBERS_PER_CALL // max(1, d))
-    everything, w = np.arange(n), state.w
-    while True:
-        yield AT_REST
-        position, norm_squared, half_guess = 0, float(w @ w), 0.5 * guess
-        if order is Order.WORST_FIRST:
-            values = problem.signs * (values_of(problem.X, w) + lift * w[d])
-            worst = int(np.argmin(values))
-            state.clean = n if values[worst] > 0.0 and values[worst] >= half_guess * np.sqrt(norm_squared) else 0
-            visiting = everything[worst : worst + 1] if state.clean == 0 else everything[:0]
-            half_guess = np.inf  # it has been found to be a violation: no second opinion
-        else:
-            turns = min(max(1, VISITS_AT_LEAST // n), max_sweeps - state.sweeps)
-            orders = [everything if order is Order.CYCLIC else state.random.permutation(n) for _ in range(turns)]
-            visiting = orders[0] if turns == 1 else np.concatenate(orders)
-        while position < len(visiting):
-            here = visiting[: position + rows_per_call]
-            before = w.copy() if trace is not None else w
-            at_once = 1 if trace is not None else max_updates - state.updates
-            position, made, norm_squared, state.clean, violation = visit(
-                rows, problem.signs, squares, here, position, order is Order.SHUFFLED, lift, w, state.lagged,
-                state.counts, rate, half_guess, norm_squared, state.visits, state.clean, at_once,
-            )  # fmt: skip
-            state.updates += made
-            if trace is not None and made:
-                shown = violation if guess == 0.0 else violation / max(float(np.linalg.norm(before)), 1e-300)
-                bound = float(np.linalg.norm(w)) / (rate * state.updates)
-                trace.append(int(here[position - 1]), shown, before, w, bound)
-            if state.clean >= n or state.updates >= max_updates:
-                break
-        state.visits += position
-        state.sweeps += max(1, -(-position // n))
-        yield Iterate(
-            w[:d], lift * float(w[d]), state.counts, state.clean >= n, state.updates, state.sweeps,
-            averaged=w - state.lagged / max(1, state.visits), searched=guess,
-        )  # fmt: skip
-        if state.clean >= n or state.updates >= max_updates or state.sweeps >= max_sweeps:
-            return
+    state = PerceptronState(
+        w=w, lagged=np.zeros(d + 1), counts=np.zeros(n), random=np.random.default_rng(seed)
+    )  # fmt: skip
+    rule = functools.partial(PerceptronRule, problem, state, rate, guess, order)
+    return Run(state, learn(rule, Budget(max_updates, max_sweeps), trace))
 
 
 def longest_row(problem: Separation) -> float:

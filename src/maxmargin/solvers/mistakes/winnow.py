@@ -1,17 +1,17 @@
 """Winnow: learning by mistakes with multiplicative weights.
 
-    rows      a_i = y_i (x_i / s, 1) with s = max |x_ij|: no entry exceeds 1 (without a bias: y_i x_i / s)
-    weights   v = 1 at the start, two for each coordinate, (a, -a): their difference w is signed (balanced);
+    rows      z_i = y_i (x_i / s, 1) with s = max |x_ij|: no entry exceeds 1 (without a bias: y_i x_i / s)
+    weights   v = 1 at the start, two for each coordinate, (z, -z): their difference w is signed (balanced);
               unbalanced, a column has one weight, so that w >= 0, and only the bias has two
-    step      a row with w.a_i <= 0 is a mistake:  v_j <- v_j exp(eta a_ij),  exp(-eta) = 1 - epsilon
-    ends      when every row has been visited since the last mistake (shuffled: when a whole sweep is clean)
+    step      a row with w.z_i <= 0 is a mistake:  v_j <- v_j exp(eta z_ij),  exp(-eta) = 1 - epsilon
+    ends      when every row has been visited since the last mistake (`driver`)
 
-    margin    g = max_w min_i w.a_i / |w|_1, for which the bias is a weight like the others
-    dual      p = sum of the a_i over all M mistakes:  g <= max_j p_j / M, j over all weights (|p|_inf / M)
+    margin    g = max_w min_i w.z_i / |w|_1, for which the bias is a weight like the others
+    dual      p = sum of the z_i over all M mistakes:  g <= max_j p_j / M, j over all weights (|p|_inf / M)
     link      v_j = exp(eta p_j), so that p is all there is to keep
 
 A bound that is proven, for m weights. Phi = sum v is m at the start. A mistake has entries in [-1, 1] and,
-under the weights v / Phi, a mean w.a_i <= 0: by Hoeffding's lemma Phi grows by a factor <= exp(eta^2 / 2).
+under the weights v / Phi, a mean w.z_i <= 0: by Hoeffding's lemma Phi grows by a factor <= exp(eta^2 / 2).
 
     eta M g  <=  eta max_j p_j  <=  ln Phi  <=  ln m + M eta^2 / 2                                         (*)
 
@@ -30,21 +30,32 @@ Reference: [littlestone1988], [arora2012].  Differs: one scale for the whole tab
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maxmargin._numba import njit, overload, types
 from maxmargin.data.matrix import Vector, largest_magnitude
 from maxmargin.data.rows import DenseRows, rows_of
-from maxmargin.problems.protocol import AT_REST, Iterate, Run, SolverRun
-from maxmargin.problems.state import Kept, State, resumed, varying
+from maxmargin.problems.protocol import Iterate, Run
+from maxmargin.problems.state import varying
 from maxmargin.problems.statement import Separation
-from maxmargin.problems.trace import Trace
+from maxmargin.problems.trace import UpdateObserver
 from maxmargin.problems.visits import Order
-from maxmargin.solvers.mistakes.margin_perceptron import with_counts
+from maxmargin.solvers.mistakes.driver import (
+    UNLIMITED,
+    Budget,
+    Learner,
+    MistakeState,
+    SearchState,
+    Visits,
+    halving,
+    learn,
+)
 from maxmargin.solvers.passes import values_of
 
 LARGEST_EPSILON = 0.5
@@ -151,7 +162,7 @@ def visit(
 ) -> Any:
     """Visit the rows order[start:] until every row is clean, or a mistake is one too many.
 
-    Returns (next position, updates, clean: visits since the last mistake, row of the last mistake, its w.a).
+    Returns (next position, updates, clean: visits since the last mistake, row of the last mistake, its w.z).
     """
     n_columns = w.shape[0] - 1
     updates, row, violation = 0, -1, 0.0
@@ -180,40 +191,73 @@ def visit(
     return order.shape[0], updates, clean, row, violation
 
 
-class Rule(NamedTuple):
-    """How Winnow runs: with weights for either sign of a column or not, and the order of its visits."""
+@dataclass(eq=False, kw_only=True)
+class WinnowState(MistakeState):
+    """The exponents p, and their weights w times exp(-shift) with the sum of all."""
 
-    balanced: bool
-    order: Order
-    max_updates: int
-    max_sweeps: int
-
-
-@dataclass(eq=False)
-class WinnowState(State):
-    """The exponents p, their weights w times exp(-shift) with the sum of all, and the mistakes of each row."""
-
-    random: np.random.Generator = varying()
     p: Vector = varying()
-    counts: Vector = varying()
     w: Vector = varying()
     total: float = varying()
     shift: float = varying(0.0)
     since_shift: int = varying(0)
-    updates: int = varying(0)
-    sweeps: int = varying(0)
-    clean: int = varying(0)
-    at_once: int = varying(1)
+    sweeps_at_once: int = varying(1)
 
 
-@dataclass(eq=False)
-class SearchState(State):
-    """The eta, the updates and the sweeps of the phases before, and the phase at hand."""
+class WinnowRule(Learner):
+    """With one eta; balanced or not."""
 
-    eta: float = varying()
-    updates: int = varying(0)
-    sweeps: int = varying(0)
-    phase: State | Kept | None = varying(None)
+    state: WinnowState
+
+    def __init__(self, problem: Separation, state: WinnowState, eta: float, balanced: bool, order: Order) -> None:
+        n, d = problem.X.shape
+        self.problem, self.state, self.eta, self.balanced, self.order = problem, state, eta, balanced, order
+        self.lift = 1.0 if problem.fit_intercept else 0.0
+        self.scale = largest_magnitude(problem.X) or 1.0
+        self.doubt = (d + 8) * 2.0**-52
+        self.rows = rows_of(problem.X)
+        width = ROW_OVERHEAD + (problem.X.data if hasattr(problem.X, "indptr") else problem.X).size // n
+        self.visits_per_call = max(1, NUMBERS_PER_CALL // width)
+        self.updates_per_call = max(1, min(CHANGES_PER_CALL // width, int(EXPONENT_RANGE / 2.0 / eta)))
+
+    def begin_order(self) -> None:
+        """Twice as many sweeps at once as before."""
+        self.sweeps_at_once = self.state.sweeps_at_once
+        self.state.sweeps_at_once = min(2 * self.sweeps_at_once, self.visits_per_call // self.problem.n_rows)
+
+    def worst_first(self) -> NDArray[np.intp]:
+        w = self.state.w
+        values = self.problem.signs * (values_of(self.problem.X, w) / self.scale + self.lift * w[-1])
+        worst = int(np.argmin(values))
+        return np.array([worst]) if values[worst] <= 0.0 else np.arange(self.problem.n_rows)
+
+    def begin_call(self) -> None:
+        """Another common factor, before the weights overflow."""
+        state = self.state
+        if (state.since_shift + self.updates_per_call) * self.eta > EXPONENT_RANGE:
+            state.shift, state.since_shift = self.eta * largest_sum(state.p, self.balanced, self.lift), 0
+            state.w, state.total = weights_of(state.p, self.eta, state.shift, self.balanced, self.lift)
+
+    def visit(self, order: NDArray[np.intp], start: int, most: int) -> Visits:
+        state, before = self.state, self.state.total
+        position, updates, clean, row, value = visit(
+            self.rows, self.problem.signs, order, start, self.scale, self.lift, self.eta, state.shift, self.balanced,
+            self.doubt, self.order is Order.SHUFFLED, state.p, state.w, state.counts, state.clean, most,
+        )  # fmt: skip
+        state.since_shift += updates
+        _, state.total = weights_of(state.p, self.eta, state.shift, self.balanced, self.lift)
+        is_full = clean < self.problem.n_rows and position < len(order)
+        return Visits(position, updates, clean, is_full, row, value / before)
+
+    def weights(self) -> Vector:
+        return self.state.w[: self.problem.n_columns + int(self.lift)] / self.state.total
+
+    def bound(self) -> float:
+        return largest_sum(self.state.p, self.balanced, self.lift) / self.state.updates
+
+    def iterate(self, proposes: bool, sweeps: int) -> Iterate:
+        state, plane = self.state, self.state.w / self.state.total
+        w, b = plane[:-1] / self.scale, float(plane[-1])
+        return Iterate(w, b, state.counts, proposes, state.updates, sweeps, searched=self.eta)
 
 
 def winnow(
@@ -223,44 +267,27 @@ def winnow(
     balanced: bool = True,
     order: Order = Order.CYCLIC,
     seed: int = 0,
-    max_updates: int = 2**62,
-    max_sweeps: int = 2**62,
-    trace: Trace | None = None,
+    max_updates: int = UNLIMITED,
+    max_sweeps: int = UNLIMITED,
+    trace: UpdateObserver | None = None,
 ) -> Run:
     """Iterates with all updates counted; one proposes when no row is a mistake. epsilon=None searches.
 
     `a` counts the mistakes of the current run; it is the solver's own and changes when it goes on. The trace
-    has the signed weights for the a_i, divided by the sum of all weights, and the bound max_j p_j / M.
+    has the signed weights for the z_i, divided by the sum of all weights, and the bound max_j p_j / M.
     """
     if epsilon is not None and not 0.0 < epsilon <= LARGEST_EPSILON:
         raise ValueError(f"epsilon must be in (0, {LARGEST_EPSILON}], got {epsilon}")
-    state = SearchState(-math.log1p(-(LARGEST_EPSILON if epsilon is None else epsilon)))
-    rule = Rule(balanced, order, max_updates, max_sweeps)
-    return Run(state, phases(problem, state, rule, epsilon is None, seed, trace))
+    log_weights = math.log(max(2, n_weights(problem, balanced)))
 
+    def phase(eta: float, left: Budget) -> Run:
+        allowed = min(2.0 * log_weights / eta**2, UNLIMITED) if epsilon is None else UNLIMITED
+        state = start(problem, eta, balanced, seed)
+        rule = functools.partial(WinnowRule, problem, state, eta, balanced, order)
+        return Run(state, learn(rule, left._replace(updates=min(math.floor(allowed), left.updates)), trace))
 
-def phases(
-    problem: Separation, state: SearchState, rule: Rule, searches: bool, seed: int, trace: Trace | None
-) -> SolverRun:
-    log_weights = math.log(max(2, n_weights(problem, rule.balanced)))
-    while True:
-        eta = state.eta
-        allowed = min(2.0 * log_weights / eta**2, 2.0**62) if searches else 2**62
-        left = rule._replace(
-            max_updates=min(math.floor(allowed), rule.max_updates - state.updates),
-            max_sweeps=rule.max_sweeps - state.sweeps,
-        )
-        phase = start(problem, eta, rule.balanced, seed)
-        state.phase = resumed(state.phase, phase, problem.n_rows)
-        for iterate in steps(problem, phase, eta, left, trace):
-            if iterate is not AT_REST:
-                last = iterate
-                iterate = with_counts(iterate, state.updates, state.sweeps)
-            yield iterate
-        state.updates, state.sweeps, state.phase = last.updates, last.sweeps, None  # totals, by with_counts
-        if last.proposes or state.updates >= rule.max_updates or state.sweeps >= rule.max_sweeps:
-            return
-        state.eta /= 2.0
+    search = SearchState(-math.log1p(-(LARGEST_EPSILON if epsilon is None else epsilon)))
+    return Run(search, halving(search, problem.n_rows, Budget(max_updates, max_sweeps), phase))
 
 
 def n_weights(problem: Separation, balanced: bool = True) -> int:
@@ -271,63 +298,11 @@ def n_weights(problem: Separation, balanced: bool = True) -> int:
 def start(problem: Separation, eta: float, balanced: bool, seed: int) -> WinnowState:
     n, d = problem.X.shape
     p = np.zeros(d + 1)
-    w, total = weights(p, eta, 0.0, balanced, 1.0 if problem.fit_intercept else 0.0)
-    return WinnowState(np.random.default_rng(seed), p, np.zeros(n), w, total)
+    w, total = weights_of(p, eta, 0.0, balanced, 1.0 if problem.fit_intercept else 0.0)
+    return WinnowState(counts=np.zeros(n), random=np.random.default_rng(seed), p=p, w=w, total=total)
 
 
-def steps(problem: Separation, state: WinnowState, eta: float, rule: Rule, trace: Trace | None) -> SolverRun:
-    """Winnow with one eta, until no row is a mistake or max_updates are made and another is needed."""
-    n, d = problem.X.shape
-    balanced, order, max_updates, max_sweeps = rule
-    lift = 1.0 if problem.fit_intercept else 0.0
-    scale = largest_magnitude(problem.X) or 1.0
-    doubt = (d + 8) * 2.0**-52
-    rows = rows_of(problem.X)
-    width = ROW_OVERHEAD + (problem.X.data if hasattr(problem.X, "indptr") else problem.X).size // n
-    rows_per_call = max(1, NUMBERS_PER_CALL // width)
-    updates_per_call = max(1, min(CHANGES_PER_CALL // width, int(EXPONENT_RANGE / 2.0 / eta)))
-    if trace is not None:
-        updates_per_call = 1
-    p, stopped = state.p, False
-    while not stopped and state.clean < n and state.sweeps < max_sweeps:
-        yield AT_REST
-        if order is Order.WORST_FIRST:
-            values = problem.signs * (values_of(problem.X, state.w) / scale + lift * state.w[d])
-            worst = int(np.argmin(values))
-            visiting = np.array([worst]) if values[worst] <= 0.0 else np.arange(n)
-        else:
-            turns = max(1, min(state.at_once, max_sweeps - state.sweeps))
-            every = [np.arange(n) if order is Order.CYCLIC else state.random.permutation(n) for _ in range(turns)]
-            visiting = np.concatenate(every)
-            state.at_once = min(2 * turns, rows_per_call // n)
-        position = 0
-        while not stopped and state.clean < n and position < len(visiting):
-            if (state.since_shift + updates_per_call) * eta > EXPONENT_RANGE:
-                state.shift, state.since_shift = eta * largest_sum(p, balanced, lift), 0
-                state.w, state.total = weights(p, eta, state.shift, balanced, lift)
-            before = state.w / state.total if trace is not None else state.w
-            here = visiting[: position + rows_per_call]
-            position, made, state.clean, row, value = visit(
-                rows, problem.signs, here, position, scale, lift, eta, state.shift, balanced, doubt,
-                order is Order.SHUFFLED, p, state.w, state.counts, state.clean,
-                min(updates_per_call, max_updates - state.updates),
-            )  # fmt: skip
-            state.updates, state.since_shift = state.updates + made, state.since_shift + made
-            stopped = state.clean < n and position < len(here) and state.updates >= max_updates
-            previous, (_, state.total) = state.total, weights(p, eta, state.shift, balanced, lift)
-            plane = state.w / state.total
-            if trace is not None and made:
-                used = d + int(lift)
-                bound = largest_sum(p, balanced, lift) / state.updates
-                trace.append(row, value / previous, before[:used], plane[:used], bound)
-            passes = state.sweeps + math.ceil(position / n)
-            yield Iterate(
-                plane[:d] / scale, float(plane[d]), state.counts, state.clean >= n, state.updates, passes, searched=eta
-            )  # fmt: skip
-        state.sweeps += math.ceil(position / n)
-
-
-def weights(p: Vector, eta: float, shift: float, balanced: bool, lift: float) -> tuple[Vector, float]:
+def weights_of(p: Vector, eta: float, shift: float, balanced: bool, lift: float) -> tuple[Vector, float]:
     """The signed weights and the sum of all weights v, both times exp(-shift)."""
     d = len(p) - 1
     used, doubled = slice(0, d + int(lift)), slice(0 if balanced else d, d + int(lift))

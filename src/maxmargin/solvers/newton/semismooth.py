@@ -32,7 +32,7 @@ from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import Threads, block_edges
 from maxmargin.problems.losses import Loss
-from maxmargin.problems.protocol import Anew, Evaluation, Iterate, Options, SolverRun
+from maxmargin.problems.protocol import Anew, Evaluation, Iterate, Iterates, Options
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.conditioning import can_be_placed, from_a_better_place
 from maxmargin.solvers.newton.systems import system_for
@@ -86,11 +86,11 @@ def start(problem: SoftMargin, options: Options) -> Anew:
     return Anew(options)
 
 
-def steps(problem: SoftMargin, state: Anew) -> SolverRun:
+def steps(problem: SoftMargin, state: Anew) -> Iterates:
     return semismooth_newton(problem, tol=state.options.tol, start=state.options.start, seed=state.options.seed)
 
 
-def semismooth_newton(problem: SoftMargin, *, tol: float, start: Vector | None = None, seed: int = 0) -> SolverRun:
+def semismooth_newton(problem: SoftMargin, *, tol: float, start: Vector | None = None, seed: int = 0) -> Iterates:
     """Iterates within and between the steps; asks to be judged when its own gap is at most tol.
 
     `start` are dual variables to start from, at their own plane w(a).

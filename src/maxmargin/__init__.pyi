@@ -1,0 +1,49 @@
+"""What `maxmargin` offers, and where each name lives: type checkers read this, and so does `__init__.py`."""
+
+from maxmargin.certificates.certificate import Certificate as Certificate
+from maxmargin.certificates.certificate import Verdict as Verdict
+from maxmargin.certificates.kernel_margin import KernelCertificate as KernelCertificate
+from maxmargin.certificates.kernel_margin import KernelVerdict as KernelVerdict
+from maxmargin.certificates.kernel_separation import KernelSeparationCertificate as KernelSeparationCertificate
+from maxmargin.certificates.multiclass import MulticlassCertificate as MulticlassCertificate
+from maxmargin.certificates.soft_margin import SoftMarginCertificate as SoftMarginCertificate
+from maxmargin.certificates.soft_margin import SoftVerdict as SoftVerdict
+from maxmargin.certificates.verify import Verification as Verification
+from maxmargin.estimators.audit import audit as audit
+from maxmargin.estimators.audit_result import Audit as Audit
+from maxmargin.estimators.coming_from import from_scikit_learn as from_scikit_learn
+from maxmargin.estimators.hard_margin import HardMarginSVM as HardMarginSVM
+from maxmargin.estimators.kernel import KernelSVM as KernelSVM
+from maxmargin.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
+from maxmargin.estimators.linear import LinearSVM as LinearSVM
+from maxmargin.estimators.linear_cv import LinearSVMCV as LinearSVMCV
+from maxmargin.estimators.no_plane import NotSeparableError as NotSeparableError
+from maxmargin.estimators.no_plane import UndecidedError as UndecidedError
+from maxmargin.estimators.path import MarginPath as MarginPath
+from maxmargin.estimators.path import path as path
+from maxmargin.estimators.perceptrons import MarginPerceptron as MarginPerceptron
+from maxmargin.estimators.perceptrons import Perceptron as Perceptron
+from maxmargin.estimators.probability import logistic as logistic
+from maxmargin.estimators.probability import symmetric_logistic as symmetric_logistic
+from maxmargin.estimators.separability import separability as separability
+from maxmargin.estimators.stochastic import StochasticSVM as StochasticSVM
+from maxmargin.estimators.winnow import Winnow as Winnow
+from maxmargin.persistence.errors import ModelFileError as ModelFileError
+from maxmargin.persistence.model_file import load as load
+from maxmargin.persistence.model_file import model_info as model_info
+from maxmargin.persistence.model_file import save as save
+from maxmargin.plots.conditions import KKTDisplay as KKTDisplay
+from maxmargin.plots.convergence import ConvergenceDisplay as ConvergenceDisplay
+from maxmargin.plots.hull import HullDisplay as HullDisplay
+from maxmargin.plots.loss import LossDisplay as LossDisplay
+from maxmargin.plots.regularization_path import PathDisplay as PathDisplay
+from maxmargin.plots.run import TraceDisplay as TraceDisplay
+from maxmargin.plots.street import StreetDisplay as StreetDisplay
+from maxmargin.problems.scalings import C_from as C_from
+from maxmargin.problems.scalings import loss_factor_from as loss_factor_from
+from maxmargin.problems.scalings import norm_factor_from as norm_factor_from
+from maxmargin.problems.trace import Trace as Trace
+from maxmargin.reading.read import read_table as read_table
+from maxmargin.reading.svmlight_writer import write_svmlight as write_svmlight
+
+__version__: str

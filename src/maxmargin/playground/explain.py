@@ -1,0 +1,169 @@
+"""Each step in words: the rule by which it was made, and its arithmetic with the numbers of the run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.certificates.soft_margin import soft_gap
+from maxmargin.data.matrix import Vector
+from maxmargin.playground.fits import Fit
+from maxmargin.playground.measured import number
+from maxmargin.run.recorder import Update
+
+Words = tuple[str, list[str]]  # the rule, the lines of its arithmetic
+
+RULES = {
+    "auto": "The nearest points of the two hulls, on a working set of rows (Wolfe's algorithm).",
+    "hulls": "The nearest points of the two hulls, on a working set of rows (Wolfe's algorithm).",
+    "linear_program": "A vertex of the linear program min |w|_1 subject to y (w.x + b) >= 1.",
+    "coordinate_descent": "Sweeps over the rows: each dual variable goes to its best value while the others wait.",
+    "interior_point": "One Newton step along the central path, for the plane and the dual variables at once.",
+    "sieve": "One Newton step along the central path, on the rows that may still matter.",
+    "newton": "One Newton step on the plane: the loss is smooth, and rows that pay bend it.",
+    "pairs": "Pairs of dual variables that violate the conditions most go to their best values (SMO).",
+}
+
+
+class Plane(NamedTuple):
+    """w.x + b = 0; where a kernel bends it, w are the coefficients of the rows."""
+
+    w: Vector
+    b: float
+
+
+def values_explained(fit: Fit, primal: float, dual: float) -> list[str]:
+    """What is proven after a round."""
+    hard = "C" not in fit.state.parameters or math.isinf(fit.state.parameters["C"])
+    cost = "" if hard else " + C sum loss"
+    l1 = fit.state.parameters.get("norm") == "l1"
+    lines = [
+        f"primal: {'|w|_1' if l1 else '1/2 |w|²'}{cost} = {number(primal)} of the best plane so far",
+        f"dual: {number(dual)}, below which no plane comes",
+        f"gap (P - D) / P = {number(soft_gap(primal, dual))}",
+    ]
+    if hard and math.isfinite(primal) and fit.state.parameters.get("kernel", "linear") == "linear":
+        margin = 1.0 / primal if l1 else 1.0 / math.sqrt(2.0 * primal)
+        lines.append(f"so the margin is at least {number(margin)}")
+    return lines
+
+
+def explained(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
+    """An update, by the rule of its algorithm."""
+    explain = {
+        "perceptron": by_mistake,
+        "margin_perceptron": by_distance,
+        "winnow": by_multiplying,
+        "kernel_perceptron": by_counting,
+        "stochastic_svm": by_descending,
+    }
+    return explain[fit.state.algorithm.name](fit, update, before, after)
+
+
+def by_mistake(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
+    row, rate = update.row, fit.state.parameters["rate"]
+    rule = f"Row {row} is a mistake, y (w.x + b) <= 0: w moves by rate y x{biased(fit, ', b by rate y')}."
+    product = product_line(fit, row, before, f"= {number(update.violation)} <= 0")
+    return rule, [product, *addition(fit, row, before, after, rate)]
+
+
+def by_distance(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
+    row, guess = update.row, fit.recording.phase_of(update.number)
+    lifted = "|(w, b)|" if fit.state.parameters["fit_intercept"] else "|w|"
+    size = math.hypot(*before.w, before.b)
+    rule = f"Row {row} is nearer to the plane than G/2: w moves by y x{biased(fit, ', b by y')}."
+    if size == 0.0:
+        lines = [f"w = 0: a phase with the guess G = {number(guess)} begins, and every row is a violation"]
+    else:
+        lines = [
+            product_line(fit, row, before, f"= {number(update.violation * size)}"),
+            f"divided by {lifted} = {number(size)}: {number(update.violation)} < G/2 = {number(0.5 * guess)}",
+        ]
+    return rule, [*lines, *addition(fit, row, before, after, 1.0)]
+
+
+def by_multiplying(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
+    row, eta = update.row, fit.recording.phase_of(update.number)
+    epsilon, s = -math.expm1(-eta), float(np.abs(fit.state.points).max())
+    lifted = [*(fit.state.signs[row] * fit.state.points[row] / s)]
+    lifted += [float(fit.state.signs[row])] if fit.state.parameters["fit_intercept"] else []
+    factors = [(1.0 - epsilon) ** -a for a in lifted]
+    rule = f"Row {row} is a mistake, w.a <= 0: each weight is multiplied by (1 - epsilon)^(-a_j)."
+    inside = "(x/s, 1)" if fit.state.parameters["fit_intercept"] else "x/s"
+    balanced = ", the opposite ones divided by them" if fit.state.parameters["balanced"] else ""
+    bias = biased(fit, f"; b: {number(before.b)} becomes {number(after.b)}")
+    return rule, [
+        f"a = y {inside} = {vector(lifted)}, s = {number(s)} the largest coordinate",
+        f"w.a = {number(update.violation)} <= 0, with the weights divided by their sum",
+        f"factors (1 - {number(epsilon)})^(-a) = {vector(factors)}{balanced}",
+        f"w: {vector(before.w)} becomes {vector(after.w)}{bias}",
+    ]
+
+
+def by_counting(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
+    row, counts = update.row, update.a
+    kernel = "k(x_j, x) + 1" if fit.state.parameters["fit_intercept"] else "k(x_j, x)"
+    return f"Row {row} is a mistake, y w.phi(x) <= 0: its count c grows by one, so that w moves by y phi(x).", [
+        f"y sum_j c_j y_j ({kernel}) = {number(update.violation)} <= 0",
+        f"c of row {row}: {counts[row] - 1:.0f} + 1 = {counts[row]:.0f}",
+        f"{np.count_nonzero(counts)} rows have been wrong so far, {update.number} times in all",
+    ]
+
+
+def by_descending(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
+    """A visit of the stochastic subgradient: shrink w, and add the row if it is inside."""
+    parameters, row, value, t = fit.state.parameters, update.row, update.violation, update.number
+    n, sign, violated = len(fit.state.points), int(fit.state.signs[row]), value < 1.0
+    lam = 1.0 / (n * parameters["C"])
+    pegasos = parameters["step"] == "pegasos"
+    eta = 1.0 / (lam * t) if pegasos else float(parameters["step"])
+    moves = f"y f(x) = {number(value)} < 1: w shrinks, and moves by eta y x"
+    rule = f"Row {row} is visited. {moves if violated else f'y f(x) = {number(value)} >= 1: w only shrinks'}."
+    derived = f"1 / (lambda t) = 1 / ({number(lam)} · {t}) = " if pegasos else ""
+    lines = [
+        f"lambda = 1 / (rows C) = 1 / ({n} · {number(parameters['C'])}) = {number(lam)}",
+        f"eta = {derived}{number(eta)}",
+    ]
+    shrink = number(1.0 - eta * lam)
+    if parameters["kernel"] == "linear":
+        moved = f" + {number(eta)} ({sign:+d}) {vector(fit.state.points[row])}" if violated else ""
+        lines.append(f"w: (1 - eta lambda) w = {shrink} {vector(before.w)}{moved} = {vector(after.w)}")
+    else:
+        moved = f"; then a of row {row} grows by eta = {number(eta)}" if violated else ""
+        lines.append(f"all a times 1 - eta lambda = {shrink}{moved}")
+    if violated and after.b != before.b:
+        lines.append(f"b: {number(before.b)} + min(eta, 1) ({sign:+d}) = {number(after.b)}")
+    if parameters["project"]:
+        lines.append("then w is moved back into the ball |w|² <= sum C, if it has left it")
+    return rule, lines
+
+
+def product_line(fit: Fit, row: int, plane: Plane, end: str) -> str:
+    (w, b), x, sign = plane, fit.state.points[row], int(fit.state.signs[row])
+    return f"y (w.x + b) = {sign:+d} ({vector(w)}.{vector(x)}{biased(fit, signed(b))}) {end}"
+
+
+def addition(fit: Fit, row: int, before: Plane, after: Plane, rate: float) -> list[str]:
+    x, sign = fit.state.points[row], int(fit.state.signs[row])
+    factor = f"{number(rate)} ({sign:+d})" if rate != 1.0 else f"({sign:+d})"
+    lines = [f"w: {vector(before.w)} + {factor} {vector(x)} = {vector(after.w)}"]
+    if fit.state.parameters["fit_intercept"]:
+        lines.append(f"b: {number(before.b)} + {factor} = {number(after.b)}")
+    return lines
+
+
+def signed(value: float) -> str:
+    """As it is added in a line of arithmetic."""
+    return f" - {number(-value)}" if value < 0.0 else f" + {number(value)}"
+
+
+def biased(fit: Fit, text: str) -> str:
+    """The text where there is a bias; nothing through the origin."""
+    return text if fit.state.parameters["fit_intercept"] else ""
+
+
+def vector(values: Iterable[float]) -> str:
+    return f"({', '.join(map(number, values))})"
