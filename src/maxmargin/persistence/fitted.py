@@ -25,7 +25,7 @@ from maxmargin.persistence.container import Arrays
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.fields import Fields, Shelf, is_text
 from maxmargin.persistence.runs import read_runs, write_runs
-from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.kernels import KERNELS
 
 HARD = "hard margin"  # the name under which LinearSVM(C=inf) says which solver it took
 
@@ -146,13 +146,13 @@ def read_scores(estimator: Any, fields: Fields, shelf: Shelf, sizes: Sizes) -> N
 
 def write_kernel(estimator: Any, fields: dict[str, Any], arrays: Arrays) -> None:
     kernel = estimator._kernel
-    if kernel.name is KernelName.FUNCTION:
+    if kernel.is_code:
         raise Refusal(
             "its kernel is a function, and a model file holds no code. Keep the function and pickle the model, or "
             'compute the kernel yourself, fit with kernel="precomputed" and save that'
         )
     fields["kernel"] = {
-        "name": kernel.name.value,
+        "name": kernel.name,
         "gamma": kernel.gamma,
         "coef0": kernel.coef0,
         "degree": kernel.degree,
@@ -165,15 +165,15 @@ def write_kernel(estimator: Any, fields: dict[str, Any], arrays: Arrays) -> None
 
 def read_kernel(estimator: Any, fields: Fields, shelf: Shelf, sizes: Sizes) -> None:
     with fields.fields("kernel") as kernel:
-        name = KernelName(kernel.one_of("name", KERNEL.names()))
+        name = kernel.one_of("name", KERNEL.names())
         gamma, coef0 = kernel.number("gamma"), kernel.number("coef0")
         degree, is_shifted = kernel.whole("degree", 1), kernel.flag("is_shifted")
     if not (0.0 < gamma < math.inf and 0.0 <= coef0 < math.inf):
         raise Refusal("the kernel must have a positive gamma, and a coef0 of 0 or more")
     if name != estimator.kernel:
-        raise Refusal(f"the kernel is {name.value}, and the parameter {estimator.kernel!r}")
+        raise Refusal(f"the kernel is {name}, and the parameter {estimator.kernel!r}")
     shift = shelf.take("kernel.shift", (sizes.columns,)) if is_shifted else None
-    estimator._kernel = Kernel(name, gamma, coef0, degree, shift=shift)
+    estimator._kernel = KERNELS[name](gamma, coef0, degree, shift)
     estimator.intercept_ = shelf.take("intercept", (sizes.planes,))
 
 
@@ -192,7 +192,7 @@ def write_support_vectors(estimator: Any, fields: dict[str, Any], arrays: Arrays
 def read_support_vectors(estimator: Any, fields: Fields, shelf: Shelf, sizes: Sizes) -> None:
     form = fields.one_of("support_vectors", ("dense", "sparse array", "sparse matrix"))
     kernel = getattr(estimator, "_kernel", None)
-    is_precomputed = kernel is not None and kernel.name is KernelName.PRECOMPUTED
+    is_precomputed = kernel is not None and kernel.is_table
     if is_precomputed and np.any(estimator.support_ >= sizes.columns):
         raise Refusal("the array 'support' speaks of rows that the precomputed kernel did not have")
     shape = len(estimator.support_), 0 if is_precomputed else sizes.columns
