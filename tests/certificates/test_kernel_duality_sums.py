@@ -16,7 +16,7 @@ from maxmargin.certificates.kernel_duality import (
     measure,
     mostly_in_float32,
 )
-from maxmargin.problems.kernels import Kernel, KernelChoice, Rbf, rows_of
+from maxmargin.problems.kernels import KERNELS, KernelChoice, Rbf, rows_of
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin
 
@@ -38,7 +38,8 @@ def of_a_rounding(monkeypatch, relative, absolute):
     def rounding(self, A, B):
         return np.full(len(A.places), relative), np.full(len(A.places), absolute)
 
-    monkeypatch.setattr(Kernel, "rounding", rounding)
+    for kind in KERNELS.values():
+        monkeypatch.setattr(kind, "rounding", rounding)
 
 
 def roundings(terms, columns=None):

@@ -13,8 +13,8 @@ integers, A_+ and A_- their sums, and p_i, n_i the sums of A_j k(x_i, x_j) over 
 No plane separates the classes exactly when some weights l >= 0, l != 0 have sum_i l_i y_i phi(x_i) = 0 and
 sum_i l_i y_i = 0. In coordinates of phi (the monomials, for poly; any factor of a line is left out, as it moves no
 null vector) this is a null vector of an integer matrix. Without coordinates, sum_j k(x_i, x_j) y_j l_j = 0 for every
-row i with l_i > 0 says that |w|^2 = 0. Two equal rows of opposite classes are a witness whatever the kernel; for rbf
-and laplacian with gamma > 0 there is no other: their matrices of the values of distinct rows are positive definite.
+row i with l_i > 0 says that |w|^2 = 0. Two equal rows of opposite classes are a witness whatever the kernel; for
+exponentials with gamma > 0 there is no other: their matrices of the values of distinct rows are positive definite.
 """
 
 from __future__ import annotations

@@ -30,13 +30,13 @@ class KernelPerceptron(KernelPlanes):
 
     Parameters
     ----------
-    kernel : "rbf", "linear", "poly", "laplacian", "precomputed" or a function, default="rbf"
+    kernel : a name or a function, default="rbf"
         As in `KernelSVM`, with `gamma`, `coef0` and `degree`.
     fit_intercept : bool, default=True
         A bias, learnt as one more coordinate of phi(x) that is 1 in every row: the kernel is k + 1.
     max_iter : int, default=1000
-        The most sweeps. When they are spent the certificate says that it was stopped; with an rbf or laplacian kernel
-        this only happens when the margin is small, or when equal rows have different labels.
+        The most sweeps. When they are spent the certificate says that it was stopped; with an rbf kernel this only
+        happens when the margin is small, or when equal rows have different labels.
     shuffle : bool, default=False
         Visit the rows in a new order in each sweep; else as they lie.
     random_state : int, RandomState or None, default=0

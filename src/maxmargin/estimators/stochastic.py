@@ -69,7 +69,7 @@ class StochasticSVM(KernelPlanes):
     ----------
     C : float, default=1.0
         The price of the loss, a sum over the rows.
-    kernel : "linear", "rbf", "poly", "laplacian", "precomputed" or a function, default="linear"
+    kernel : a name or a function, default="linear"
         As in `KernelSVM`, with `gamma`, `coef0` and `degree`. Anything but "linear" keeps the rows it learnt from.
     step : "pegasos", float or function, default="pegasos"
         eta_t: 1 / (lambda t), the same number at every visit, or a function of t = 1, 2, ...
