@@ -109,7 +109,7 @@ name of a parameter. `id`, `panel` and `ask` are null in an error where the mess
                       "choice": one of "choices", [{"value": , "label": }, ...]
                       "switch": true or false
                 also  [{"value": "inf", "label": "infinite: the hard margin"}, ...]: values beside the numbers, or []
-                shown_if  {"kernel": ["rbf", "poly"]}: it matters only where those parameters have one of these; or null
+                shown_if  {"kernel": ["poly", "rbf"]}: it matters only where those parameters have one of these; or null
     presets     [{"name": , "title": , "sentence": , "points": [...]}, ...]
     lessons     [{"name": , "title": , "sentences": [three], "question": , "answer": sentence that answers it,
                   "state": {...}, "b": null or {"algorithm": , "parameters": } for the second panel,
