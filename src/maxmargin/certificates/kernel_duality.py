@@ -38,7 +38,7 @@ from maxmargin.certificates.soft_margin import soft_gap
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import MOST_BLOCKS, Threads
 from maxmargin.problems.kernels import Kernel, Points, ProductKernel, rows_of
-from maxmargin.problems.kernels.sums import FAINT
+from maxmargin.problems.kernels.points import FAINT
 from maxmargin.problems.statement import KernelMargin, best_bias
 
 Rows = NDArray[np.intp]

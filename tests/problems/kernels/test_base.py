@@ -83,6 +83,6 @@ def test_names():
 def test_gamma_by_name():
     X = np.random.default_rng(0).normal(size=(20, 5))
     for word, gamma in (("scale", 1.0 / (5 * X.var())), ("auto", 0.2), (0.75, 0.75)):
-        for kernel in (Rbf.on(X, word, 1.0, 2), Laplacian.on(X, word, 1.0, 2)):
+        for kernel in (KernelChoice(name, word, 1.0, 2).on(X) for name in (Rbf.name, Laplacian.name)):
             assert kernel.gamma == pytest.approx(gamma, rel=1e-14)
             assert (kernel.coef0, kernel.degree) == (0.0, 1)

@@ -27,9 +27,7 @@ from numpy.typing import NDArray
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernels.limits import ADVICE, MOST
-from maxmargin.problems.kernels.points import Points, rows_of
-from maxmargin.problems.kernels.scale import scale_of
-from maxmargin.problems.kernels.sums import block_sums, weights_of
+from maxmargin.problems.kernels.points import Points, block_sums, rows_of, weights_of
 
 UNIT_ROUNDOFF = 2.0**-53
 LEAST = math.ulp(0.0)
@@ -93,14 +91,9 @@ class Kernel:
     # ----------------------------------------------------------------------------------------- what it may say
 
     @classmethod
-    def on(cls, X: Matrix, gamma: Any, coef0: Any, degree: Any) -> Self:
-        """The kernel on this table, of its numbers as users give them: gamma may be "scale" or "auto"."""
-        has = cls.parameters
-        return cls(
-            gamma=scale_of(X, gamma) if "gamma" in has else cls.gamma,
-            coef0=float(coef0) if "coef0" in has else cls.coef0,
-            degree=int(degree) if "degree" in has else cls.degree,
-        )
+    def on(cls, X: Matrix, **numbers: Any) -> Self:
+        """The kernel with these numbers on this table."""
+        return cls(**numbers)
 
     def points(self, X: Matrix, places: NDArray[np.intp] | None = None) -> Points:
         """The rows X as this kernel wants them: in float64, so that the same is said of a row wherever it is met."""

@@ -22,8 +22,7 @@ from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
 from maxmargin.data.threads import Threads
 from maxmargin.problems.kernels.base import Kernel, register
 from maxmargin.problems.kernels.limits import MOST
-from maxmargin.problems.kernels.points import Points, as_array, rows_of, spans
-from maxmargin.problems.kernels.sums import block_sums, weights_of
+from maxmargin.problems.kernels.points import Points, as_array, block_sums, rows_of, spans, weights_of
 
 SKEW = 1e-8  # of the largest value: how far from symmetric a precomputed kernel may be
 

@@ -161,12 +161,11 @@ class Rbf(ProductKernel):
     is_exponential = is_positive = is_shift_invariant = True
 
     @classmethod
-    def on(cls, X: Matrix, gamma: Any, coef0: Any, degree: Any) -> Self:
-        kernel = super().on(X, gamma, coef0, degree)
+    def on(cls, X: Matrix, **numbers: Any) -> Self:
         if is_sparse(X):
-            return kernel
+            return cls(**numbers)
         mean = X.mean(axis=0, dtype=np.float64)
-        return cls(kernel.gamma, shift=np.clip(mean, X.min(axis=0), X.max(axis=0)))  # a constant column: exactly it
+        return cls(**numbers, shift=np.clip(mean, X.min(axis=0), X.max(axis=0)))  # a constant column: exactly it
 
     def compared(self, points: Points) -> Points:
         """Without columns in which all are equal.
