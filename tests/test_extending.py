@@ -3,11 +3,13 @@
 import subprocess
 import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from problems.kernels.formulas import real_values
 
 import maxmargin.persistence.checkpoint as checkpoint
 import maxmargin.run.observers as observers
@@ -156,8 +158,9 @@ class RationalQuadratic(Kernel):
         return 1.0 / (1.0 + self.gamma * ((A.dense[:, None] - B.dense) ** 2).sum(axis=2))
 
     def rounding(self, A, B):
-        n, d = A.X.shape
-        return np.full(n, 1.01 * (d + 6) * 2.0**-53), np.full(n, 1e-300)
+        (n, d), largest = A.X.shape, max(np.abs(P.dense).max(initial=0.0) for P in (A, B))
+        r = 1.01 * (5 * d + 5) * 2.0**-53 if largest < 1e150 else np.inf
+        return np.full(n, r), np.full(n, 1e-300)
 
 
 class Overlap(Kernel):
@@ -261,3 +264,12 @@ def test_commands_and_the_page_offer_the_kernel(kernels, tmp_path, capsys):
     widgets = {widget.name: widget for widget in ALGORITHMS["kernel_svm"].parameters}
     assert ("rational_quadratic", "rational quadratic, 1 / (1 + gamma |x - x'|^2)") in widgets["kernel"].choices
     assert "rational_quadratic" in widgets["gamma"].shown_if[1]
+
+
+def test_the_error_that_it_tells_holds():
+    kernel, X = RationalQuadratic(0.3), 30.0 + 10.0 * np.random.default_rng(0).normal(size=(15, 3))
+    points = kernel.points(X)
+    values, (relative, _) = kernel.values(points, points), kernel.rounding(points, points)
+    for i, row in enumerate(real_values(kernel, X, X)):
+        assert all(abs(Fraction(values[i, j]) - value) <= Fraction(relative[i]) * value for j, value in enumerate(row))
+    assert np.all(np.isinf(kernel.rounding(kernel.points(1e200 * X), points)[0]))

@@ -84,7 +84,7 @@ class Kernel:
     def rounding(self, A: Points, B: Points) -> tuple[Vector, Vector]:
         """Bounds (r, s) for each row x of A: every computed k(x, x') of B is within r K + s of the real value.
 
-        K is |k(x, x')|, or q(x) q(x') where the kernel has a `reach`.
+        K is |k(x, x')|, or q(x) q(x') where the kernel has a `reach`. Where float64 may have overflowed, r is infinite.
         """
         raise NotImplementedError
 
