@@ -26,7 +26,7 @@ from pathlib import Path
 # of a registry at once, and so learns of a new one by itself, names none.)
 FAMILIES = {
     "loss": r"squared_hinge|SQUARED_HINGE|Loss\.HINGE|\"hinge\"",
-    "kernel": r"KernelName\.|\"(poly|rbf)\"|\bRBF\b|\bPOLY\b",
+    "kernel": r"[lL]aplacian",
     "solver": r"semismooth_newton|\"newton\"",
     "certificate kind": r"KernelSeparationCertificate|\"kernel separation\"|Kind\.KERNEL_SEPARATION",
     "table": r"csr_(matrix|array)|issparse|is_sparse|row_blocks|float_blocks|blocks_of|block_edges|spans\(",

@@ -39,7 +39,7 @@ Fields = dict[str, Any]
 INF, ONE, U = math.inf, Fraction(1), Fraction(1, 2**53)  # U: the largest relative error of one rounding
 LOSSES: Any = {"hinge": (1, 0), "squared_hinge": (INF, 0.5), "huber_hinge": (1, None), "modified_huber": (4, 0.5)}
 SHARED = "verdict positive negative n_rows n_columns rows weights primal dual kkt theorems "
-KERNEL, KERNELS = "kernel gamma coef0 degree ", ("linear", "poly", "rbf", "function", "precomputed")
+KERNEL, KERNELS = "kernel gamma coef0 degree ", ("linear", "poly", "rbf", "laplacian", "function", "precomputed")
 LINEAR = "norm fit_intercept w b margin_lower margin_upper tol rows_off_plane further_look"
 KINDS = {  # the fields and the verdicts of each kind of certificate
     "separation": (SHARED + LINEAR, "OPTIMAL SEPARABLE WEAKLY_SEPARABLE NOT_SEPARABLE UNDECIDED STOPPED"),
@@ -160,8 +160,8 @@ class Problem:
         return sum(map(mul, row.values(), map(vector.__getitem__, row)))
 
     def k(self, i: int, others: list[int]) -> list[Fraction]:
-        """The kernel of row i and others; of rbf, not rational, whether rows are equal: sums of phi vanish alike."""
-        if self.c.get("kernel") == "rbf":
+        """The kernel of row i and others; of exponentials, whether rows are equal: sums of phi vanish alike."""
+        if self.c.get("kernel") in KERNELS[2:4]:
             return [Fraction(self.rows[i] == self.rows[j]) for j in others]
         x = Counter(self.rows[i])
         return [(self.gamma * self.dot(self.rows[j], x) + self.coef0) ** self.degree + self.lift for j in others]
@@ -251,10 +251,10 @@ def check(c: Fields, table: Fields, problem: type[Problem]) -> None:
     require(c.get("norm", "l2") in ("l1", "l2") and c.get("loss", "hinge") in LOSSES, "an unknown norm or loss")
     if "kernel" in c:
         name, *numbers = (c[name] for name in KERNEL.split())  # gamma, coef0, degree
-        plain = name in KERNELS and numbers[name == "rbf" :] == [1, 0, 1][name == "rbf" :]
+        plain = name in KERNELS and numbers[(skip := name in KERNELS[2:4]) :] == [1, 0, 1][skip:]  # but for gamma
         known = (plain or name == "poly") and type(c["degree"]) is int and 0 <= min(numbers) <= max(numbers) < INF
         require(known, f"there is no kernel {name!r} with such numbers")
-        rational = c["degree"] <= 1000 if name in KERNELS[:2] else (name, c["verdict"]) == ("rbf", "NOT_SEPARABLE")
+        rational = c["degree"] <= 1000 if name in KERNELS[:2] else skip and c["verdict"] == "NOT_SEPARABLE"
         require(rational, f"the kernel {name} is not rational, too long, or taken on trust", NotImplementedError)
     problem(c, table).soft_margin() if "C" in c else problem(c, table).separation()
 

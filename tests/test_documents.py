@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from maxmargin.problems.kernels import KERNELS
 from maxmargin.problems.losses import LOSSES
 from maxmargin.solvers.registry import SOLVERS
 
@@ -15,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture
 def own_registries():
     """What a page registers is not known to other tests."""
-    registries = [LOSSES, *SOLVERS.values()]
+    registries = [LOSSES, KERNELS, *SOLVERS.values()]
     before = [dict(registry) for registry in registries]
     yield
     for registry, known in zip(registries, before, strict=True):

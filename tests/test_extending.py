@@ -1,19 +1,35 @@
-"""A solver that is registered from outside is known to fits, files, commands, checkpoints and pictures."""
+"""Solvers and kernels that are registered from outside are known to fits, files, commands, checkpoints and pictures."""
 
 import subprocess
 import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from problems.kernels.formulas import real_values
 
 import maxmargin.persistence.checkpoint as checkpoint
 import maxmargin.run.observers as observers
-from maxmargin import ConvergenceDisplay, LinearSVM, StreetDisplay, load, save
-from maxmargin.data.synthetic import overlapping
-from maxmargin.persistence import fit_with_checkpoints
+from maxmargin import (
+    ConvergenceDisplay,
+    KernelPerceptron,
+    KernelSVM,
+    LinearSVM,
+    NotSeparableError,
+    StochasticSVM,
+    StreetDisplay,
+    load,
+    save,
+)
+from maxmargin.cli import main
+from maxmargin.data.synthetic import overlapping, rings
+from maxmargin.persistence import ModelFileError, fit_with_checkpoints, read_skops, write_libsvm, write_skops
+from maxmargin.playground.catalogue import ALGORITHMS
+from maxmargin.problems.kernels import KERNELS, Kernel
+from maxmargin.problems.kernels import register as register_kernel
 from maxmargin.problems.protocol import AT_REST, Iterate
 from maxmargin.problems.state import State, varying
 from maxmargin.solvers.registry import SEPARATION, SOFT_MARGIN, SOLVERS, Solver, names_of, register
@@ -127,3 +143,133 @@ def test_it_is_drawn(corners):
     StreetDisplay.from_estimator(svm, X, Y)
     ConvergenceDisplay.from_estimator(svm, X, Y)
     plt.close("all")
+
+
+# ------------------------------------------------------------------------------------------------------- a kernel
+
+
+class RationalQuadratic(Kernel):
+    """A mixture of Gaussians of all widths: 1 / (1 + gamma |x - x'|^2)."""
+
+    name, parameters, formula = "rational_quadratic", ("gamma",), "1 / (1 + {gamma} |x - x'|^2)"
+    is_positive = is_shift_invariant = True
+
+    def values(self, A, B):
+        return 1.0 / (1.0 + self.gamma * ((A.dense[:, None] - B.dense) ** 2).sum(axis=2))
+
+    def rounding(self, A, B):
+        (n, d), largest = A.X.shape, max(np.abs(P.dense).max(initial=0.0) for P in (A, B))
+        r = 1.01 * (5 * d + 5) * 2.0**-53 if largest < 1e150 else np.inf
+        return np.full(n, r), np.full(n, 1e-300)
+
+
+class Overlap(Kernel):
+    """What two rows of counts share: sum_j min(x_j, x'_j), whose values are rational."""
+
+    name, irrational = "overlap", ""
+
+    def values(self, A, B):
+        return np.minimum(A.dense[:, None], B.dense).sum(axis=2)
+
+    def rounding(self, A, B):
+        n, d = A.X.shape
+        return np.full(n, d * 2.0**-53), np.zeros(n)
+
+    def exact_values(self, A, B, unit):
+        return np.minimum(A[:, None], B).sum(axis=2), unit
+
+
+@pytest.fixture
+def kernels():
+    """Two kernels, which are known for as long as the test runs."""
+    for kind in (RationalQuadratic, Overlap):
+        register_kernel(kind)
+    yield
+    for kind in (RationalQuadratic, Overlap):
+        del KERNELS[kind.name]
+
+
+ROUND, RINGS = rings(60, seed=3)
+COUNTS = np.random.default_rng(0).integers(0, 6, size=(80, 5)) / 4.0
+FRONT = np.where(COUNTS[:, :2].sum(axis=1) > 1.5 * COUNTS[:, 2:].mean(axis=1), "front", "back")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelSVM(10.0, kernel="rational_quadratic", tol=1e-6),
+        KernelSVM(np.inf, kernel="rational_quadratic"),
+        KernelPerceptron("rational_quadratic"),
+        StochasticSVM(10.0, kernel="rational_quadratic", tol=0.2, max_iter=500),
+    ],
+    ids=["soft", "hard", "perceptron", "stochastic"],
+)
+def test_a_kernel_is_fitted_proven_saved_and_drawn(kernels, model, tmp_path):
+    model.fit(ROUND, RINGS)
+    assert model.certificate_.verify(ROUND, RINGS)
+    assert "rational_quadratic kernel 1 / (1 + " in model.certificate_.report()
+    assert "on the condition that the kernel is positive semidefinite" in model.certificate_.report()
+    with pytest.raises(ValueError, match="rational_quadratic: its class has no exact values"):
+        model.certificate_.verify(ROUND, RINGS, exact=True)
+    path = tmp_path / "model"
+    save(model, path)
+    assert np.array_equal(load(path).decision_function(ROUND), model.decision_function(ROUND))
+    StreetDisplay.from_estimator(model, ROUND, RINGS)
+    plt.close("all")
+
+
+def test_a_kernel_with_rational_values_is_decided_exactly(kernels):
+    svm = KernelSVM(1.0, kernel="overlap", tol=1e-6).fit(COUNTS, FRONT)
+    assert svm.certificate_.is_optimal
+    assert svm.certificate_.verify(COUNTS, FRONT, exact=True)
+    mixed = np.where(np.arange(80) % 2, "front", "back")
+    with pytest.raises(NotSeparableError) as caught:
+        KernelSVM(np.inf, kernel="overlap").fit(COUNTS, mixed)
+    assert caught.value.certificate.verify(COUNTS, mixed, exact=True)
+
+
+def test_a_process_without_the_kernel_says_so(kernels, tmp_path):
+    path = tmp_path / "round.mm"
+    svm = KernelSVM(kernel="rational_quadratic").fit(ROUND, RINGS)
+    save(svm, path)
+    script = (
+        f"import maxmargin\ntry: maxmargin.load({str(path)!r})\nexcept maxmargin.ModelFileError as error: print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert "rational_quadratic" in said
+    assert "kernel" in said
+    with pytest.raises(ModelFileError, match="its kernel is rational_quadratic"):
+        write_libsvm(svm, tmp_path / "model.txt")
+
+
+def test_skops_trusts_the_kernels_that_the_process_knows(kernels, tmp_path):
+    pytest.importorskip("skops")
+    path = tmp_path / "model.skops"
+    svm = KernelSVM(kernel="rational_quadratic").fit(ROUND, RINGS)
+    write_skops(svm, path)
+    assert np.array_equal(read_skops(path).decision_function(ROUND), svm.decision_function(ROUND))
+    del KERNELS["rational_quadratic"]
+    try:
+        with pytest.raises(ModelFileError, match="RationalQuadratic"):
+            read_skops(path)
+    finally:
+        register_kernel(RationalQuadratic)
+
+
+def test_commands_and_the_page_offer_the_kernel(kernels, tmp_path, capsys):
+    data = tmp_path / "rings.csv"
+    np.savetxt(data, np.column_stack([ROUND, RINGS]), delimiter=",", header="a,b,y", comments="")
+    assert main(["fit", str(data), "--label", "y", "--kernel", "rational_quadratic"]) == 0
+    assert "rational_quadratic" in capsys.readouterr().out
+    widgets = {widget.name: widget for widget in ALGORITHMS["kernel_svm"].parameters}
+    assert ("rational_quadratic", "rational quadratic, 1 / (1 + gamma |x - x'|^2)") in widgets["kernel"].choices
+    assert "rational_quadratic" in widgets["gamma"].shown_if[1]
+
+
+def test_the_error_that_it_tells_holds():
+    kernel, X = RationalQuadratic(0.3), 30.0 + 10.0 * np.random.default_rng(0).normal(size=(15, 3))
+    points = kernel.points(X)
+    values, (relative, _) = kernel.values(points, points), kernel.rounding(points, points)
+    for i, row in enumerate(real_values(kernel, X, X)):
+        assert all(abs(Fraction(values[i, j]) - value) <= Fraction(relative[i]) * value for j, value in enumerate(row))
+    assert np.all(np.isinf(kernel.rounding(kernel.points(1e200 * X), points)[0]))

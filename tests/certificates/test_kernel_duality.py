@@ -15,7 +15,7 @@ import scipy.sparse as sparse
 
 from maxmargin.certificates import exact_kernel
 from maxmargin.certificates.kernel_duality import measure
-from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName
+from maxmargin.problems.kernels import KERNELS, KernelChoice, Laplacian, Linear, Precomputed, Rbf
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin
 
@@ -30,19 +30,20 @@ def dense(X):
 
 
 def kernel_table(problem):
-    """k(x_i, x_j) of all pairs, in fractions; for rbf in fractions that agree with it to 50 digits."""
+    """k(x_i, x_j) of all pairs, in fractions; of exponentials in fractions that agree with them to 50 digits."""
     kernel, X = problem.kernel, [[Fraction(float(v)) for v in row] for row in dense(problem.X)]
-    if kernel.name is KernelName.PRECOMPUTED:
+    if isinstance(kernel, Precomputed):
         return [[row[place] for place in problem.points.places] for row in X]
     gamma, coef0 = Fraction(kernel.gamma), Fraction(kernel.coef0)
 
     def value(x, z):
-        if kernel.name is KernelName.RBF:
-            exponent = -gamma * sum((u - v) ** 2 for u, v in zip(x, z, strict=True))
+        if isinstance(kernel, Rbf | Laplacian):
+            power = 2 if isinstance(kernel, Rbf) else 1
+            exponent = -gamma * sum(abs(u - v) ** power for u, v in zip(x, z, strict=True))
             long = decimal.Decimal(exponent.numerator) / decimal.Decimal(exponent.denominator)
             return Fraction(long.exp()) if long > -10000 else Fraction(0)
         inner = sum(u * v for u, v in zip(x, z, strict=True))
-        return inner if kernel.name is KernelName.LINEAR else (gamma * inner + coef0) ** kernel.degree
+        return inner if isinstance(kernel, Linear) else (gamma * inner + coef0) ** kernel.degree
 
     return [[value(x, z) for z in X] for x in X]
 
@@ -56,7 +57,7 @@ def sides(problem, a, b):
     scaled = [v * scales[s] for v, s in zip(a, signs, strict=True)]
     values = [sum(v * s * k for v, s, k in zip(scaled, signs, row, strict=True) if v) for row in K]
     square = sum(v * s * f for v, s, f in zip(scaled, signs, values, strict=True))
-    if problem.kernel.name is KernelName.RBF and abs(square) <= sum(scaled) ** 2 / 10**40:
+    if isinstance(problem.kernel, Rbf | Laplacian) and abs(square) <= sum(scaled) ** 2 / 10**40:
         square = Fraction(0)  # too near to be told in so many digits
     gain, functional = sum(scaled), [s * (f + Fraction(b)) for s, f in zip(signs, values, strict=True)]
     if problem.is_hard:
@@ -88,12 +89,12 @@ def some_problem(random, name):
     size = float(np.abs(X).max()) or 1.0
     gamma = float(random.choice([1.0, 0.1, 3.0, min(1e300, 1.0 / size / size) if size > 1e-140 else 1e280, 1e-10]))
     coef0, degree = float(random.choice([0.0, 1.0, 0.3, 1e-5, 1e5])), int(random.integers(0, 5))
-    if name is KernelName.PRECOMPUTED:
+    if name == "precomputed":
         with np.errstate(over="ignore", invalid="ignore"):
             X = X @ X.T
         X = np.where(np.isfinite(X), X, 1.0)
-    choice = KernelChoice(name.value, gamma, coef0, degree)
-    if random.integers(3) == 0 and name is not KernelName.PRECOMPUTED:
+    choice = KernelChoice(name, gamma, coef0, degree)
+    if random.integers(3) == 0 and name != "precomputed":
         X = sparse.csr_array(np.where(random.random(X.shape) < 0.4, 0.0, X))
     with np.errstate(over="ignore", invalid="ignore"):
         kernel = choice.on(X)
@@ -118,7 +119,7 @@ def check(problem, a, exact):
     """Whether the statement is any good; that it is true is asserted."""
     found = measure_of(problem, a)
     if found is None:  # a rounded table that is not positive semidefinite
-        assert problem.kernel.name is KernelName.PRECOMPUTED
+        assert isinstance(problem.kernel, Precomputed)
         assert sides(problem, a, 0.0)[2] < 0
         return False
     primal, dual, square, values = sides(problem, a, found.b)
@@ -142,20 +143,21 @@ def check(problem, a, exact):
     return bool(math.isfinite(found.primal) and found.primal_error <= 1e-6 * found.primal)
 
 
-@pytest.mark.parametrize("name", [KernelName.LINEAR, KernelName.POLY, KernelName.PRECOMPUTED])
+@pytest.mark.parametrize("name", ["linear", "poly", "precomputed"])
 def test_bounds_hold_in_fractions(name):
     random = np.random.default_rng(len(name))
     good = [check(*some_problem(random, name), exact=True) for _ in range(600)]
     assert np.mean(good) > 0.2  # and say something
 
 
-def test_bounds_of_rbf_hold_in_long_decimals():
+@pytest.mark.parametrize("name", ["rbf", "laplacian"])
+def test_bounds_of_exponentials_hold_in_long_decimals(name):
     random = np.random.default_rng(7)
-    good = [check(*some_problem(random, KernelName.RBF), exact=False) for _ in range(800)]
+    good = [check(*some_problem(random, name), exact=False) for _ in range(800)]
     assert np.mean(good) > 0.2
 
 
-@pytest.mark.parametrize("name", list(KernelName))
+@pytest.mark.parametrize("name", list(KERNELS))
 def test_bounds_hold_over_many_blocks(name):
     """More rows than fit in a block; the oracle in long doubles."""
     random = np.random.default_rng(3)
@@ -165,31 +167,32 @@ def test_bounds_hold_over_many_blocks(name):
     def function(A, B):
         return (1.0 + A @ B.T) ** 2
 
-    table = function(X, X) if name is KernelName.PRECOMPUTED else X
-    kernel = KernelChoice(function if name is KernelName.FUNCTION else name.value, 0.1, 1.0, 3).on(table)
+    table = function(X, X) if name == "precomputed" else X
+    kernel = KernelChoice(function if name == "function" else name, 0.1, 1.0, 3).on(table)
     problem = KernelMargin(table, signs, np.full(700, 2.0), HINGE, True, kernel, kernel.points(table))
     a = np.where(random.random(700) < 0.9, random.random(700), 0.0)
     found = measure(problem, a)
     long = X.astype(np.longdouble)
     inner = long @ long.T
     K = {
-        KernelName.LINEAR: inner,
-        KernelName.POLY: (np.longdouble(kernel.gamma) * inner + 1) ** 3,
-        KernelName.RBF: np.exp(-np.longdouble(kernel.gamma) * ((long[:, None] - long[None]) ** 2).sum(axis=2)),
-        KernelName.FUNCTION: function(X, X),
-        KernelName.PRECOMPUTED: table.astype(np.longdouble),
+        "linear": inner,
+        "poly": (np.longdouble(kernel.gamma) * inner + 1) ** 3,
+        "rbf": np.exp(-np.longdouble(kernel.gamma) * ((long[:, None] - long[None]) ** 2).sum(axis=2)),
+        "laplacian": np.exp(-np.longdouble(kernel.gamma) * np.abs(long[:, None] - long[None]).sum(axis=2)),
+        "function": function(X, X),
+        "precomputed": table.astype(np.longdouble),
     }[name]
     plus, minus = a[signs > 0].astype(np.longdouble).sum(), a[signs < 0].astype(np.longdouble).sum()
     scaled = a * np.where(signs > 0, min(plus, minus) / plus, min(plus, minus) / minus)
     values = K @ (scaled * signs)
-    off = np.maximum(found.off, 1e-13 * np.abs(K) @ scaled) if name is KernelName.FUNCTION else found.off
+    off = np.maximum(found.off, 1e-13 * np.abs(K) @ scaled) if name == "function" else found.off
     assert np.all(np.abs(found.values - values) <= off)
     square = (scaled * signs) @ values
     primal = square / 2 + 2.0 * np.maximum(0.0, 1 - signs * (values + found.b)).sum()
     t = min(1.0, scaled.sum() / square)
     dual = t * scaled.sum() - t * t * square / 2
-    assert abs(primal - found.primal) <= max(found.primal_error, 1e-12 * primal * (name is KernelName.FUNCTION))
-    assert abs(dual - found.dual) <= max(found.dual_error, 1e-12 * dual * (name is KernelName.FUNCTION))
+    assert abs(primal - found.primal) <= max(found.primal_error, 1e-12 * primal * (name == "function"))
+    assert abs(dual - found.dual) <= max(found.dual_error, 1e-12 * dual * (name == "function"))
     assert found.primal_error < 1e-9 * found.primal
     assert found.lower < found.upper
 
@@ -285,7 +288,7 @@ def test_rounding_bounds_single_values():
     for _ in range(200):
         X = random.normal(size=(6, 3)) * 10.0 ** random.integers(-3, 3, size=(6, 1))
         gamma = float(10.0 ** random.integers(-3, 3))
-        kernel = Kernel(KernelName.RBF, gamma)
+        kernel = Rbf(gamma)
         points = kernel.points(X)
         relative, absolute = kernel.rounding(points, points)
         problem = KernelMargin(X, np.ones(6), np.ones(6), HINGE, True, kernel, points)

@@ -16,7 +16,7 @@ from maxmargin.certificates.kernel_duality import (
     measure,
     mostly_in_float32,
 )
-from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, rows_of
+from maxmargin.problems.kernels import KERNELS, KernelChoice, Rbf, rows_of
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin
 
@@ -38,7 +38,8 @@ def of_a_rounding(monkeypatch, relative, absolute):
     def rounding(self, A, B):
         return np.full(len(A.places), relative), np.full(len(A.places), absolute)
 
-    monkeypatch.setattr(Kernel, "rounding", rounding)
+    for kind in KERNELS.values():
+        monkeypatch.setattr(kind, "rounding", rounding)
 
 
 def roundings(terms, columns=None):
@@ -133,7 +134,7 @@ def test_sums_of_kernels_with_a_name(name, monkeypatch):
 
 def test_sums_of_which_a_part_is_too_far_away_for_float32():
     X = np.array([[67.0], [67.5], [68.0], [68.2]])  # on both sides of h = 4570
-    kernel = Kernel(KernelName.RBF, 1.0)
+    kernel = Rbf(1.0)
     points = kernel.points(X)
     near, far = rows_of(points, np.arange(2)), rows_of(points, np.arange(2, 4))
     coefficients = np.array([[0.5, 0.0], [0.0, 0.25], [1.0, 0.0], [0.0, 0.5]])

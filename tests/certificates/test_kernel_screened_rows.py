@@ -7,7 +7,7 @@ import pytest
 
 from maxmargin.certificates import kernel_duality
 from maxmargin.certificates.kernel_duality import both_sides, combined, direction, least_gap, measure
-from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName
+from maxmargin.problems.kernels import KernelChoice, Linear, Rbf
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin
 
@@ -103,7 +103,7 @@ def test_a_hard_margin_and_other_kernels_are_not_screened():
     assert kernel_duality.can_be_screened(problem)
     hard, _ = spread(math.inf)
     assert not kernel_duality.can_be_screened(hard)
-    kernel = Kernel(KernelName.LINEAR)
+    kernel = Linear()
     linear = KernelMargin(problem.X, problem.signs, problem.costs, HINGE, True, kernel, kernel.points(problem.X))
     assert not kernel_duality.can_be_screened(linear)
 
@@ -155,7 +155,7 @@ def test_values_of_rows_far_away_are_measured_once(monkeypatch):
     problem, a = spread(C=3.0)
     X = problem.X.copy()
     X[-3:] = 1e6
-    kernel = Kernel(KernelName.RBF, 0.5)
+    kernel = Rbf(0.5)
     problem = KernelMargin(X, problem.signs, problem.costs, HINGE, True, kernel, kernel.points(X))
     seen = observed(monkeypatch)
     found = both_sides(problem, direction(problem, a, None), 0.0, None)

@@ -12,7 +12,7 @@ import scipy.sparse as sparse
 from maxmargin.certificates import kernel_duality
 from maxmargin.certificates.kernel_duality import direction, least_gap, measure
 from maxmargin.certificates.kernel_screening import is_near, is_worth_it, summed_in_float32
-from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, rows_of
+from maxmargin.problems.kernels import KernelChoice, Rbf, rows_of
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin
 
@@ -76,7 +76,7 @@ def test_the_bound_holds(form):
         with np.errstate(over="ignore", invalid="ignore"):
             gamma = nasty_gamma(random, X)
             shift = None if form is sparse.csr_array or random.integers(2) else X.mean(axis=0)
-            kernel = Kernel(KernelName.RBF, gamma, shift=shift)
+            kernel = Rbf(gamma, shift=shift)
             X = form(X)
             points, weights = kernel.points(X), nasty_weights(random, m)
             B = rows_of(points, np.arange(30, 30 + m))
@@ -102,7 +102,7 @@ def test_the_bound_holds(form):
 
 
 def test_what_float32_cannot_hold_is_out_of_reach():
-    kernel = Kernel(KernelName.RBF, 1.0)
+    kernel = Rbf(1.0)
     X = np.array([[0.0], [1.0], [1e6], [1e30], [1e200], [60.0]])
     with np.errstate(over="ignore"):
         points = kernel.points(X)
@@ -115,13 +115,13 @@ def test_what_float32_cannot_hold_is_out_of_reach():
 
 
 def test_a_sparse_table_that_is_too_wide_is_out_of_reach():
-    kernel, rows = Kernel(KernelName.RBF, 1.0), sparse.csr_array((3, 2**24), dtype=np.float64)
+    kernel, rows = Rbf(1.0), sparse.csr_array((3, 2**24), dtype=np.float64)
     points = kernel.points(rows)
     assert not np.any(is_near(kernel, points, points))
 
 
 def test_rows_of_so_many_columns_that_their_roundings_multiply_are_out_of_reach():
-    kernel = Kernel(KernelName.RBF, 1e-9)
+    kernel = Rbf(1e-9)
     for form, n_columns, reached in (
         (sparse.csr_array, 50_000, True),
         (sparse.csr_array, 100_000, False),
@@ -188,7 +188,7 @@ def test_rows_far_away_and_among_them_equal_ones():
     random = np.random.default_rng(3)
     X = np.concatenate([random.normal(size=(60, 2)), 1e7 + np.zeros((5, 2)), np.ones((20, 2))])
     signs = np.where(np.arange(85) % 2, 1.0, -1.0)
-    kernel = Kernel(KernelName.RBF, 1.0)
+    kernel = Rbf(1.0)
     problem = KernelMargin(X, signs, np.ones(85), HINGE, True, kernel, kernel.points(X))
     a = np.where(np.arange(85) < 40, 0.5, 0.0)
     found = measure(problem, a, b=0.1)

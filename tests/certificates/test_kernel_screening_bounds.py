@@ -8,11 +8,11 @@ import scipy.sparse as sparse
 
 from maxmargin.certificates import kernel_screening
 from maxmargin.certificates.kernel_screening import is_near, is_worth_it, product, rate, summed_in_float32
-from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of
+from maxmargin.problems.kernels import Points, Rbf, rows_of
 
 U = 2.0**-24
 LEAST = 5e-324
-RBF = Kernel(KernelName.RBF, 0.5)
+RBF = Rbf(0.5)
 
 
 def points_with(squares, n_columns=1):
@@ -65,7 +65,7 @@ def test_the_edge_of_what_is_near():
 
 def test_the_edge_of_a_square_is_still_near():
     r = rate(points_with([0.0]), points_with([0.0]))
-    kernel = Kernel(KernelName.RBF, 1.0)
+    kernel = Rbf(1.0)
     edge = 0.5 * 0.01 / r
     found = is_near(kernel, points_with([edge, math.nextafter(edge, math.inf)]), points_with([edge]))
     assert [rows.tolist() for rows in found] == [[True, False], [True]]
@@ -173,7 +173,7 @@ def test_blocks_of_rows_and_terms(n, m):
 
 
 def test_the_factors_of_the_exponent():
-    kernel = Kernel(KernelName.RBF, 2.0)
+    kernel = Rbf(2.0)
     points = kernel.points(np.array([[1.0, -3.0], [0.5, 0.0]]))
     left = kernel_screening.left_factor(kernel, points)
     right = kernel_screening.right_factor(kernel, points)
@@ -183,7 +183,7 @@ def test_the_factors_of_the_exponent():
     assert right.flags.c_contiguous
     sparse_points = kernel.points(sparse.csr_array(points.X))
     assert kernel_screening.right_factor(kernel, sparse_points).tolist() == right.tolist()
-    assert kernel_screening.root(Kernel(KernelName.RBF, 1e308)) == close(math.sqrt(2.0) * 1e154)
+    assert kernel_screening.root(Rbf(1e308)) == close(math.sqrt(2.0) * 1e154)
 
 
 def test_the_clock_is_read_at_every_block(monkeypatch):

@@ -10,14 +10,14 @@ from maxmargin.certificates import kernel_separation as judge
 from maxmargin.certificates.certificate import Verdict
 from maxmargin.certificates.kernel_separation import KernelPlane, kernel_separation, measure, radius_squared
 from maxmargin.certificates.measure import objective
-from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.kernels import Function, Precomputed
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.statement import KernelMargin
 
 U = 2.0**-53
 LEAST = math.ulp(0.0)
-TABLE = Kernel(KernelName.PRECOMPUTED)
+TABLE = Precomputed()
 FACING = np.array([[1.0, -1.0], [-1.0, 1.0]])  # rows 1 and -1 on a line
 SIGNS = np.array([1.0, -1.0])
 up, down = (lambda x: math.nextafter(x, math.inf)), (lambda x: math.nextafter(x, -math.inf))
@@ -83,7 +83,7 @@ def test_bounds_are_judged_in_float64_at_equality():
         return A @ B.T
 
     X = np.array([[1.0], [-1.0]])
-    kernel = Kernel(KernelName.FUNCTION, function=product)
+    kernel = Function(function=product)
     c = issued(X=X, kernel=kernel)
     plane = measure(kernel, kernel.points(X), SIGNS, np.ones(2), False)
     lower, upper = plane.lower(1.0), plane.upper(1.0)
@@ -121,7 +121,7 @@ def test_a_refusal_is_no_proof_and_names_the_nearest_row():
         return A @ B.T + 1e8
 
     X = np.array([[3.0], [-1.0]])
-    kernel = Kernel(KernelName.FUNCTION, function=far)
+    kernel = Function(function=far)
     c = issued(X=X, kernel=kernel)
     answer = stating(c, 3.0, 1.0).verify(X, LABELS, kernel=far)
     assert not answer

@@ -9,11 +9,11 @@ from maxmargin.certificates import kernel_separation as judge
 from maxmargin.certificates.duality import total
 from maxmargin.certificates.kernel_duality import combined
 from maxmargin.certificates.kernel_separation import KernelPlane, measure, radius_squared
-from maxmargin.problems.kernels import Kernel, KernelName, rows_of
+from maxmargin.problems.kernels import Linear, Precomputed, rows_of
 
 U = 2.0**-53
 LEAST = math.ulp(0.0)
-TABLE = Kernel(KernelName.PRECOMPUTED)
+TABLE = Precomputed()
 FACING = np.array([[1.0, -1.0], [-1.0, 1.0]])  # rows 1 and -1 on a line
 SIGNS = np.array([1.0, -1.0])
 up, down = (lambda x: math.nextafter(x, math.inf)), (lambda x: math.nextafter(x, -math.inf))
@@ -127,7 +127,7 @@ def test_the_radius_is_rounded_up():
     table = np.diag([1.0, 4.0])
     assert radius_squared(TABLE, TABLE.points(table), False) == 4.0 * (1.0 + 8 * U)
     assert radius_squared(TABLE, TABLE.points(table), True) == pytest.approx(5.0 + 32 * U, abs=4 * U)
-    linear = Kernel(KernelName.LINEAR)
+    linear = Linear()
     for X in (np.array([[1.0], [-1.0]]), np.zeros((2, 3))):
         points = linear.points(X)
         relative, absolute = linear.rounding(points, points)

@@ -12,7 +12,7 @@ from maxmargin.certificates.kernel_duality import KernelMeasure
 from maxmargin.certificates.kernel_margin import KernelVerdict, hard_margin, kernel_certificate, no_plane_certificate
 from maxmargin.certificates.proof import KKT, Violation
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict, row_shares, soft_conditions, soft_gap
-from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.kernels import Polynomial
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE, Loss
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.statement import KernelMargin, SoftMargin
@@ -132,7 +132,7 @@ def test_what_a_soft_certificate_says_of_itself():
 # ------------------------------------------------------------------------------------------------------------ kernels
 
 
-KERNEL = Kernel(KernelName.POLY, 0.5, 1.0, 3)
+KERNEL = Polynomial(0.5, 1.0, 3)
 TWO = TwoClasses(np.zeros((4, 2)), SIGNS, None, np.array([10, 11, 12, 13]), "p", "n", None)
 MEASURED = {
     "values": VALUES, "b": 0.5, "slack": np.maximum(0.0, 1.0 - SIGNS * (VALUES + 0.5)), "square": 4.0, "primal": 2.0,

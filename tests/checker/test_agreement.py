@@ -143,14 +143,25 @@ def test_weights_decide_which_rows_are_there():
         assert agree(text, X, y, other)[1][0] == REFUSED
 
 
-def test_equal_rows_of_two_classes_are_a_witness_for_every_kernel():
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_equal_rows_of_two_classes_are_a_witness_for_every_kernel(kernel):
     X, y = np.array([[0.0, 1.0], [2.0, 1.0], [2.0, 1.0], [5.0, 1.0]]), np.array([-1, -1, 1, 1])
     with pytest.raises(NotSeparableError) as caught:
-        KernelSVM(C=np.inf, gamma=0.5).fit(X, y)
+        KernelSVM(C=np.inf, kernel=kernel, gamma=0.5).fit(X, y)
     text = caught.value.certificate.to_json()
     assert agree(text, X, y)[1][0] == VERIFIED
     moved = np.where(np.arange(4)[:, None] == 2, X + 0.5, X)
     assert agree(text, moved, y)[1][0] == REFUSED
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_an_exponential_is_out_of_reach_and_its_numbers_are_looked_at(kernel):
+    X, y = np.array([[0.0, 1.0], [2.0, 1.0], [2.0, 1.5], [5.0, 1.0]]), np.array([-1, -1, 1, 1])
+    text = KernelSVM(kernel=kernel, gamma=0.5).fit(X, y).certificate_.to_json()
+    table = table_of(X, y)
+    assert by_the_checker(text, table)[0] == CANNOT
+    for field, value in (("coef0", 1.0), ("degree", 2), ("gamma", -1.0)):
+        assert by_the_checker(json.dumps(json.loads(text) | {field: value}), table)[0] == REFUSED
 
 
 def test_the_last_digit_decides():

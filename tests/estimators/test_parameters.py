@@ -21,6 +21,7 @@ from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.model_file import read_parameters, write_parameters
 from maxmargin.persistence.schema import Reader, without_numpy
 from maxmargin.playground.catalogue import ALGORITHMS
+from maxmargin.problems.kernels import KERNELS, Kernel
 from maxmargin.solvers.registry import SOLVERS, Solver, register
 
 public = [getattr(maxmargin, name) for name in maxmargin.__all__]
@@ -127,7 +128,7 @@ def test_what_fit_does_not_take_is_told_in_a_sentence(kind, name):
             KERNEL,
             "sigmoid",
             "x='sigmoid' is not known: it is not positive semidefinite, so that there is no margin; "
-            "it can be 'linear', 'poly', 'rbf', 'precomputed' or a function",
+            "it can be 'linear', 'poly', 'rbf', 'laplacian', 'precomputed' or a function",
         ),
     ],
 )
@@ -215,6 +216,8 @@ def test_a_word_that_is_registered_later_is_known_to_all(kind, name, monkeypatch
         )
         for problem in SOLVERS:
             register(Solver("of_my_own", "Nothing.", problem, "", ""))
+    elif name == "kernel":
+        monkeypatch.setitem(KERNELS, "of_my_own", type("OfMyOwn", (Kernel,), {"name": "of_my_own"}))
     else:
         module, _, attribute = choice.home.partition(":")
         monkeypatch.setattr(importlib.import_module(module), attribute, [*choice.names(), "of_my_own"])
@@ -235,7 +238,8 @@ def test_a_word_that_is_registered_later_is_known_to_all(kind, name, monkeypatch
 
 def test_page_leaves_out_what_it_cannot_show():
     shown = dict(KERNEL.widget("kernel", "rbf").choices)
-    assert list(shown) == ["rbf", "poly", "linear"]
+    assert list(shown) == ["rbf", "poly", "linear", "laplacian"]
+    assert shown["laplacian"] == "laplacian, exp(-gamma |x - x'|_1)"
     with pytest.raises(NotImplementedError, match="nothing to show a ClassWeight with"):
         maxmargin.LinearSVM.parameters["class_weight"].widget("class_weight", None)
 

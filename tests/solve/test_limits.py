@@ -41,7 +41,7 @@ def small_blocks(monkeypatch):
     """Small tables have many blocks, as large ones have."""
     monkeypatch.setattr(kernel_memory, "PRODUCTS", 2000)
     monkeypatch.setattr(kernel_memory, "AT_ONCE", 16)
-    monkeypatch.setattr(kernels, "BLOCK", (32, 32))
+    monkeypatch.setattr(kernels.Kernel, "block", (32, 32))
     monkeypatch.setattr(kernel_rows, "HEIGHT", 32)
     monkeypatch.setattr(interior_rows, "PRODUCTS", 64 * 100)
     monkeypatch.setattr(normal_equations, "PRODUCTS", 1)
@@ -55,7 +55,7 @@ def small_blocks(monkeypatch):
 
 def test_a_perceptron_of_a_kernel_reads_the_clock_in_its_first_sweep(hand, small_blocks, monkeypatch):
     X, y = noisy()
-    hand.counts(monkeypatch, kernels.Kernel, "values", lambda self, A, B: A.X.shape[0] * B.X.shape[0])
+    hand.counts(monkeypatch, kernels.Rbf, "values", lambda self, A, B: A.X.shape[0] * B.X.shape[0])
     model = maxmargin.KernelPerceptron(max_time=60).fit(X, y)
     assert model.status_ is clock_module.Status.TIME
     assert model.n_iter_ == 1
@@ -71,6 +71,8 @@ def test_a_perceptron_of_a_kernel_reads_the_clock_in_its_first_sweep(hand, small
         lambda limit: maxmargin.KernelSVM(C=10, max_time=limit),
         lambda limit: maxmargin.KernelSVM(C=10, approximation=20, max_time=limit),
         lambda limit: maxmargin.KernelSVM(C=np.inf, gamma=5.0, max_time=limit),
+        lambda limit: maxmargin.KernelSVM(C=10, kernel="laplacian", max_time=limit),
+        lambda limit: maxmargin.KernelSVM(C=np.inf, kernel="laplacian", gamma=5.0, max_time=limit),
         lambda limit: maxmargin.StochasticSVM(kernel="rbf", max_time=limit),
         lambda limit: maxmargin.KernelPerceptron(max_time=limit),
     ],
@@ -78,8 +80,8 @@ def test_a_perceptron_of_a_kernel_reads_the_clock_in_its_first_sweep(hand, small
 def test_kernels_show_a_plane_that_was_judged(make, limit, hand, small_blocks, monkeypatch):
     """However early it ends: what is shown is what the certificate speaks of, and that is true."""
     X, y = noisy()
-    hand.counts(monkeypatch, kernels.Kernel, "from_factors", lambda self, left, right: left.shape[0] * right.shape[1])
-    hand.counts(monkeypatch, kernels.Kernel, "values", lambda self, A, B: A.X.shape[0] * B.X.shape[0])
+    hand.counts(monkeypatch, kernels.Rbf, "from_factors", lambda self, left, right: left.shape[0] * right.shape[1])
+    hand.counts(monkeypatch, kernels.Rbf, "values", lambda self, A, B: A.X.shape[0] * B.X.shape[0])
     model = make(limit).fit(X, y)
     assert hand.most <= 16 * 128
     assert hand.readings <= 20 * limit + 200  # a search and a judgement, not a sweep
@@ -164,6 +166,7 @@ INTERRUPTED = {
     "approximation": lambda X, y: maxmargin.KernelSVM(approximation=100).fit(X, y),
     "KernelPerceptron": lambda X, y: maxmargin.KernelPerceptron().fit(X, y),
     "StochasticSVM": lambda X, y: maxmargin.StochasticSVM().fit(X, y),
+    "KernelSVM laplacian": lambda X, y: maxmargin.KernelSVM(C=10, kernel="laplacian", tol=1e-9).fit(X, y),
     "StochasticSVM rbf": lambda X, y: maxmargin.StochasticSVM(kernel="rbf").fit(X, y),
     "Perceptron": lambda X, y: maxmargin.Perceptron().fit(X, y),
     "MarginPerceptron": lambda X, y: maxmargin.MarginPerceptron().fit(X, y),
@@ -175,8 +178,8 @@ INTERRUPTED = {
 @pytest.mark.parametrize("name", INTERRUPTED)
 def test_ctrl_c_is_heard_at_the_next_breath(name, hand, small_blocks, monkeypatch):
     X, y = noisy()
-    hand.counts(monkeypatch, kernels.Kernel, "from_factors", lambda self, left, right: left.shape[0] * right.shape[1])
-    hand.counts(monkeypatch, kernels.Kernel, "values", lambda self, A, B: A.X.shape[0] * B.X.shape[0])
+    hand.counts(monkeypatch, kernels.Rbf, "from_factors", lambda self, left, right: left.shape[0] * right.shape[1])
+    hand.counts(monkeypatch, kernels.Rbf, "values", lambda self, A, B: A.X.shape[0] * B.X.shape[0])
     hand.counts(monkeypatch, central_path, "step_and_weigh", lambda *args: args[6] - args[5])
     hand.alarm = 6
     with pytest.raises(KeyboardInterrupt):

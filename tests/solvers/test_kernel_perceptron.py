@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from solver_runs import iterates
 
-from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.kernels import Polynomial, Rbf
 from maxmargin.solvers.mistakes import kernel_memory
 from maxmargin.solvers.mistakes.kernel_perceptron import kernel_perceptron
 
@@ -32,7 +32,7 @@ def test_it_is_the_rule(bias, slots, monkeypatch):
             if y[i] * np.sum(counts * y * K[i]) <= 0.0:
                 counts[i] += 1.0
                 mistakes, clean = mistakes + 1, False
-    solution = learnt(X, y, Kernel(KernelName.POLY, 1.0, 0.5, 2), fit_intercept=bias)
+    solution = learnt(X, y, Polynomial(1.0, 0.5, 2), fit_intercept=bias)
     assert solution.proposes
     assert np.array_equal(solution.a, counts)
     assert solution.updates == mistakes
@@ -40,7 +40,7 @@ def test_it_is_the_rule(bias, slots, monkeypatch):
 
 def test_it_ends_when_the_sweeps_are_spent():
     X = np.array([[0.0], [0.0], [1.0]])
-    solution = learnt(X, np.array([1.0, -1.0, 1.0]), Kernel(KernelName.RBF), fit_intercept=True, max_sweeps=7)
+    solution = learnt(X, np.array([1.0, -1.0, 1.0]), Rbf(), fit_intercept=True, max_sweeps=7)
     assert not solution.proposes
     assert solution.sweeps == 7
 
@@ -48,7 +48,7 @@ def test_it_ends_when_the_sweeps_are_spent():
 def test_orders_are_shuffled_by_the_seed():
     X = np.random.default_rng(1).normal(size=(80, 2))
     y = np.where(X[:, 0] * X[:, 1] > 0.0, 1.0, -1.0)
-    kernel = Kernel(KernelName.RBF, 4.0)
+    kernel = Rbf(4.0)
     one, same, other = (learnt(X, y, kernel, fit_intercept=False, seed=seed) for seed in (1, 1, 2))
     assert one.proposes
     assert np.array_equal(one.a, same.a)

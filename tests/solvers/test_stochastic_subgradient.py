@@ -9,7 +9,7 @@ from solver_runs import iterates
 
 from maxmargin.certificates.duality import dual_value, primal_value
 from maxmargin.problems.descent import Descent
-from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.kernels import Polynomial
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin, SoftMargin
 from maxmargin.solvers.mistakes import kernel_memory
@@ -144,7 +144,7 @@ def test_a_kernel_is_the_same_rule_in_its_space(average, project, slots, monkeyp
     radius = math.sqrt(C * 80) if project else math.inf
     expected, _, _ = run_on(quadratic(X), y, project=project, sweeps=5)
     last = (expected.a * y) @ quadratic(X)
-    kernel = Kernel(KernelName.POLY, 1.0, 1.0, 2)
+    kernel = Polynomial(1.0, 1.0, 2)
     problem = KernelMargin(X, y, np.full(80, C), HINGE, True, kernel, kernel.points(X))
     run = Descent(C, 80, True, average, np.zeros(80), np.zeros(80), radius=radius)
     *_, solution = iterates(stochastic_subgradient(problem, run, seed=3, max_sweeps=5))

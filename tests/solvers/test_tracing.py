@@ -5,7 +5,7 @@ import pytest
 from solver_runs import iterates
 
 from maxmargin.problems.descent import Descent
-from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.kernels import Rbf
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin, Norm, Separation, SoftMargin
 from maxmargin.problems.trace import Trace
@@ -20,7 +20,7 @@ from maxmargin.solvers.stochastic_subgradient import stochastic_subgradient
 RANDOM = np.random.default_rng(5)
 X = RANDOM.standard_normal((60, 3))
 Y = np.where(X @ [1.0, -2.0, 0.5] + 0.4 * RANDOM.standard_normal(60) > 0.0, 1.0, -1.0)
-KERNEL = Kernel(KernelName.RBF, 0.7)
+KERNEL = Rbf(0.7)
 EVERY, CHOSEN = list(range(1, 10_000)), [1, 2, 9, 40, 100, 101, 250]
 
 

@@ -1,4 +1,5 @@
-"""Margins in the space of a kernel, in exact rational arithmetic: linear, poly and precomputed.
+"""Margins in the space of a kernel with rational values, in exact arithmetic: linear, poly and precomputed, and others
+whose class knows `exact_values`.
 
     P(w, b) = 1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.phi(x_i) + b)),       w = sum_j a'_j y_j phi(x_j)
     D = max_t  t sum_i a'_i - t^2 / 2 |w|^2
@@ -12,8 +13,8 @@ integers, A_+ and A_- their sums, and p_i, n_i the sums of A_j k(x_i, x_j) over 
 No plane separates the classes exactly when some weights l >= 0, l != 0 have sum_i l_i y_i phi(x_i) = 0 and
 sum_i l_i y_i = 0. In coordinates of phi (the monomials, for poly; any factor of a line is left out, as it moves no
 null vector) this is a null vector of an integer matrix. Without coordinates, sum_j k(x_i, x_j) y_j l_j = 0 for every
-row i with l_i > 0 says that |w|^2 = 0. Two equal rows of opposite classes are a witness whatever the kernel; for rbf
-with gamma > 0 there is no other: its matrix of the values of distinct rows is positive definite.
+row i with l_i > 0 says that |w|^2 = 0. Two equal rows of opposite classes are a witness whatever the kernel; for
+exponentials with gamma > 0 there is no other: their matrices of the values of distinct rows are positive definite.
 """
 
 from __future__ import annotations
@@ -40,12 +41,11 @@ from maxmargin.certificates.exact_linear_algebra import (
 )
 from maxmargin.certificates.exact_soft_margin import aligned, blocks_of, integers_of, products_with, side_sum
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
-from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.kernels import Kernel, ProductKernel
 from maxmargin.problems.statement import KernelMargin
 
 Rows = NDArray[np.intp]
 
-RATIONAL = (KernelName.LINEAR, KernelName.POLY, KernelName.PRECOMPUTED)
 MOST_DEGREE = 1000  # of a polynomial: a value has about a hundred times as many digits, and each pair of rows has one
 EXACT_VALUES = 2**17  # kernel values held as Python's integers at a time
 MOST_COORDINATES = 300  # of phi, to look for a witness in
@@ -55,7 +55,7 @@ NEGLIGIBLE_PIVOT = 1e-10  # of the largest: what is left of a kernel matrix is r
 
 def has_exact_values(kernel: Kernel) -> bool:
     """Whether values are rational, and short enough to be written out."""
-    return kernel.name in RATIONAL and kernel.degree <= MOST_DEGREE
+    return not kernel.irrational and kernel.degree <= MOST_DEGREE
 
 
 class ExactDirection(NamedTuple):
@@ -119,7 +119,7 @@ def sums_with(problem: KernelMargin, rows: Rows, weights: Integers) -> tuple[Int
     """sum_j weights_j k(x_i, x_j) over these rows j, for every row i: integers times one power of two."""
     kernel, X = problem.kernel, problem.X
     everything = np.arange(problem.n_rows)
-    if kernel.name is KernelName.LINEAR:
+    if isinstance(kernel, ProductKernel) and (kernel.gamma, kernel.coef0, kernel.degree) == (1.0, 0.0, 1):
         w, unit = side_sum(X, rows, weights)
         parts = [products_with(part, w) for _, part in blocks_of(X, everything)]
         parts = [(products, own + unit) for products, own in parts]
@@ -135,13 +135,14 @@ def sums_with(problem: KernelMargin, rows: Rows, weights: Integers) -> tuple[Int
 def kernel_values(problem: KernelMargin, some: Rows, others: Rows) -> tuple[Integers, int]:
     """k(x_i, x_j) for these rows i and these rows j: integers times one power of two."""
     kernel, X = problem.kernel, problem.X
-    if kernel.name is KernelName.PRECOMPUTED:
+    if kernel.is_table:
         return common_integers(dyadic(as_dense(X[some])[:, problem.points.places[others]]))
     left, left_unit = common_integers(dyadic(as_dense(X[some])))
     right, right_unit = common_integers(dyadic(as_dense(X[others])))
+    if not isinstance(kernel, ProductKernel):
+        (left, right), unit = aligned([(left, left_unit), (right, right_unit)])
+        return kernel.exact_values(left, right, unit)
     inner, unit = integer_products(left, right), left_unit + right_unit
-    if kernel.name is KernelName.LINEAR:
-        return inner, unit
     numbers, shared = integers_of(np.array([kernel.gamma, kernel.coef0]))
     gamma, coef0 = int(numbers[0]), int(numbers[1])
     least = min(unit, 0)  # gamma inner 2^(shared + unit) + coef0 2^shared
@@ -225,7 +226,7 @@ def exact_witness(problem: KernelMargin, rows: Rows, guess: Vector) -> list[int]
 def coordinates_of(problem: KernelMargin, rows: Rows) -> Integers:
     """Rows of integers whose combinations vanish exactly where those of phi(x_i) do."""
     kernel = problem.kernel
-    if kernel.name is KernelName.PRECOMPUTED or number_of_monomials(problem) > max(MOST_COORDINATES, len(rows)):
+    if number_of_monomials(problem) > max(MOST_COORDINATES, len(rows)):
         return kernel_values(problem, rows, rows)[0].T
     table = dyadic(as_dense(problem.X[rows])).mantissas
     return np.stack([np.prod(table[:, list(own)], axis=1) for own in monomials(kernel, table.shape[1])], axis=1)
@@ -233,8 +234,6 @@ def coordinates_of(problem: KernelMargin, rows: Rows) -> Integers:
 
 def monomials(kernel: Kernel, n_columns: int) -> Iterator[tuple[int, ...]]:
     """The columns that each coordinate of phi multiplies: `degree` of them, or also fewer if coef0 > 0."""
-    if kernel.name is KernelName.LINEAR:
-        return itertools.combinations_with_replacement(range(n_columns), 1)
     least = 0 if kernel.coef0 else kernel.degree
     degrees = range(least, kernel.degree + 1) if kernel.gamma else range(least, 1)
     return itertools.chain.from_iterable(
@@ -242,9 +241,10 @@ def monomials(kernel: Kernel, n_columns: int) -> Iterator[tuple[int, ...]]:
     )
 
 
-def number_of_monomials(problem: KernelMargin) -> int:
-    degree = 1 if problem.kernel.name is KernelName.LINEAR else problem.kernel.degree
-    return math.comb(problem.n_columns + degree, degree)
+def number_of_monomials(problem: KernelMargin) -> float:
+    """At most as many; infinite where phi is none of them."""
+    degree = problem.kernel.degree
+    return math.comb(problem.n_columns + degree, degree) if isinstance(problem.kernel, ProductKernel) else math.inf
 
 
 def equal_pair(problem: KernelMargin, rows: Rows) -> tuple[int, int] | None:
@@ -273,9 +273,11 @@ def contents(X: Matrix) -> Iterator[bytes]:
 def float_coordinates(problem: KernelMargin) -> NDArray[np.float64] | None:
     """Rows with the inner products that the kernel says, up to rounding and to the scale of each column."""
     kernel = problem.kernel
-    if kernel.name is KernelName.PRECOMPUTED:
-        return factor_of(as_dense(problem.X)[:, problem.points.places].astype(np.float64))
-    if kernel.name not in RATIONAL or number_of_monomials(problem) > max(MOST_COORDINATES, problem.n_columns + 1):
+    if kernel.irrational:
+        return None
+    if not isinstance(kernel, ProductKernel):
+        return factor_of(kernel.values(problem.points, problem.points))
+    if number_of_monomials(problem) > max(MOST_COORDINATES, problem.n_columns + 1):
         return None
     table = as_dense(problem.X).astype(np.float64)
     table = table / (np.abs(table).max(axis=0) + math.ulp(0.0))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.proof import KKT, FurtherLook, TheoremBound, Violation
 from maxmargin.data.matrix import Vector
-from maxmargin.problems.kernels import KernelName
+from maxmargin.problems.kernels import KERNELS
 from maxmargin.problems.losses import LOSSES
 from maxmargin.problems.statement import Norm
 
@@ -28,7 +28,7 @@ Rows = NDArray[np.intp]
 WORDS: dict[str, Collection[str]] = {  # the fields that are one of several words
     "norm": [norm.value for norm in Norm],
     "loss": LOSSES,
-    "kernel": [name.value for name in KernelName],
+    "kernel": KERNELS,
 }
 
 

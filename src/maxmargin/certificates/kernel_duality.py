@@ -18,8 +18,8 @@ D and |w|^2 take the values of rows that carry weight, and P those of rows that 
 others need only be known to pay nothing: float32 says so where its error leaves no doubt (`kernel_screening`), and rows
 that are in doubt are measured in float64 as well.
 
-That D is below P takes a kernel that is positive semidefinite. linear, poly with coef0 >= 0 and rbf are; a function
-and a table are taken to be, and refused where |w|^2 turns out negative.
+That D is below P takes a kernel that is positive semidefinite. Some are proven to be (`Kernel.is_semidefinite`); all
+others, a function and a table among them, are taken to be, and refused where |w|^2 turns out negative.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ from maxmargin.certificates.kernel_screening import is_near, is_worth_it, summed
 from maxmargin.certificates.soft_margin import soft_gap
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import MOST_BLOCKS, Threads
-from maxmargin.problems.kernels import FAINT, Kernel, KernelName, Points, rows_of
+from maxmargin.problems.kernels import Kernel, Points, ProductKernel, rows_of
+from maxmargin.problems.kernels.points import FAINT
 from maxmargin.problems.statement import KernelMargin, best_bias
 
 Rows = NDArray[np.intp]
@@ -164,7 +165,8 @@ def direction(problem: KernelMargin, a: Vector, threads: Threads | None) -> Dire
 
 def can_be_screened(problem: KernelMargin) -> bool:
     """Whether rows that carry no weight may be looked at in float32 first."""
-    return problem.kernel.name is KernelName.RBF and not problem.is_hard
+    kernel = problem.kernel
+    return isinstance(kernel, ProductKernel) and kernel.is_exponential and not problem.is_hard
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -219,17 +221,18 @@ def combined(kernel: Kernel, A: Points, B: Points, coefficients: NDArray[np.floa
     """
     n, terms = A.X.shape[0], len(B.places)
     weights = coefficients.sum(axis=1) + FAINT
-    if kernel.name in (KernelName.FUNCTION, KernelName.PRECOMPUTED):
+    reach, others = kernel.reach(A), kernel.reach(B)
+    if reach is not None and others is not None:
+        sums = kernel.combine(A, B, coefficients, threads)
+        sizes = reach * float(total(weights * others)[0])
+    elif kernel.is_positive:
+        sums = kernel.combine(A, B, coefficients, threads)
+        sizes = sums.sum(axis=1) + FAINT * terms
+    else:
         sizes = np.zeros(n)
         sums = kernel.combine(A, B, coefficients, threads, sizes)
-    else:
-        sums = kernel.combine(A, B, coefficients, threads)
-        if kernel.name is KernelName.RBF:
-            sizes = sums.sum(axis=1) + FAINT * terms
-        else:
-            sizes = kernel.reach(A) * float(total(weights * kernel.reach(B))[0])
     relative, absolute = kernel.rounding(A, B)
-    blocks = (A.X.shape[1] if kernel.name is KernelName.PRECOMPUTED else terms) // kernel.block[1] + 1
+    blocks = kernel.terms_of_sums(A, B) // kernel.block[1] + 1
     relative = relative + rounding(min(terms, kernel.block[1]) + blocks + 3 * MOST_BLOCKS + 8)
     heavy = float(total(weights)[0])
     error = 1.1 * (relative * sizes + absolute * heavy) + 2.0 * LEAST * terms

@@ -9,8 +9,8 @@ C = inf is the hard margin, where no row may be inside the street: the plane is 
 y (w.phi(x) + b) = 1, and then 1/2 |w|^2 is the least value. If no plane separates the classes, weights l >= 0 with
 sum_i l_i y_i phi(x_i) = 0 and sum_i l_i y_i = 0 say so.
 
-All of it takes a kernel that is positive semidefinite. linear, rbf and poly with coef0 >= 0 are, as sums and limits of
-products of the linear one with positive factors; for a function and for a table it is taken on trust.
+All of it takes a kernel that is positive semidefinite. Where that is not proven (`Kernel.is_semidefinite`), as for a
+function and for a table, it is taken on trust, and the report says so.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class KernelCertificate(Record):
     """What is proven about the margin between one class and another (or the rest) in the space of a kernel.
 
     verdict                       what is proven, as a sentence
-    kernel, gamma, coef0, degree  which kernel: "linear", "poly", "rbf", "function" or "precomputed", and its numbers
+    kernel, gamma, coef0, degree  the name of the kernel ("linear", "rbf", "function" and so on), and its numbers
                                   (1, 0 and 1 where it has none)
     C, class_weight               which problem: inf is the hard margin; pairs (label, weight), empty: all 1
     positive, negative            the labels on the two sides; negative None means all other labels
@@ -282,7 +282,7 @@ def stated(
     """What every certificate of this problem and these weights says."""
     kernel, support = problem.kernel, np.flatnonzero(a)
     return {
-        "kernel": kernel.name.value,
+        "kernel": kernel.name,
         "gamma": float(kernel.gamma),
         "coef0": float(kernel.coef0),
         "degree": int(kernel.degree),

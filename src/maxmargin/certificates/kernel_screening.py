@@ -30,7 +30,9 @@ from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.threads import Threads, block_edges, check_interrupt, one_thread_for_blas
-from maxmargin.problems.kernels import LEAST, Kernel, Points, extended, rows_of, spans, terms_per_row, written_out
+from maxmargin.problems.kernels import Kernel, Points, rows_of, spans, terms_per_row
+from maxmargin.problems.kernels.base import LEAST
+from maxmargin.problems.kernels.product import extended, written_out
 
 UNIT_ROUNDOFF = 2.0**-24
 HEIGHT, WIDTH = 1024, 256  # of a block of values: in the cache

@@ -107,7 +107,7 @@ class KernelSeparationCertificate(Record):
     """What is proven about separating one class from another (or from the rest) in the space of a kernel.
 
     verdict                       what is proven, as a sentence
-    kernel, gamma, coef0, degree  which kernel: "linear", "poly", "rbf", "function" or "precomputed", and its numbers
+    kernel, gamma, coef0, degree  the name of the kernel ("linear", "rbf", "function" and so on), and its numbers
                                   (1, 0 and 1 where it has none)
     fit_intercept                 whether the rows are lifted: k + 1 in place of k
     positive, negative            the labels on the two sides; negative None means all other labels
@@ -177,7 +177,7 @@ def kernel_separation(
     support = np.flatnonzero(a)
     return KernelSeparationCertificate(
         verdict=Verdict.SEPARABLE if lower > 0.0 else Verdict.UNDECIDED if settled else Verdict.STOPPED,
-        kernel=kernel.name.value,
+        kernel=kernel.name,
         gamma=float(kernel.gamma),
         coef0=float(kernel.coef0),
         degree=int(kernel.degree),

@@ -9,25 +9,20 @@ from typing import Any
 from maxmargin.certificates import exact_kernel
 from maxmargin.certificates.form import Rows, is_whole, is_word
 from maxmargin.data.matrix import Matrix
-from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, refuse_a_skew_table
-
-WITHOUT_NUMBERS = {  # the numbers that a kernel does not have, and the values that stand there
-    KernelName.LINEAR: {"gamma": 1.0, "coef0": 0.0, "degree": 1},
-    KernelName.RBF: {"coef0": 0.0, "degree": 1},
-    KernelName.FUNCTION: {"gamma": 1.0, "coef0": 0.0, "degree": 1},
-    KernelName.PRECOMPUTED: {"gamma": 1.0, "coef0": 0.0, "degree": 1},
-    KernelName.POLY: {},
-}
+from maxmargin.problems.kernels import KERNELS, Kernel, KernelChoice
+from maxmargin.problems.kernels.base import NUMBERS
+from maxmargin.problems.kernels.given import refuse_a_skew_table
 
 
 def refuse_what_is_not_rational(c: Any) -> None:
     """A ValueError where exact arithmetic has no values; where no plane separates, a witness is of the rows alone."""
-    if is_word(c.kernel) and c.kernel in ("rbf", "function") and getattr(c.verdict, "name", None) != "NOT_SEPARABLE":
-        why = "exp of a rational number is none" if c.kernel == "rbf" else "nothing is known of what a function rounds"
+    kind = KERNELS.get(c.kernel) if is_word(c.kernel) else None
+    if kind is not None and kind.irrational and getattr(c.verdict, "name", None) != "NOT_SEPARABLE":
+        rational = [name for name, one in KERNELS.items() if not one.irrational]
         raise ValueError(
-            f"exact arithmetic needs a kernel with rational values, linear, poly or precomputed, and this one is "
-            f"{'a function' if c.kernel == 'function' else c.kernel}: {why}. Use exact=False, where every rounding "
-            "error is accounted for."
+            f"exact arithmetic needs a kernel with rational values, {', '.join(rational[:-1])} or {rational[-1]}, and "
+            f"this one is {'a function' if kind.is_code else c.kernel}: {kind.irrational}. Use exact=False, where "
+            "every rounding error is accounted for."
         )
     if is_whole(c.degree) and c.degree > exact_kernel.MOST_DEGREE:
         raise ValueError(
@@ -37,13 +32,13 @@ def refuse_what_is_not_rational(c: Any) -> None:
 
 
 def kernel_malformations(c: Any, X: Matrix, function: Any) -> Iterator[str]:
-    name = KernelName(c.kernel)
-    if name is KernelName.FUNCTION and not callable(function):
+    kind = KERNELS[c.kernel]
+    if kind.is_code and not callable(function):
         yield "the kernel is a function, which a certificate cannot hold: give it again, verify(X, y, kernel=...)"
-    if name is not KernelName.FUNCTION and function is not None and function != c.kernel:
+    if not kind.is_code and function is not None and function != c.kernel:
         yield f"the certificate is about the {c.kernel} kernel, not about the one that was given"
-    for number, value in WITHOUT_NUMBERS[name].items():
-        if getattr(c, number) != value:
+    for number, value in NUMBERS.items():
+        if number not in kind.parameters and getattr(c, number) != value:
             yield f"the {c.kernel} kernel has no {number}, and here it is {getattr(c, number)}"
     if not 0.0 <= c.gamma < math.inf:
         yield f"gamma must be at least 0 and finite, not {c.gamma}"
@@ -51,14 +46,15 @@ def kernel_malformations(c: Any, X: Matrix, function: Any) -> Iterator[str]:
         yield f"coef0 must be at least 0 and finite, not {c.coef0}: otherwise the kernel is not positive semidefinite"
     if not isinstance(c.degree, int) or isinstance(c.degree, bool) or c.degree < 0:
         yield f"degree must be a whole number of at least 0, not {c.degree!r}"
-    if name is KernelName.PRECOMPUTED and X.shape[0] > X.shape[1]:
-        yield f"a precomputed kernel needs a value for every pair of rows, and X has {X.shape[1]} columns"
+    if kind.is_table and X.shape[0] > X.shape[1]:
+        yield f"a {c.kernel} kernel needs a value for every pair of rows, and X has {X.shape[1]} columns"
 
 
 def kernel_on(c: Any, X: Matrix, kept: Rows, function: Any) -> Kernel:
     """The kernel that a certificate speaks of, on these rows of the table; a table that is none is refused."""
-    if c.kernel == KernelName.PRECOMPUTED:
+    kind = KERNELS[c.kernel]
+    if kind.is_table:
         if len(kept) and int(kept[-1]) >= X.shape[1]:
-            raise ValueError(f"a precomputed kernel needs a column for row {kept[-1]}, and X has {X.shape[1]} columns")
+            raise ValueError(f"a {c.kernel} kernel needs a column for row {kept[-1]}, and X has {X.shape[1]} columns")
         refuse_a_skew_table(X[:, kept], kept)
-    return KernelChoice(function if c.kernel == "function" else c.kernel, c.gamma, c.coef0, c.degree).on(X)
+    return KernelChoice(function if kind.is_code else c.kernel, c.gamma, c.coef0, c.degree).on(X)

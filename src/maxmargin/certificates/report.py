@@ -13,6 +13,7 @@ import numpy as np
 
 from maxmargin.certificates.proof import KKT, FurtherLook, TheoremBound
 from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.problems.kernels import KERNELS, Kernel
 
 ROWS_SHOWN = 12
 DIGITS = 12  # of a bound
@@ -126,12 +127,11 @@ def class_weights(c: Any) -> str:
 
 
 def kernel(c: Any) -> str:
-    kernels = {
-        "poly": f"poly kernel ({number(c.gamma)} x.x' + {number(c.coef0)})^{c.degree}",
-        "rbf": f"rbf kernel exp(-{number(c.gamma)} |x - x'|^2)",
-        "function": "a function as the kernel",
-    }
-    return kernels.get(c.kernel, f"{c.kernel} kernel")
+    """By its name and its formula, as far as this process knows it."""
+    kind = KERNELS.get(c.kernel, Kernel)
+    numbers = {"gamma": number(c.gamma), "coef0": number(c.coef0), "degree": str(c.degree)}
+    formula = f" {kind.formula.format(**numbers)}" if kind.formula else ""
+    return "a function as the kernel" if kind.is_code else f"{c.kernel} kernel{formula}"
 
 
 def bounds(c: Any) -> list[str]:
@@ -168,7 +168,8 @@ def further_look(c: Any) -> list[str]:
 
 
 def on_trust(c: Any) -> list[str]:
-    return [ON_TRUST] if getattr(c, "kernel", None) in ("function", "precomputed") else []
+    is_proven = not has(c, "kernel") or KERNELS.get(c.kernel, Kernel).is_semidefinite
+    return [] if is_proven else [ON_TRUST]
 
 
 def heaviest_rows(c: Any) -> list[str]:

@@ -32,7 +32,6 @@ from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdic
 from maxmargin.certificates.multiclass import MulticlassCertificate, name_of
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.seen import vectors_of
-from maxmargin.problems.kernels import KernelName
 from maxmargin.problems.multiclass import Strategy, plain
 
 UNIT = 2.0**-53
@@ -144,8 +143,8 @@ def of_kernel(kernel: Any, part: Any) -> Iterator[str]:
         if own != said:
             what = "its kernel" if name == "name" else f"{name} of its kernel"
             yield f"{name_of(part)}: {what} is {own}, and its certificate says {said}"
-    if kernel.shift is not None and kernel.name is not KernelName.RBF:
-        yield f"{name_of(part)}: its {kernel.name.value} kernel moves the rows, which changes it"
+    if kernel.shift is not None and not kernel.is_shift_invariant:
+        yield f"{name_of(part)}: its {kernel.name} kernel moves the rows, which changes it"
 
 
 def of_support(estimator: Any, parts: tuple[Any, ...]) -> Iterator[str]:
@@ -287,7 +286,7 @@ def factor_by_margin(estimator: Any, line: int, part: KernelCertificate) -> Fact
     to the gap, in which all rounding errors are contained too.
     """
     kernel, gap = estimator._kernel, part.relative_gap
-    if part.is_separable is not True or not gap < 0.5 or kernel.name is KernelName.PRECOMPUTED:
+    if part.is_separable is not True or not gap < 0.5 or kernel.is_table:
         return Factor(0.0, math.inf)
     vectors = kernel.points(estimator.support_vectors_, estimator.support_)
     own = estimator.dual_coef_[line]

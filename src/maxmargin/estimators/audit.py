@@ -267,7 +267,7 @@ def problem_of(fitted: FittedModel) -> str:
     many = {Strategy.ONE_VERSUS_REST: "each class against the rest", Strategy.ONE_VERSUS_ONE: "each pair of classes"}
     parts = [f"the widest street, {fitted.norm}" if fitted.loss is None else f"{fitted.loss.value}, C = {fitted.C:g}"]
     if fitted.kernel is not None:
-        parts.append(f"{fitted.kernel.name.value} kernel")
+        parts.append(f"{fitted.kernel.name} kernel")
     parts.append(
         "a regularised bias" if fitted.bias_column is not None else "a bias" if fitted.fit_intercept else "no bias"
     )

@@ -131,17 +131,44 @@ SEED = Integer(
     shown_if=("shuffle", (True,)),
 )
 
+
+def kernels_with(number: str) -> Callable[[], tuple[str, tuple[Any, ...]]]:
+    """Where the number of a kernel has a meaning: at all kernels that have it when somebody asks."""
+
+    def condition() -> tuple[str, tuple[Any, ...]]:
+        from maxmargin.problems.kernels import KERNELS
+
+        return "kernel", tuple(name for name, kind in KERNELS.items() if number in kind.parameters)
+
+    return condition
+
+
+def kernels() -> tuple[str, ...]:
+    """All that can be asked for by a word."""
+    from maxmargin.problems.kernels.base import names
+
+    return names()
+
+
+def title_of_kernel(name: str) -> str:
+    from maxmargin.problems.kernels import KERNELS
+
+    formula = KERNELS[name].formula.format(gamma="gamma", coef0="r", degree="p")
+    return f"{name.replace('_', ' ')}, {formula}" if formula else name.replace("_", " ")
+
+
 KERNEL = Choice(
     default="rbf",
-    home="maxmargin.problems.kernels:NAMED",
+    home=kernels,
     says=" or a function",
     takes=callable,
     hints={"sigmoid": "it is not positive semidefinite, so that there is no margin"},
     label="Kernel",
     help="The space in which the plane is flat; here it is seen bent.",
     labels={"rbf": "rbf, exp(-gamma |x - x'|²)", "poly": "poly, (gamma x.x' + r)^p", "linear": "linear, x.x'"},
+    title=title_of_kernel,
     unshown=("precomputed",),
-    option="linear (0), poly (1) or rbf (2).",
+    option="linear (0), poly (1), rbf (2) or laplacian.",
 )
 LINEAR_KERNEL = replace(KERNEL, default="linear")
 GAMMA = Number(
@@ -149,10 +176,10 @@ GAMMA = Number(
     says='a positive number, "scale" or "auto"',
     also={"scale": "1 / (2 variance of the points)", "auto": ""},
     label="gamma",
-    help="How fast the kernel falls with distance (rbf), or how much x.x' counts (poly).",
+    help="How fast the kernel falls with distance (rbf, laplacian), or how much x.x' counts (poly).",
     shown=(1e-3, 1e3),
-    shown_if=("kernel", ("rbf", "poly")),
-    option="Of poly and rbf: a number, scale or auto.",
+    shown_if=kernels_with("gamma"),
+    option="Of poly, rbf and laplacian: a number, scale or auto.",
 )
 COEF0 = Number(
     default=0.0,
@@ -164,7 +191,7 @@ COEF0 = Number(
     help="The constant of the polynomial: it lets lower powers in.",
     shown=(0.0, 10.0),
     scale="linear",
-    shown_if=("kernel", ("poly",)),
+    shown_if=kernels_with("coef0"),
     option="Of poly.",
 )
 DEGREE = Integer(
@@ -172,7 +199,7 @@ DEGREE = Integer(
     label="p, the degree",
     help="The power of the polynomial.",
     shown=(1, 8),
-    shown_if=("kernel", ("poly",)),
+    shown_if=kernels_with("degree"),
     option="Of poly.",
 )
 NUMBERS_OF_A_KERNEL: Declarations = {"gamma": GAMMA, "coef0": COEF0, "degree": DEGREE}

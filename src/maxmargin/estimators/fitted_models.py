@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.base import MarginClassifier, Table, class_weights
 from maxmargin.estimators.scikit_learn_versions import class_weights_like_theirs
-from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, Points, rows_of
+from maxmargin.problems.kernels import Kernel, KernelChoice, Points, rows_of
 from maxmargin.problems.losses import HINGE, LOSSES, Loss, loss_named
 from maxmargin.problems.multiclass import Strategy
 
@@ -177,7 +177,7 @@ def unfolded(dual_coef: NDArray[np.float64], n_support: NDArray[Any]) -> NDArray
 
 def support_of(estimator: Any, kernel: Kernel, table: Table, n_fitted: int | None) -> Points:
     """The rows of which the planes are made. Of a table of kernel values and of a function, rows of X itself."""
-    if kernel.name not in (KernelName.PRECOMPUTED, KernelName.FUNCTION):
+    if not (kernel.is_table or kernel.is_code):
         return kernel.points(estimator.support_vectors_)
     if n_fitted is not None and n_fitted != table.X.shape[0]:
         raise ValueError(

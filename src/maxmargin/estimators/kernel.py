@@ -37,10 +37,10 @@ class KernelSVM(KernelPlanes):
     ----------
     C : float, default=1.0
         The price of a unit of slack. `math.inf` is the hard margin: no row inside the street.
-    kernel : "rbf", "linear", "poly", "precomputed" or a function, default="rbf"
-        poly is (gamma x.x' + coef0)^degree, rbf is exp(-gamma |x - x'|^2). A function k(A, B) gives the kernel of every
-        row of A with every row of B, and must be positive semidefinite; with "precomputed", X is the matrix of its
-        values.
+    kernel : "rbf", "linear", "poly", "laplacian", "precomputed" or a function, default="rbf"
+        poly is (gamma x.x' + coef0)^degree, rbf is exp(-gamma |x - x'|^2), laplacian exp(-gamma |x - x'|_1). A function
+        k(A, B) gives the kernel of every row of A with every row of B, and must be positive semidefinite; with
+        "precomputed", X is the matrix of its values.
     gamma : "scale", "auto" or float, default="scale"
         scale is 1 / (columns * variance of X), auto is 1 / columns.
     coef0, degree : float, default=0.0, and int, default=3

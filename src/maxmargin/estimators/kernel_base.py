@@ -11,8 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import one_thread_for_blas
 from maxmargin.estimators.base import MarginClassifier, Table
-from maxmargin.problems.kernel_range import refuse_decisions_beyond_float64
-from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, refuse_a_skew_table
+from maxmargin.problems.kernels import Kernel, KernelChoice
+from maxmargin.problems.kernels.choice import is_table
+from maxmargin.problems.kernels.given import refuse_a_skew_table
+from maxmargin.problems.kernels.limits import refuse_decisions_beyond_float64
 
 
 class KernelPlanes(MarginClassifier):
@@ -27,7 +29,7 @@ class KernelPlanes(MarginClassifier):
     def _kernel_on(self, table: Table) -> Kernel:
         """The kernel on this table."""
         X = table.X
-        if self.kernel == KernelName.PRECOMPUTED:
+        if is_table(self.kernel):
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
                     f"a precomputed kernel is a square matrix, one row and one column for each row of the data; "
@@ -40,7 +42,7 @@ class KernelPlanes(MarginClassifier):
         """With a precomputed kernel the rows are known by their places alone."""
         assert kernel is not None
         self._kernel = kernel
-        self.support_vectors_ = X[self.support_] if kernel.name is not KernelName.PRECOMPUTED else X[self.support_, :0]
+        self.support_vectors_ = X[self.support_, :0] if kernel.is_table else X[self.support_]
 
     def _kernel_values(self, X: Any) -> NDArray[np.float64]:
         """w.phi(x) + b: one column for each plane."""
@@ -55,5 +57,5 @@ class KernelPlanes(MarginClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == KernelName.PRECOMPUTED
+        tags.input_tags.pairwise = is_table(self.kernel)
         return tags

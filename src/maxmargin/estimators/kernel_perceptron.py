@@ -30,7 +30,7 @@ class KernelPerceptron(KernelPlanes):
 
     Parameters
     ----------
-    kernel : "rbf", "linear", "poly", "precomputed" or a function, default="rbf"
+    kernel : a name or a function, default="rbf"
         As in `KernelSVM`, with `gamma`, `coef0` and `degree`.
     fit_intercept : bool, default=True
         A bias, learnt as one more coordinate of phi(x) that is 1 in every row: the kernel is k + 1.

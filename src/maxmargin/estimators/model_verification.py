@@ -18,7 +18,7 @@ from maxmargin.data.matrix import check_table, is_sparse
 from maxmargin.estimators.agreement import disagreements, parts_of
 from maxmargin.estimators.pipelines import behind_the_steps
 from maxmargin.estimators.seen import sample_of
-from maxmargin.problems.kernels import KernelName
+from maxmargin.problems.kernels import Function
 from maxmargin.problems.multiclass import Strategy, plain
 
 OTHER_TABLE = (
@@ -50,7 +50,7 @@ def verify_model(model: Any, X: Any, y: Any, *, exact: bool = False, sample_weig
     if certificate is None:
         raise ValueError("this model has no certificate: it was learnt from a stream, or comes from another program")
     how: dict[str, Any] = {"exact": exact, "sample_weight": sample_weight}
-    if getattr(parts_of(certificate)[0], "kernel", None) == KernelName.FUNCTION:
+    if getattr(parts_of(certificate)[0], "kernel", None) == Function.name:
         how["kernel"] = model.kernel
     proven: Verification = certificate.verify(X, y, **how)
     apart = [f"the model does not predict by the planes of its certificate: {one}" for one in disagreements(model)]

@@ -39,7 +39,7 @@ class Declaration:
     takes           what `fit` takes beside all these, and no file can hold: a function, a random generator
     holds           what a file can hold, in words, where that is less than what `says` says
     label, help     on the page
-    shown_if        another parameter, and those of its values at which this one has a meaning
+    shown_if        another parameter, and those of its values at which this one has a meaning; or a function for it
     option          help of its option, where `maxmargin fit` has one
     later           older model files have none: it is written only where it is not the default
     """
@@ -52,7 +52,7 @@ class Declaration:
     holds: str = ""
     label: str = ""
     help: str = ""
-    shown_if: tuple[str, tuple[Any, ...]] | None = None
+    shown_if: tuple[str, tuple[Any, ...]] | Callable[[], tuple[str, tuple[Any, ...]]] | None = None
     option: str = ""
     later: bool = False
 
@@ -108,7 +108,8 @@ class Declaration:
     def widget(self, name: str, default: Any) -> Widget:
         """What the page shows, with a default of its own where it wants one."""
         also = tuple(("inf" if one == math.inf else one, label) for one, label in self.also.items() if label)
-        return Widget(name, self.label, self.help, default=default, also=also, shown_if=self.shown_if, **self.shape())
+        shown_if = self.shown_if() if callable(self.shown_if) else self.shown_if
+        return Widget(name, self.label, self.help, default=default, also=also, shown_if=shown_if, **self.shape())
 
     def shape(self) -> dict[str, Any]:
         """The kind of the widget, and its range or its choices."""
@@ -209,12 +210,13 @@ class Flag(Declaration):
 class Choice(Declaration):
     """One of the words that are at home elsewhere: in "module:attribute", or given by a function when it is asked.
 
-    `labels` are those of the page, in its order; words without one follow, under their own name. `unshown` are left
+    `labels` are those of the page, in its order; words without one follow, under their `title`. `unshown` are left
     out there. `hints` say why a word is none, and `says` what it can be beside these words.
     """
 
     home: str | Callable[[], Iterable[str]]
     labels: Mapping[str, str] = field(default_factory=dict)
+    title: Callable[[str], str] = lambda word: word.replace("_", " ")
     unshown: tuple[str, ...] = ()
     hints: Mapping[str, str] = field(default_factory=dict)
 
@@ -243,7 +245,7 @@ class Choice(Declaration):
 
     def shape(self) -> dict[str, Any]:
         names = self.names_to_choose()
-        return {"kind": "choice", "choices": tuple((one, self.labels.get(one, one.replace("_", " "))) for one in names)}
+        return {"kind": "choice", "choices": tuple((one, self.labels.get(one) or self.title(one)) for one in names)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
 from maxmargin.problems.descent import Descent
-from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.kernels import Kernel, Linear
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.multiclass import ClassWeight, Strategy, TwoClasses, plain, prices, two_class_problems
 from maxmargin.problems.protocol import Run
@@ -42,7 +42,7 @@ ABOUT_ROWS = ("support_", "dual_coef_", "n_support_", "support_vectors_", "statu
 
 def learns_from_streams(estimator: StochasticSVM) -> bool:
     """Whether there is a partial_fit; an AttributeError says why not."""
-    if estimator.kernel == KernelName.LINEAR:
+    if estimator.kernel == Linear.name:
         return True
     raise AttributeError(
         'partial_fit is for kernel="linear": with another kernel every row that was ever learnt from must be kept. '
@@ -51,7 +51,7 @@ def learns_from_streams(estimator: StochasticSVM) -> bool:
 
 
 def check_bias(svm: Any) -> None:
-    if svm.kernel != KernelName.LINEAR and not svm.fit_intercept:
+    if svm.kernel != Linear.name and not svm.fit_intercept:
         raise ValueError('fit_intercept=False is for kernel="linear": a plane in the space of a kernel has a bias')
 
 
@@ -69,7 +69,7 @@ class StochasticSVM(KernelPlanes):
     ----------
     C : float, default=1.0
         The price of the loss, a sum over the rows.
-    kernel : "linear", "rbf", "poly", "precomputed" or a function, default="linear"
+    kernel : a name or a function, default="linear"
         As in `KernelSVM`, with `gamma`, `coef0` and `degree`. Anything but "linear" keeps the rows it learnt from.
     step : "pegasos", float or function, default="pegasos"
         eta_t: 1 / (lambda t), the same number at every visit, or a function of t = 1, 2, ...
@@ -169,7 +169,7 @@ class StochasticSVM(KernelPlanes):
         table = table_of(self, X, y, sample_weight)
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
-        kernel = None if self.kernel == KernelName.LINEAR else self._kernel_on(table)
+        kernel = None if self.kernel == Linear.name else self._kernel_on(table)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.shuffle else None
         earlier = iter(self._runs if self._goes_on(table) else ())
 

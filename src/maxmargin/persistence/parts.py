@@ -26,7 +26,7 @@ from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.kinds import NOT_NEGATIVE, POSITIVE, RISING, Between, OneOf, Rule, Size, Sizes, Stored, shown
 from maxmargin.persistence.schema import split
 from maxmargin.problems.descent import Descent, Position
-from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.kernels import KERNELS, Kernel
 
 HARD = "hard margin"  # the name under which LinearSVM(C=inf) says which solver it took
 
@@ -163,16 +163,16 @@ class KernelForm:
 
     @classmethod
     def of(cls, kernel: Kernel) -> Self:
-        if kernel.name is KernelName.FUNCTION:
+        if kernel.is_code:
             raise Refusal(
                 "its kernel is a function, and a model file holds no code. Keep the function and pickle the model, or "
                 'compute the kernel yourself, fit with kernel="precomputed" and save that'
             )
         shift = kernel.shift
-        return cls(kernel.name.value, kernel.gamma, kernel.coef0, kernel.degree, shift is not None, shift)
+        return cls(kernel.name, kernel.gamma, kernel.coef0, kernel.degree, shift is not None, shift)
 
     def made(self) -> Kernel:
-        return Kernel(KernelName(self.name), self.gamma, self.coef0, self.degree, shift=self.shift)
+        return KERNELS[self.name](self.gamma, self.coef0, self.degree, self.shift)
 
 
 @dataclass
@@ -193,7 +193,7 @@ class KernelPlanes(Part):
 
 def is_precomputed(estimator: Any) -> bool:
     kernel = getattr(estimator, "_kernel", None)
-    return kernel is not None and kernel.name is KernelName.PRECOMPUTED
+    return kernel is not None and kernel.is_table
 
 
 @dataclass

@@ -110,7 +110,7 @@ words, with bounds rounded outwards; where it is drawn it comes as numbers. `fie
                       "choice": one of "choices", [{"value": , "label": }, ...]
                       "switch": true or false
                 also  [{"value": "inf", "label": "infinite: the hard margin"}, ...]: values beside the numbers, or []
-                shown_if  {"kernel": ["rbf", "poly"]}: it matters only where those parameters have one of these; or null
+                shown_if  {"kernel": ["poly", "rbf"]}: it matters only where those parameters have one of these; or null
     presets     [{"name": , "title": , "sentence": , "points": [...]}, ...]
     lessons     [{"name": , "title": , "sentences": [three], "question": , "answer": sentence that answers it,
                   "state": {...}, "b": null or {"algorithm": , "parameters": } for the second panel,

@@ -77,7 +77,7 @@ class Street:
 def street_of(plane: Plane, *, box: Box | None = None, mesh: int = MESH) -> Street:
     """The picture of a plane. `mesh` squares along each side of the box trace the line of a kernel."""
     late = np.flatnonzero(plane.slack)
-    columns = plane.X.shape[1] if plane.kernel is None or plane.kernel.name != "precomputed" else 0
+    columns = plane.X.shape[1] if plane.kernel is None or not plane.kernel.is_table else 0
     if columns == 2:
         points = np.asarray(plane.X.toarray() if is_sparse(plane.X) else plane.X, dtype=np.float64)
         axes = (plane.feature_names or ("", ""))[:2]

@@ -8,7 +8,6 @@ import numpy as np
 
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import OutOfTime, check_interrupt
-from maxmargin.problems.kernel_range import refuse_values_beyond_float64
 from maxmargin.problems.kernels import Kernel, Points, rows_of
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.statement import KernelMargin
@@ -22,7 +21,7 @@ def points_in_time(kernel: Kernel, two: TwoClasses, clock: Clock) -> Points:
             points = kernel.points(two.X, two.rows)
     except OutOfTime:
         return Points(two.X, np.zeros(0), two.rows)
-    refuse_values_beyond_float64(kernel, points)
+    kernel.refuse_beyond_float64(points)
     return points
 
 

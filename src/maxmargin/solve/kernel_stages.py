@@ -25,7 +25,7 @@ import numpy as np
 from maxmargin.certificates.soft_margin import feasible_weights
 from maxmargin.data.matrix import Matrix, is_sparse
 from maxmargin.data.threads import OutOfTime
-from maxmargin.problems.kernels import KernelName
+from maxmargin.problems.kernels import Linear
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Iterate, Run
 from maxmargin.problems.statement import KernelMargin, SignedRows, SoftMargin
@@ -56,7 +56,7 @@ def soft_margin(
     """The stages above, until the gap is proven or somebody says stop. `rounds` are those of SMO."""
     if clock.is_over:  # the rows may not have been made
         return nothing(problem), clock.reason
-    if problem.kernel.name is KernelName.LINEAR:
+    if isinstance(problem.kernel, Linear):
         return by_columns(*centred_columns(problem), judge, clock, max_iter, "auto")
     rank = highest_rank(problem)
     work = problem.n_rows * float(rank) ** 2

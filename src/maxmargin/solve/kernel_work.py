@@ -12,8 +12,7 @@ import numpy as np
 from maxmargin.certificates.kernel_margin import kernel_certificate, no_plane_certificate
 from maxmargin.data.matrix import Matrix
 from maxmargin.data.threads import OutOfTime, Threads, check_interrupt
-from maxmargin.problems.kernel_range import refuse_values_beyond_float64
-from maxmargin.problems.kernels import Kernel, Points, compared, rows_of
+from maxmargin.problems.kernels import Kernel, Points, rows_of
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.multiclass import ClassWeight, TwoClasses, prices
 from maxmargin.problems.protocol import Run, later
@@ -40,8 +39,8 @@ class KernelWork:
 
     @functools.cached_property
     def points(self) -> Points:
-        points = compared(self.kernel, self.kernel.points(self.X))
-        refuse_values_beyond_float64(self.kernel, points)
+        points = self.kernel.compared(self.kernel.points(self.X))
+        self.kernel.refuse_beyond_float64(points)
         return points
 
     @functools.cached_property

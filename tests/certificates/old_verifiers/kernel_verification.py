@@ -31,16 +31,17 @@ from maxmargin import KernelCertificate, KernelVerdict, Verification
 from maxmargin.certificates import exact_kernel
 from maxmargin.certificates.kernel_duality import KernelMeasure, measure
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, refuse_a_skew_table
+from maxmargin.problems.kernels import Kernel, KernelChoice
+from maxmargin.problems.kernels.given import refuse_a_skew_table
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin
 
 WITHOUT_NUMBERS = {  # the numbers that a kernel does not have, and the values that stand there
-    KernelName.LINEAR: {"gamma": 1.0, "coef0": 0.0, "degree": 1},
-    KernelName.RBF: {"coef0": 0.0, "degree": 1},
-    KernelName.FUNCTION: {"gamma": 1.0, "coef0": 0.0, "degree": 1},
-    KernelName.PRECOMPUTED: {"gamma": 1.0, "coef0": 0.0, "degree": 1},
-    KernelName.POLY: {},
+    "linear": {"gamma": 1.0, "coef0": 0.0, "degree": 1},
+    "rbf": {"coef0": 0.0, "degree": 1},
+    "function": {"gamma": 1.0, "coef0": 0.0, "degree": 1},
+    "precomputed": {"gamma": 1.0, "coef0": 0.0, "degree": 1},
+    "poly": {},
 }
 
 
@@ -145,13 +146,13 @@ class WithKernel(Protocol):
 
 
 def kernel_malformations(c: WithKernel, X: Matrix, function: Any) -> Iterator[str]:
-    if c.kernel not in KernelName._value2member_map_:
+    if c.kernel not in WITHOUT_NUMBERS:
         yield f"the kernel {c.kernel!r} is not known"
         return
-    name = KernelName(c.kernel)
-    if name is KernelName.FUNCTION and not callable(function):
+    name = c.kernel
+    if name == "function" and not callable(function):
         yield "the kernel is a function, which a certificate cannot hold: give it again, verify(X, y, kernel=...)"
-    if name is not KernelName.FUNCTION and function is not None and function != c.kernel:
+    if name != "function" and function is not None and function != c.kernel:
         yield f"the certificate is about the {c.kernel} kernel, not about the one that was given"
     for number, value in WITHOUT_NUMBERS[name].items():
         if getattr(c, number) != value:
@@ -162,13 +163,13 @@ def kernel_malformations(c: WithKernel, X: Matrix, function: Any) -> Iterator[st
         yield f"coef0 must be at least 0 and finite, not {c.coef0}: otherwise the kernel is not positive semidefinite"
     if not isinstance(c.degree, int) or isinstance(c.degree, bool) or c.degree < 0:
         yield f"degree must be a whole number of at least 0, not {c.degree!r}"
-    if name is KernelName.PRECOMPUTED and X.shape[0] > X.shape[1]:
+    if name == "precomputed" and X.shape[0] > X.shape[1]:
         yield f"a precomputed kernel needs a value for every pair of rows, and X has {X.shape[1]} columns"
 
 
 def kernel_on(c: WithKernel, X: Matrix, kept: Rows, function: Any) -> Kernel:
     """The kernel that a certificate speaks of, on these rows of the table; a table that is none is refused."""
-    if c.kernel == KernelName.PRECOMPUTED:
+    if c.kernel == "precomputed":
         if len(kept) and int(kept[-1]) >= X.shape[1]:
             raise ValueError(f"a precomputed kernel needs a column for row {kept[-1]}, and X has {X.shape[1]} columns")
         refuse_a_skew_table(X[:, kept], kept)

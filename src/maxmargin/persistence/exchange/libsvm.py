@@ -29,10 +29,11 @@ from maxmargin.persistence.exchange.text_model import (
     whole_labels,
     write_lines,
 )
-from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.kernels import Kernel, Linear, Polynomial, Rbf
 from maxmargin.problems.multiclass import Strategy
 
-NAMES = {"linear": KernelName.LINEAR, "polynomial": KernelName.POLY, "rbf": KernelName.RBF}
+NAMES: dict[str, type[Kernel]] = {"linear": Linear, "polynomial": Polynomial, "rbf": Rbf}
+NUMBERS = ("degree", "gamma", "coef0")  # in its order
 FIELDS = ("svm_type", "kernel_type", "degree", "gamma", "coef0", "nr_class", "total_sv", "rho", "label", "nr_sv")
 PROBABILITIES = ("probA", "probB", "prob_density_marks")  # which do not change the planes
 FULL = 0.25  # of the numbers: with more of them, the vectors are an array
@@ -57,16 +58,16 @@ def lines_of(estimator: Any) -> list[str]:
     kernel: Kernel | None = getattr(estimator, "_kernel", None)
     if kernel is None:
         raise Refusal(f"this {type(estimator).__name__} has no kernel: write_liblinear is for it")
-    name = next((name for name, known in NAMES.items() if known is kernel.name), None)
+    name = next((name for name, known in NAMES.items() if type(kernel) is known), None)
     if name is None:
-        raise Refusal(f"its kernel is {kernel.name.value}; LIBSVM's models hold {', '.join(NAMES)}")
+        raise Refusal(f"its kernel is {kernel.name}; LIBSVM's models hold {', '.join(NAMES)}")
     labels = whole_labels(estimator.classes_, "LIBSVM")
     if len(labels) > 2 and estimator._strategy is not Strategy.ONE_VERSUS_ONE:
         raise Refusal('LIBSVM knows one plane for each pair of classes: fit with multi_class="ovo"')
     if len(labels) == 2:
         labels.reverse()  # ours is positive for the larger label
     owners, coefficients = by_class(estimator.dual_coef_, len(labels))
-    numbers = {"polynomial": ("degree", "gamma", "coef0"), "rbf": ("gamma",), "linear": ()}[name]
+    numbers = [number for number in NUMBERS if number in kernel.parameters]
     order = [int(sv) for own in range(len(labels)) for sv in np.flatnonzero(owners == own)]
     vectors = sparse.csr_array(estimator.support_vectors_)
     return [
@@ -124,19 +125,18 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
     return assembled(labels, counts, kernel, coefficients, vectors, rho)
 
 
-def kernel_in(text: TextModel, fields: dict[str, list[str]], name: KernelName) -> Kernel:
-    if name is KernelName.LINEAR:
-        return Kernel(name)
-    text.needed(fields, *(("gamma",) if name is KernelName.RBF else ("degree", "gamma", "coef0")))
-    (gamma,) = text.numbers(fields["gamma"], 1, "gamma")
-    if not gamma > 0.0:
+def kernel_in(text: TextModel, fields: dict[str, list[str]], kind: type[Kernel]) -> Kernel:
+    text.needed(fields, *(number for number in NUMBERS if number in kind.parameters))
+    found: dict[str, Any] = {}
+    for number in kind.parameters:
+        words = fields[number]
+        read = text.whole(words, 1, number, 1) if number == "degree" else text.numbers(words, 1, number)
+        found[number] = read[0]
+    if not found.get("gamma", 1.0) > 0.0:
         raise text.error("gamma must be positive")
-    if name is KernelName.RBF:
-        return Kernel(name, gamma)
-    (degree,), (coef0,) = text.whole(fields["degree"], 1, "degree", 1), text.numbers(fields["coef0"], 1, "coef0")
-    if coef0 < 0.0:
+    if found.get("coef0", 0.0) < 0.0:
         raise text.error("coef0 must be 0 or more, or the kernel has no space")
-    return Kernel(name, gamma, coef0, degree)
+    return kind(**found)
 
 
 def vectors_in(
@@ -182,7 +182,7 @@ def assembled(
         low, high = sorted((int(place[i]), int(place[j])))
         target = pairs[low, high]
         dual[target], intercept[target] = sign * values, -sign * rho[line]
-    model = KernelSVM(kernel=kernel.name.value, gamma=kernel.gamma, coef0=kernel.coef0, degree=kernel.degree)
+    model = KernelSVM(kernel=kernel.name, gamma=kernel.gamma, coef0=kernel.coef0, degree=kernel.degree)
     model.classes_ = np.array(sorted(labels), dtype=np.int64)
     model.dual_coef_, model.intercept_ = dual, intercept
     model.support_, model.support_vectors_ = np.arange(len(own)), vectors

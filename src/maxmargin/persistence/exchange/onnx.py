@@ -27,7 +27,7 @@ from maxmargin.persistence.atomic import write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.exchange.onnx_steps import Graph, columns_of, prepared
 from maxmargin.persistence.exchange.text_model import check_is_ours
-from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.kernels import Kernel, Linear, ProductKernel
 from maxmargin.problems.multiclass import Strategy
 
 OPERATORS, FORMAT = 19, 9  # versions of the operators and of the file: the first where strings can be compared
@@ -105,13 +105,13 @@ def finished(graph: Graph, inputs: dict[str, list[Any]], n_classes: int, label: 
 
 def kernel_sums(graph: Graph, X: str, estimator: Any, kernel: Kernel) -> str:
     """sum_j c_j k(x, x_j), one column for each plane."""
-    if kernel.name not in (KernelName.LINEAR, KernelName.POLY, KernelName.RBF):
-        raise Refusal(f"its kernel is {kernel.name.value}; a graph can hold linear, poly and rbf")
+    if not isinstance(kernel, ProductKernel):
+        raise Refusal(f"its kernel is {kernel.name}; a graph can hold linear, poly and rbf")
     vectors, coefficients = estimator.support_vectors_, estimator.dual_coef_.T
     vectors = np.asarray(vectors.toarray() if is_sparse(vectors) else vectors, dtype=np.float64)
-    if kernel.name is KernelName.LINEAR:
+    if isinstance(kernel, Linear):
         return graph.add("MatMul", X, vectors.T @ coefficients)
-    if kernel.name is KernelName.POLY:
+    if not kernel.is_exponential:
         base = graph.add("Add", graph.add("MatMul", X, kernel.gamma * vectors.T), np.array(kernel.coef0))
         return graph.add("MatMul", graph.add("Pow", base, np.array(float(kernel.degree))), coefficients)
     shift = np.zeros(vectors.shape[1]) if kernel.shift is None else kernel.shift

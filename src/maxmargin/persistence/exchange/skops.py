@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from maxmargin.persistence.atomic import write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.record import refuse_another_plane
+from maxmargin.problems.kernels import KERNELS
 
 LARGEST = 2**33  # bytes, unpacked
 SHOWN = 8  # names in a message
@@ -43,12 +44,17 @@ TRUSTED = (
     "maxmargin.estimators.winnow.Winnow",
     "maxmargin.problems.descent.Descent",
     "maxmargin.problems.descent.Position",
-    "maxmargin.problems.kernels.Kernel",
+    "maxmargin.problems.kernels.Kernel",  # in files of older versions
     "maxmargin.problems.trace.Trace",
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
     "scipy.sparse._csr.csr_matrix",
 )
+
+
+def trusted() -> list[str]:
+    """These, and the kernels that this process knows."""
+    return [*TRUSTED, *(f"{kind.__module__}.{kind.__qualname__}" for kind in KERNELS.values())]
 
 
 def write_skops(model: Any, path: str | os.PathLike[str]) -> None:
@@ -63,7 +69,7 @@ def write_skops(model: Any, path: str | os.PathLike[str]) -> None:
     except Refusal as refusal:
         raise ModelFileError(os.fspath(path), f"this model cannot be written: {refusal}") from None
     data = skops.dumps(model)
-    unknown = sorted(set(skops.get_untrusted_types(data=data)) - set(TRUSTED))
+    unknown = sorted(set(skops.get_untrusted_types(data=data)) - set(trusted()))
     if unknown:
         problem = f"this model cannot be written: it consists of {named(unknown)}, which a reader will not trust"
         raise ModelFileError(os.fspath(path), problem)
@@ -78,11 +84,11 @@ def read_skops(path: str | os.PathLike[str]) -> Any:
             size = sum(entry.file_size for entry in archive.infolist())
         if size > LARGEST:
             raise ModelFileError(file, f"it would have {size:,} bytes unpacked, and a model has at most {LARGEST:,}")
-        unknown = sorted(set(skops.get_untrusted_types(file=file)) - set(TRUSTED))
+        unknown = sorted(set(skops.get_untrusted_types(file=file)) - set(trusted()))
         if unknown:
             problem = f"it holds {named(unknown)}, of which nobody has said that they can be trusted: it was not loaded"
             raise ModelFileError(file, problem)
-        model = skops.load(file, trusted=list(TRUSTED))
+        model = skops.load(file, trusted=trusted())
         refuse_another_plane(last_step(model))
     except (ModelFileError, OSError):
         raise

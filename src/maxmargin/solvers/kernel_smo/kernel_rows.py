@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.threads import Threads, check_interrupt
-from maxmargin.problems.kernels import Kernel, KernelName, Points, rows_of
+from maxmargin.problems.kernels import Kernel, Points, ProductKernel, rows_of
 from maxmargin.solvers.kernel_smo.kernel_tables import FULL, transposed, without_background, written_out
 from maxmargin.solvers.kernel_smo.working_set import add_rows
 
@@ -56,8 +56,8 @@ def column_edges(n_columns: int) -> list[int]:
 class KernelRows(ABC):
     """Makes rows of the kernel over some columns: all rows of the problem, or those that are still active."""
 
-    def __init__(self, kernel: Kernel, n_columns: int, threads: Threads, products: float) -> None:
-        self.kernel, self.n_columns, self.threads = kernel, n_columns, threads
+    def __init__(self, n_columns: int, threads: Threads, products: float) -> None:
+        self.n_columns, self.threads = n_columns, threads
         self.is_cheap = products <= CHEAP  # multiplications for each value
 
     @abstractmethod
@@ -69,17 +69,9 @@ class KernelRows(ABC):
         """What the kernel is a function of, for these rows and the columns from start to stop: in `out`, from column
         `at` on."""
 
+    @abstractmethod
     def finish(self, inner: Values, start: int, stop: int) -> None:
         """The kernel from what it is a function of, in place, for the columns from start to stop."""
-        if self.kernel.name is KernelName.RBF:
-            exponential(inner, start, stop)
-        elif self.kernel.name is KernelName.POLY:
-            part = inner[:, start:stop]
-            base = part.copy() if self.kernel.degree > 2 else part
-            for _ in range(self.kernel.degree - 1):
-                np.multiply(part, base, out=part)
-            if self.kernel.degree == 0:
-                part[...] = 1.0
 
     @abstractmethod
     def restricted(self, columns: Rows) -> KernelRows:
@@ -159,16 +151,35 @@ def exponential(values: Any, start: Any, stop: Any) -> None:
             bits[t] += np.int32(whole) << EXPONENT_PLACE
 
 
-class DenseTable(KernelRows):
+class ProductRows(KernelRows):
+    """Values that are multiplied here, in float32."""
+
+    def __init__(self, kernel: ProductKernel, n_columns: int, threads: Threads, products: float) -> None:
+        super().__init__(n_columns, threads, products)
+        self.kernel = kernel
+
+    def finish(self, inner: Values, start: int, stop: int) -> None:
+        if self.kernel.is_exponential:
+            exponential(inner, start, stop)
+            return
+        part, degree = inner[:, start:stop], self.kernel.degree
+        base = part.copy() if degree > 2 else part
+        for _ in range(degree - 1):
+            np.multiply(part, base, out=part)
+        if degree == 0:
+            part[...] = 1.0
+
+
+class DenseTable(ProductRows):
     """`table` holds (z, 1, |z|^2 / 2) of the columns, one below the other; `left` says what stands against 1 and it."""
 
-    def __init__(self, kernel: Kernel, table: Values, constant: float, threads: Threads) -> None:
+    def __init__(self, kernel: ProductKernel, table: Values, constant: float, threads: Threads) -> None:
         super().__init__(kernel, table.shape[1], threads, len(table))
         self.table, self.constant = table, constant
 
     def left(self, rows: Rows) -> Values:
         left = np.take(self.table, rows, axis=1).T
-        if self.kernel.name is KernelName.RBF:
+        if self.kernel.is_exponential:
             left[:, -2] = -left[:, -1]
             left[:, -1] = -1.0
         else:
@@ -183,14 +194,14 @@ class DenseTable(KernelRows):
         return DenseTable(self.kernel, np.take(self.table, columns, axis=1), self.constant, self.threads)
 
 
-class SparseTable(KernelRows):
+class SparseTable(ProductRows):
     """Sparse rows against the transposed table, written out; `halves` of either row are added to a product.
 
     `chosen` are those of the rows that are columns of the table.
     """
 
     def __init__(
-        self, kernel: Kernel, rows: Any, chosen: Rows, table: Values, halves: Values, threads: Threads
+        self, kernel: ProductKernel, rows: Any, chosen: Rows, table: Values, halves: Values, threads: Threads
     ) -> None:
         super().__init__(kernel, table.shape[1], threads, rows.nnz / max(1, rows.shape[0]))
         self.rows, self.chosen, self.table, self.halves = rows, chosen, table, halves
@@ -239,10 +250,10 @@ def add_lines(
                 entry += 1
 
 
-class WideTable(KernelRows):
+class WideTable(ProductRows):
     """A sparse table that meets a few rows at a time."""
 
-    def __init__(self, kernel: Kernel, rows: Any, halves: Values, threads: Threads) -> None:
+    def __init__(self, kernel: ProductKernel, rows: Any, halves: Values, threads: Threads) -> None:
         super().__init__(kernel, rows.shape[0], threads, math.inf)
         self.rows, self.halves = rows, halves
 
@@ -263,7 +274,8 @@ class WideTable(KernelRows):
 
 
 class GivenValues(KernelRows):
-    """Values that come in float64: of a function or a table, and of rows that are far from 0 for their distances.
+    """Values that the kernel itself makes, in float64: where it is no function of a product, and of rows that are far
+    from 0 for their distances.
 
     phi is shifted to one of the rows, z: k(x, x') - k(x, z) - k(x', z) + k(z, z). With sum a_i y_i = 0 that changes all
     values by the same number, which a bias takes up; and what is left is what float32 can hold. The values of rbf are
@@ -271,8 +283,8 @@ class GivenValues(KernelRows):
     """
 
     def __init__(self, kernel: Kernel, points: Points, to_z: Vector, scale: float, threads: Threads) -> None:
-        super().__init__(kernel, points.X.shape[0], threads, math.inf)
-        self.points, self.to_z, self.scale = points, to_z, scale  # to_z = k(x, z) - k(z, z) / 2
+        super().__init__(points.X.shape[0], threads, math.inf)
+        self.kernel, self.points, self.to_z, self.scale = kernel, points, to_z, scale  # to_z = k(x, z) - k(z, z) / 2
 
     def left(self, rows: Rows) -> tuple[Points, Vector]:
         return rows_of(self.points, rows), self.to_z[rows]
@@ -289,7 +301,7 @@ class GivenValues(KernelRows):
 
     def spread(self, run: Callable[[int, int, int], None], n_columns: int) -> None:
         """A user's function not side by side: it need not be safe beside itself."""
-        if self.kernel.name is not KernelName.FUNCTION:
+        if not self.kernel.is_code:
             super().spread(run, n_columns)
             return
         for block, (start, stop) in enumerate(itertools.pairwise(column_edges(n_columns))):
@@ -309,39 +321,41 @@ class SharedRows(NamedTuple):
 @np.errstate(over="ignore")
 def shared_rows(kernel: Kernel, points: Points, threads: Threads) -> SharedRows:
     """The rows of the kernel among these points, divided by the power of two at its largest k(x, x)."""
-    if kernel.name is KernelName.RBF:
+    if isinstance(kernel, ProductKernel) and kernel.is_exponential:
         scale, factor, constant = 1.0, math.sqrt(2.0) * math.sqrt(kernel.gamma), 0.0
         if len(points.squares) and kernel.gamma * float(np.quantile(points.squares, MANY)) > LARGEST_EXPONENT:
             return SharedRows(GivenValues(kernel, points, np.zeros(len(points.squares)), scale, threads), scale)
-    else:
-        squares = kernel.diagonal(points)
-        z = int(np.argsort(squares)[len(squares) // 2])
-        to_z = kernel.combine(points, rows_of(points, slice(z, z + 1)), np.ones((1, 1)))[:, 0]
-        to_z -= 0.5 * squares[z]
-        spread = float((squares - 2.0 * to_z).max())  # of |phi(x) - phi(z)|^2
-        largest = float(squares.max())
-        if kernel.name in (KernelName.FUNCTION, KernelName.PRECOMPUTED) or spread < FAR_FROM_ZERO * largest:
-            scale = power_at(spread)
-            return SharedRows(GivenValues(kernel, points, to_z, scale, threads), scale)
-        degree = kernel.degree if kernel.name is KernelName.POLY else 1
-        gamma = kernel.gamma if kernel.name is KernelName.POLY else 1.0
-        scale = power_at(largest)
-        root = scale ** (1.0 / max(degree, 1))
-        factor, constant = math.sqrt(gamma / root), kernel.coef0 / root
+        return SharedRows(table_of(kernel, points, factor, constant, threads), scale)
+    squares = kernel.diagonal(points)
+    z = int(np.argsort(squares)[len(squares) // 2])
+    to_z = kernel.combine(points, rows_of(points, slice(z, z + 1)), np.ones((1, 1)))[:, 0]
+    to_z -= 0.5 * squares[z]
+    spread = float((squares - 2.0 * to_z).max())  # of |phi(x) - phi(z)|^2
+    largest = float(squares.max())
+    if not isinstance(kernel, ProductKernel) or spread < FAR_FROM_ZERO * largest:
+        scale = power_at(spread)
+        return SharedRows(GivenValues(kernel, points, to_z, scale, threads), scale)
+    scale = power_at(largest)
+    root = scale ** (1.0 / max(kernel.degree, 1))
+    factor, constant = math.sqrt(kernel.gamma / root), kernel.coef0 / root
+    return SharedRows(table_of(kernel, points, factor, constant, threads), scale)
+
+
+def table_of(kernel: ProductKernel, points: Points, factor: float, constant: float, threads: Threads) -> ProductRows:
+    """z = factor x, in the form in which products are fastest; `constant` is r."""
     X, squares = points.X, points.squares
-    if kernel.name is KernelName.RBF and (thin := without_background(X)) is not None:
+    if kernel.is_exponential and (thin := without_background(X)) is not None:
         X, squares = thin, row_squares(thin)
     halves = np.asarray(0.5 * factor * factor * squares, dtype=np.float32)
     if not is_sparse(X) or X.shape[0] * X.shape[1] <= FULL * X.nnz:
         X = X.toarray() if is_sparse(X) else X
-        return SharedRows(DenseTable(kernel, written_out(X, factor, halves, kernel), constant, threads), scale)
+        return DenseTable(kernel, written_out(X, factor, halves, kernel), constant, threads)
     rows = X.astype(np.float32)
     rows.data *= np.float32(factor)
-    added = -halves if kernel.name is KernelName.RBF else np.full_like(halves, 0.5 * constant)
+    added = -halves if kernel.is_exponential else np.full_like(halves, 0.5 * constant)
     if rows.shape[0] * rows.shape[1] <= MOST_NUMBERS:
-        table = transposed(rows)
-        return SharedRows(SparseTable(kernel, rows, np.arange(len(added)), table, added, threads), scale)
-    return SharedRows(WideTable(kernel, rows, added, threads), scale)
+        return SparseTable(kernel, rows, np.arange(len(added)), transposed(rows), added, threads)
+    return WideTable(kernel, rows, added, threads)
 
 
 def power_at(value: float) -> float:

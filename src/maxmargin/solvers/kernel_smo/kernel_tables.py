@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector, is_sparse
 from maxmargin.data.threads import check_interrupt
-from maxmargin.problems.kernels import Kernel, KernelName, spans
+from maxmargin.problems.kernels import ProductKernel, spans
 
 FULL = 3.0  # columns for each entry of a sparse row: with fewer, it is faster to multiply the zeros as well
 FEW_ROWS = 64  # of a dense table that are looked at together
@@ -69,14 +69,14 @@ def transposed(rows: Any) -> Values:
     return table
 
 
-def written_out(X: Any, factor: float, halves: Values, kernel: Kernel) -> Values:
+def written_out(X: Any, factor: float, halves: Values, kernel: ProductKernel) -> Values:
     """(z, 1, |z|^2 / 2) of every row as a column; the last line only where the kernel needs it."""
     n, d = X.shape
-    table = np.empty((d + (2 if kernel.name is KernelName.RBF else 1), n), dtype=np.float32)
+    table = np.empty((d + (2 if kernel.is_exponential else 1), n), dtype=np.float32)
     for some in spans(0, n, WIDE):
         check_interrupt()
         np.multiply(X[some].T, factor, out=table[:d, some], casting="same_kind")
     table[d] = 1.0
-    if kernel.name is KernelName.RBF:
+    if kernel.is_exponential:
         table[d + 1] = halves
     return table

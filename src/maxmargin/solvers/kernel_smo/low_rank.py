@@ -16,7 +16,6 @@ Reference: [fine2001].
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 
 from maxmargin.data.threads import check_interrupt
-from maxmargin.problems.kernels import KernelName, rows_of, spans
+from maxmargin.problems.kernels import rows_of, spans
 from maxmargin.problems.statement import KernelMargin
 from maxmargin.solvers.kernel_smo.kernel_rows import power_at
 
@@ -121,10 +120,5 @@ def some_columns(kernel: ScaledKernel, rank: int) -> tuple[NDArray[np.float64], 
 
 
 def highest_rank(problem: KernelMargin) -> int:
-    """No kernel matrix of these rows has a higher rank: n, or what a map of the columns to polynomials has."""
-    n, d, kernel = problem.n_rows, problem.n_columns, problem.kernel
-    if kernel.name is KernelName.LINEAR:
-        return min(n, d)
-    if kernel.name is KernelName.POLY:
-        return min(n, math.comb(d + kernel.degree, kernel.degree))
-    return n
+    """No kernel matrix of these rows has a higher rank: their number, or the dimension of the kernel's space."""
+    return int(min(problem.n_rows, problem.kernel.dimension(problem.n_columns)))

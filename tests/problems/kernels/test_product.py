@@ -1,12 +1,12 @@
-"""Kernels: what `values` and `combine` compute, in every form of the table, against the formulas."""
+"""Kernels of products: what `values` and `combine` compute, in every form of the table, against the formulas."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sparse
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from maxmargin.problems import kernels
-from maxmargin.problems.kernels import KernelChoice, KernelName, power, rows_of
+from maxmargin.problems.kernels import KernelChoice, product, rows_of
+from maxmargin.problems.kernels.product import power
 
 
 def thin(n=600, d=30, seed=0, share=0.9):
@@ -55,54 +55,9 @@ def test_wide_sparse_rows_are_not_written_out(name, monkeypatch):
     kernel = choice(name).on(X)
     points = kernel.points(X)
     written = kernel.combine(points, points, np.ones((600, 1)))
-    monkeypatch.setattr(kernels, "DENSE_BLOCK", 0)
+    monkeypatch.setattr(product, "DENSE_BLOCK", 0)
     assert sparse.issparse(kernel.right_factor(points))
     assert np.allclose(kernel.combine(points, points, np.ones((600, 1))), written, rtol=1e-12)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_table_knows_the_places_of_its_rows(form):
-    X = thin(500)
-    table, rows = form(formula("poly", X, X)), np.arange(0, 500, 2)
-    kernel = choice("precomputed").on(table)
-    points = kernel.points(table[rows], rows)
-    some = rows_of(points, np.arange(10, 90))
-    expected = formula("poly", X[rows], X[rows[10:90]])
-    assert np.allclose(kernel.values(points, some), expected)
-    assert np.allclose(kernel.diagonal(points), np.diag(formula("poly", X[rows], X[rows])))
-    sizes = np.zeros(250)
-    sums = kernel.combine(points, some, -np.ones((80, 2)), sizes=sizes)
-    assert np.allclose(sums, -np.stack([expected.sum(axis=1)] * 2, axis=1))
-    assert np.allclose(sizes, 2.0 * np.abs(expected).sum(axis=1))
-
-
-def test_a_function_is_called_on_blocks():
-    calls = []
-
-    def inner(A, B):
-        calls.append((len(A), len(B)))
-        return A @ B.T
-
-    X = thin(1500, 4)
-    kernel = choice(inner).on(X)
-    points = kernel.points(X)
-    assert kernel.name is KernelName.FUNCTION
-    assert np.allclose(kernel.combine(points, points, np.ones((1500, 1)))[:, 0], X @ X.sum(axis=0))
-    assert sorted(calls) == [(476, 476), (476, 1024), (1024, 476), (1024, 1024)]
-
-
-@pytest.mark.parametrize(
-    ("returned", "words"),
-    [
-        (lambda A, B: np.ones(3), r"must return a table of shape \(2, 2\)"),
-        (lambda A, B: np.full((2, 2), np.nan), "returned nan for row 0 and row 0"),
-    ],
-)
-def test_what_a_function_must_not_return(returned, words):
-    kernel = choice(returned).on(np.eye(2))
-    points = kernel.points(np.eye(2))
-    with pytest.raises(ValueError, match=words):
-        kernel.values(points, points)
 
 
 def test_gamma_by_name():

@@ -1,15 +1,47 @@
-"""gamma as a number: what the words "scale" and "auto" stand for on a table."""
+"""A kernel as users ask for it: by its name, or with a function of theirs; and gamma, which may be a word.
+
+scale    1 / (columns * variance of X)
+auto     1 / columns
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from maxmargin.data.matrix import Matrix, is_sparse, row_squares
+from maxmargin.problems.kernels.base import KERNELS, Kernel
+from maxmargin.problems.kernels.given import Function
 
 ROWS = 1024  # at a time: no second table is written
+
+
+@dataclass(frozen=True, eq=False)
+class KernelChoice:
+    """A kernel before the data are known."""
+
+    kernel: Any
+    gamma: Any
+    coef0: float
+    degree: int
+
+    def on(self, X: Matrix) -> Kernel:
+        """The kernel on this table."""
+        if callable(self.kernel):
+            return Function(function=self.kernel)
+        read: dict[str, Callable[[Any], Any]] = {"gamma": partial(scale_of, X), "coef0": float, "degree": int}
+        kind = KERNELS[self.kernel]
+        return kind.on(X, **{number: read[number](getattr(self, number)) for number in kind.parameters})
+
+
+def is_table(kernel: Any) -> bool:
+    """Whether rows are to hold the values of the kernel themselves; asked of whatever a user has given."""
+    return isinstance(kernel, str) and kernel in KERNELS and KERNELS[kernel].is_table
 
 
 def scale_of(X: Matrix, gamma: Any) -> float:

@@ -1,0 +1,157 @@
+"""Kernels whose values are given: by a function of the user, or by a table that holds them.
+
+    a function     k(A, B): the kernel of every row of A with every row of B
+    precomputed    row i of the table is x_i's kernel with every row that was learnt from
+
+What a function returns, or a table holds, is the real value: nothing is rounded. That it is positive semidefinite is
+taken on trust. A function need not be safe beside itself, and may have its own threads: it is called for large blocks,
+one after the other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
+from maxmargin.data.threads import Threads
+from maxmargin.problems.kernels.base import Kernel, register
+from maxmargin.problems.kernels.limits import MOST
+from maxmargin.problems.kernels.points import Points, as_array, block_sums, rows_of, spans, weights_of
+
+SKEW = 1e-8  # of the largest value: how far from symmetric a precomputed kernel may be
+
+
+def nothing_rounded(A: Points) -> tuple[Vector, Vector]:
+    nothing = np.zeros(A.X.shape[0])
+    return nothing, nothing
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Function(Kernel):
+    """k(A, B), the user's own."""
+
+    name: ClassVar[str] = "function"
+    irrational: ClassVar[str] = "nothing is known of what a function rounds"
+    is_code: ClassVar[bool] = True
+    block: ClassVar[tuple[int, int]] = (1024, 1024)  # few calls
+
+    function: Callable[[Any, Any], Any] | None = None
+
+    def values(self, A: Points, B: Points) -> NDArray[np.float64]:
+        assert self.function is not None
+        return checked_values(self.function(A.X, B.X), A.places, B.places)
+
+    def rounding(self, A: Points, B: Points) -> tuple[Vector, Vector]:
+        return nothing_rounded(A)
+
+    def refuse_beyond_float64(self, points: Points) -> None:
+        """It is asked when it is called."""
+
+    def combine(
+        self,
+        A: Points,
+        B: Points,
+        coefficients: NDArray[np.float64],
+        threads: Threads | None = None,
+        sizes: Vector | None = None,
+    ) -> NDArray[np.float64]:
+        n, weights = A.X.shape[0], weights_of(coefficients)
+        out, (height, width) = np.zeros((n, coefficients.shape[1])), self.block
+        for rows, columns in itertools.product(spans(0, n, height), spans(0, len(coefficients), width)):
+            values = self.values(rows_of(A, rows), rows_of(B, columns))
+            out[rows] += values @ coefficients[columns]
+            if sizes is not None:
+                sizes[rows] += np.abs(values) @ weights[columns]
+        return out
+
+
+@register
+class Precomputed(Kernel):
+    """k(x_i, x_j) is what row i of the table holds in column j."""
+
+    name = "precomputed"
+    irrational = ""
+    is_table = True
+
+    def points(self, X: Matrix, places: NDArray[np.intp] | None = None) -> Points:
+        return Points(X, np.zeros(0), np.arange(X.shape[0]) if places is None else places)
+
+    def values(self, A: Points, B: Points) -> NDArray[np.float64]:
+        return as_array(A.X[:, B.places])
+
+    def diagonal(self, A: Points) -> Vector:
+        return as_array(A.X[np.arange(len(A.places)), A.places])
+
+    def rounding(self, A: Points, B: Points) -> tuple[Vector, Vector]:
+        return nothing_rounded(A)
+
+    def refuse_beyond_float64(self, points: Points) -> None:
+        if points.X.shape[0] and not (largest := largest_magnitude(points.X)) <= MOST:
+            raise ValueError(
+                f"a value of the precomputed kernel has the size {largest:.3g}, and sums of such values are beyond "
+                "float64; divide the kernel by a number, and multiply C by it"
+            )
+
+    def combine(
+        self,
+        A: Points,
+        B: Points,
+        coefficients: NDArray[np.float64],
+        threads: Threads | None = None,
+        sizes: Vector | None = None,
+    ) -> NDArray[np.float64]:
+        """The coefficients in the places of their columns: zeros between them cost less than to pick columns."""
+        spread, weights = (spread_out(c, B.places, A.X.shape[1]) for c in (coefficients, weights_of(coefficients)))
+        return block_sums(self, A, lambda columns: columns, spread, weights, threads, sizes, both=False)
+
+    def terms_of_sums(self, A: Points, B: Points) -> int:
+        return int(A.X.shape[1])
+
+    def left_factor(self, A: Points) -> Matrix:
+        return A.X
+
+    def from_factors(self, left: Matrix, right: slice) -> NDArray[np.float64]:
+        return as_array(left[:, right])
+
+
+def checked_values(returned: Any, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+    """What a user's function returned for these rows of tables, as it must be."""
+    values: NDArray[np.float64] = np.asarray(returned, dtype=np.float64)
+    shape = len(rows), len(columns)
+    if values.shape != shape:
+        raise ValueError(
+            f"the kernel function was given {shape[0]} and {shape[1]} rows and must return a table of shape {shape}, "
+            f"one value for each pair; it returned the shape {values.shape}"
+        )
+    if not np.all(np.isfinite(values)):
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        raise ValueError(
+            f"the kernel function returned {values[row, column]} for row {rows[row]} and row {columns[column]}; "
+            "its values must be finite"
+        )
+    return values
+
+
+def refuse_a_skew_table(table: Matrix, places: NDArray[np.intp]) -> None:
+    """A precomputed kernel is symmetric: `table` holds its values among the rows in these places."""
+    skew = abs(table - table.T)
+    if float(skew.max()) > SKEW * max(largest_magnitude(table), 1e-300):
+        i, j = np.unravel_index(int(skew.argmax()), table.shape)
+        raise ValueError(
+            f"a precomputed kernel is symmetric; row {places[i]}, column {places[j]} holds {table[i, j]} "
+            f"and row {places[j]}, column {places[i]} holds {table[j, i]}"
+        )
+
+
+def spread_out(values: NDArray[np.float64], places: NDArray[np.intp], size: int) -> NDArray[np.float64]:
+    """The values in their places, and zeros elsewhere."""
+    out = np.zeros((size, *values.shape[1:]))
+    out[places] = values
+    return out
