@@ -93,14 +93,14 @@ def refuse_two_of_one_name(X: Any) -> None:
     )
 
 
-def refuse_what_is_not_numbers(X: Any) -> None:
-    """Complex and object cells, by row and column: NumPy's own message names neither."""
+def refuse_what_is_not_numbers(X: Any, first: int = 0) -> None:
+    """Complex and object cells, by row and column: NumPy's own message names neither. `first`: number of X's row 0."""
     if is_sparse(X) or not isinstance(X, np.ndarray) or X.ndim != 2 or X.size == 0:
         return
     if np.iscomplexobj(X):
         row, column = np.argwhere(X.imag != 0)[0] if np.any(X.imag != 0) else (0, 0)
         raise ValueError(
-            f"Complex data not supported: row {row}, column {column} holds {X[row, column]}. "
+            f"Complex data not supported: row {first + row}, column {column} holds {X[row, column]}. "
             "Give the real and the imaginary parts as two columns."
         )
     if X.dtype.kind in "OUS":
@@ -111,14 +111,18 @@ def refuse_what_is_not_numbers(X: Any) -> None:
                 continue
             except (TypeError, ValueError) as error:
                 raise type(error)(
-                    f"row {row}, column {column} holds {cell!r}, which is not a number "
+                    f"row {first + row}, column {column} holds {cell!r}, which is not a number "
                     f"({error}). Encode such a column as numbers first."
                 ) from None
 
 
-def refuse_what_float64_cannot_hold(X: Any) -> None:
+def refuse_what_float64_cannot_hold(X: Any, first: int = 0) -> None:
     """Integers beyond 2^53, fractions, decimals and long doubles that would be rounded: a proof about rounded numbers
-    proves nothing."""
+    proves nothing. `first`: the number of X's row 0."""
+
+    def cell_at(place: tuple[int, ...]) -> str:
+        return f"row {first + place[0]}, column {place[-1]}" if len(place) > 1 else f"entry {place[0]}"
+
     if is_sparse(X):
         entries = X.data if X.format in ("csr", "csc", "coo", "bsr") else X.tocoo().data
         refuse_rounding(entries, lambda place: f"entry {place[0]} of X.data")
@@ -131,10 +135,6 @@ def refuse_what_float64_cannot_hold(X: Any) -> None:
             refuse_rounding(column, lambda place, number=number: cell_at((*place, number)))  # type: ignore[misc]
     elif isinstance(X, np.ndarray):
         refuse_rounding(X, cell_at)
-
-
-def cell_at(place: tuple[int, ...]) -> str:
-    return f"row {place[0]}, column {place[-1]}" if len(place) > 1 else f"entry {place[0]}"
 
 
 def refuse_rounding(values: NDArray[Any], where: Callable[[tuple[int, ...]], str]) -> None:
@@ -176,8 +176,8 @@ def is_a_double(cell: Any) -> bool:
         return True
 
 
-def refuse_what_is_not_finite(X: Matrix) -> float:
-    """max |x_ij|, or an error that names the first cell that is NaN or infinite."""
+def refuse_what_is_not_finite(X: Matrix, first: int = 0) -> float:
+    """max |x_ij|, or an error that names the first cell that is NaN or infinite. `first`: the number of X's row 0."""
     values, largest = X.data if is_sparse(X) else X, largest_magnitude(X)
     if math.isfinite(largest):
         return largest
@@ -190,7 +190,7 @@ def refuse_what_is_not_finite(X: Matrix) -> float:
         cell = values[row, column]
     name = "NaN" if np.isnan(cell) else "infinity" if cell > 0 else "-infinity"
     raise ValueError(
-        f"Input X contains {name} (NaN and inf are not allowed): row {row}, column {column}. "
+        f"Input X contains {name} (NaN and inf are not allowed): row {first + row}, column {column}. "
         "Remove such rows, or fill them in, for example with sklearn.impute.SimpleImputer."
     )
 
@@ -220,11 +220,24 @@ def nan_is_largest(value: float) -> float:
 
 def in_safe_range(X: Matrix, largest: float | None = None) -> Scaled:
     """X itself or, where squares would overflow or vanish, X times a power of two. `largest` = max |x_ij| if known."""
-    largest = largest_magnitude(X) if largest is None else largest
+    scale = safe_scale(largest_magnitude(X) if largest is None else largest)
+    return Scaled(X, 1.0) if scale == 1.0 else Scaled(X.astype(np.float64) * scale, scale)
+
+
+def safe_scale(largest: float) -> float:
+    """The power of two by which numbers of this size are brought near to 1; 1.0 where their squares are safe."""
     if largest == 0.0 or SAFE_RANGE[0] <= largest <= SAFE_RANGE[1]:
-        return Scaled(X, 1.0)
-    scale = math.ldexp(1.0, min(1000, -math.frexp(largest)[1]))
-    return Scaled(X.astype(np.float64) * scale, scale)
+        return 1.0
+    return math.ldexp(1.0, min(1000, -math.frexp(largest)[1]))
+
+
+def rows_between(X: Matrix, start: int, stop: int) -> Matrix:
+    """X[start:stop] without a copy: of CSR, with its own numbering of the entries."""
+    if not is_sparse(X):
+        return X[start:stop]
+    low, high = int(X.indptr[start]), int(X.indptr[stop])
+    part = (X.data[low:high], X.indices[low:high], X.indptr[start : stop + 1] - X.indptr[start])
+    return sparse.csr_array(part, shape=(stop - start, X.shape[1]))
 
 
 def take(X: Matrix, rows: NDArray[np.intp]) -> Matrix:

@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.base import clone
 
 from maxmargin.certificates import kernel_duality, kernel_separation
-from maxmargin.certificates.duality import OUTWARDS, dual_value, primal_value, values_of
+from maxmargin.certificates.duality import OUTWARDS, dual_value, primal_value
 from maxmargin.certificates.measure import hull_distance, plane_margin
+from maxmargin.certificates.passes import values_of
 from maxmargin.data.matrix import Vector, in_safe_range
 from maxmargin.estimators.base import table_of
 from maxmargin.estimators.convergence import collected
@@ -119,7 +120,7 @@ def measured(moment: Moment, fitted: Any, scale: float) -> tuple[float, float]:
         return kernel.lower, kernel.upper
     if isinstance(problem, SoftMargin):
         w = np.where(np.isfinite(w), w, 0.0)
-        values = values_of(problem.X, w)
+        values = values_of(problem.table, w)
         primal = primal_value(problem, w, best_bias(problem, values), values=values)
         dual = dual_value(problem, np.clip(a, 0.0, problem.upper))
         return dual.lower * scale * scale, primal.upper * scale * scale
