@@ -96,7 +96,7 @@ def row_blocks(X: Matrix) -> Iterator[tuple[slice, Matrix]]:
     while start < X.shape[0]:
         stop = int(np.searchsorted(X.indptr, int(X.indptr[start]) + SPARSE_BLOCK, side="right")) - 1
         stop = min(max(stop, start + 1), X.shape[0])
-        yield slice(start, stop), rows_between(X, start, stop).astype(np.float64, copy=False)
+        yield slice(start, stop), rows_between(X, start, stop, np.float64)
         start = stop
 
 
@@ -159,18 +159,23 @@ class LongestRow(NamedTuple):
         return math.sqrt(float(row_squares(X).max(initial=0.0))) / scale
 
 
+def values_and_magnitude(X: NDArray[Any], w: Vector) -> tuple[Vector, float]:
+    """X w, by BLAS, and max |x_ij| of an array, in one read of the memory."""
+    values, largest = np.empty(X.shape[0]), 0.0
+    for rows in blocks(X):
+        part = X[rows].astype(np.float64, copy=False)
+        values[rows] = part @ w
+        largest = max(largest, largest_of(part))
+    return values, largest
+
+
 class Margins(NamedTuple):
-    """X w and max |x_ij| of dense rows, in one read of the memory."""
+    """X w and max |x_ij| of dense rows."""
 
     w: Vector
 
     def __call__(self, block: Block) -> tuple[Vector, float]:
-        values, largest = np.empty(block.X.shape[0]), 0.0
-        for rows in blocks(block.X):
-            part = block.X[rows].astype(np.float64, copy=False)
-            values[rows] = part @ self.w
-            largest = max(largest, largest_of(part))
-        return values, largest
+        return values_and_magnitude(block.X, self.w)
 
 
 def combined(block: Block, weights: NDArray[Any]) -> Sum:
@@ -222,4 +227,4 @@ def point_of(X: Matrix, weights: Vector) -> Vector:
     """X' times the weights, of rows at hand, by BLAS: a point that they span."""
     if is_sparse(X) or X.dtype == np.float64:
         return np.asarray(X.T.astype(np.float64, copy=False) @ weights)
-    return Margins(weights)(Block(0, 0, X.T))[0]
+    return values_and_magnitude(X.T, weights)[0]

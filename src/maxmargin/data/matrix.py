@@ -231,13 +231,16 @@ def safe_scale(largest: float) -> float:
     return math.ldexp(1.0, min(1000, -math.frexp(largest)[1]))
 
 
-def rows_between(X: Matrix, start: int, stop: int) -> Matrix:
-    """X[start:stop] without a copy: of CSR, with its own numbering of the entries."""
+def rows_between(X: Matrix, start: int, stop: int, dtype: Any = None) -> Matrix:
+    """X[start:stop] in this type of numbers, by default its own: a view where it is that already."""
+    dtype = X.dtype if dtype is None else dtype
     if not is_sparse(X):
-        return X[start:stop]
+        return X[start:stop].astype(dtype, copy=False)
     low, high = int(X.indptr[start]), int(X.indptr[stop])
-    part = (X.data[low:high], X.indices[low:high], X.indptr[start : stop + 1] - X.indptr[start])
-    return sparse.csr_array(part, shape=(stop - start, X.shape[1]))
+    part = sparse.csr_array((stop - start, X.shape[1]), dtype=dtype)
+    part.data, part.indices = X.data[low:high].astype(dtype, copy=False), X.indices[low:high]  # given at once: copied
+    part.indptr = X.indptr[start : stop + 1] - X.indptr[start]
+    return part
 
 
 def take(X: Matrix, rows: NDArray[np.intp]) -> Matrix:
