@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.executor import additions, concatenated, join, parts_of, row_by_row
+from maxmargin.data.executor import additions, join, parts_of, row_by_row
 from maxmargin.data.matrix import (
     Matrix,
     Vector,
@@ -206,6 +206,8 @@ def lengths_of(X: Matrix | Table, largest: float) -> Vector:
 def combination(X: Matrix | Table, weights: NDArray[Any]) -> Sum:
     """X' times the weights."""
     table = as_table(X)
+    if table.n_blocks == 1:
+        return combined(table.block(0), weights)
     return joined(parts_of(combined, table, weights), table.n_blocks)
 
 
@@ -220,7 +222,7 @@ def margins_of(table: Table, w: Vector) -> tuple[Vector, float]:
     if table.is_sparse:
         return values_of(table, w), table.largest
     values, largest = zip(*parts_of(Margins(w), table), strict=True)
-    return concatenated(list(values)), max(largest)
+    return values[0] if len(values) == 1 else np.concatenate(values), max(largest)
 
 
 def point_of(X: Matrix, weights: Vector) -> Vector:

@@ -101,11 +101,9 @@ def parts_of(part: Part[T], table: Table, *row_vectors: RowVector) -> Iterable[T
 
 def row_by_row(part: Part[RowVector], table: Table, *row_vectors: RowVector) -> RowVector:
     """A number of each row, from parts that have those of a block."""
-    return concatenated(list(parts_of(part, table, *row_vectors)))
-
-
-def concatenated(parts: list[RowVector]) -> RowVector:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if table.n_blocks == 1:
+        return part(table.block(0), *row_vectors)
+    return np.concatenate(list(parts_of(part, table, *row_vectors)))
 
 
 def join(parts: Iterable[T], together: Callable[[T, T], T]) -> T:

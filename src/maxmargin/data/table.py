@@ -12,7 +12,6 @@ the last digits of a sum.
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -77,7 +76,7 @@ class Block(NamedTuple):
         return slice(self.start, self.start + self.X.shape[0])
 
 
-class Table(ABC):
+class Table:
     """Rows that are read block by block; finite numbers.
 
     edges      where the blocks begin, and where the last one ends
@@ -94,9 +93,9 @@ class Table(ABC):
     terms: int
     numbers: int
 
-    @abstractmethod
     def block(self, k: int) -> Block:
         """Pure: by whomever it is called, and however often."""
+        raise NotImplementedError
 
     @property
     def n_rows(self) -> int:
