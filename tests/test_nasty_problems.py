@@ -20,7 +20,7 @@ from maxmargin.problems.statement import Norm, Separation, SoftMargin
 from maxmargin.solve import kernel_margin
 from maxmargin.solvers.hulls.nearest import nearest_hulls
 from maxmargin.solvers.newton.systems import FewColumns
-from maxmargin.solvers.row_passes import RowPasses
+from maxmargin.solvers.passes import RowPasses
 
 
 def test_a_hundred_and_fifty_problems_end_well(capsys):

@@ -181,31 +181,29 @@ def test_points_that_meet_have_no_conditions():
     claim = Claim(np.ones(1), 0.0, np.array([0, 2]), np.ones(2))
     hulls = judge.hull_distance(LINE[[0, 2]], SIGNS[[0, 2]], np.ones(2), "l2", True)
     for value in (0.0, math.inf, math.nan):
-        assert separation.conditions(LINE, SIGNS, claim, margin, hulls._replace(value=value), "l2", True) is None
-    assert separation.conditions(LINE, SIGNS, claim, margin, hulls, "l2", True) is not None
+        assert separation.conditions(SIGNS, claim, margin, hulls._replace(value=value), "l2", True) is None
+    assert separation.conditions(SIGNS, claim, margin, hulls, "l2", True) is not None
 
 
 def test_violations_are_never_negative():
     margin = margin_of(2.0, 1.0)._replace(value=1.5)
     hulls = judge.hull_distance(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]), np.ones(2), "l1", True)
     claim = Claim(np.ones(1), 0.0, np.array([0, 1]), np.ones(2))
-    kkt = separation.conditions(LINE[:2], np.array([1.0, -1.0]), claim, margin, hulls, "l1", True)
+    kkt = separation.conditions(np.array([1.0, -1.0]), claim, margin, hulls, "l1", True)
     assert kkt.primal.value == 0.0
-    low = separation.conditions(LINE[:2], np.array([1.0, -1.0]), claim, margin._replace(row=1), hulls, "l1", True)
+    low = separation.conditions(np.array([1.0, -1.0]), claim, margin._replace(row=1), hulls, "l1", True)
     assert low.primal.value == pytest.approx(1.0 / 3.0)
     under = separation.conditions(
-        LINE[:2], np.array([1.0, -1.0]), claim, margin_of(1.0, 1.0)._replace(value=2.0), hulls, "l1", True
+        np.array([1.0, -1.0]), claim, margin_of(1.0, 1.0)._replace(value=2.0), hulls, "l1", True
     )
     assert under.slackness.value == 0.0
     skew = hulls._replace(weights=np.array([3.0, -1.0]))
-    kkt = separation.conditions(LINE[:2], np.array([1.0, -1.0]), claim, margin_of(1.0, 1.0), skew, "l1", True)
+    kkt = separation.conditions(np.array([1.0, -1.0]), claim, margin_of(1.0, 1.0), skew, "l1", True)
     assert (kkt.dual.value, kkt.dual.row) == (2.0, 1)
-    kkt = separation.conditions(LINE[:2], np.array([1.0, -1.0]), claim, margin_of(1.0, 1.0), skew, "l1", False)
+    kkt = separation.conditions(np.array([1.0, -1.0]), claim, margin_of(1.0, 1.0), skew, "l1", False)
     assert (kkt.dual.value, kkt.dual.row) == (0.5, 1)
     wide = margin_of(1.0, 1.0)
-    steep = separation.conditions(
-        LINE[:2], np.array([1.0, -1.0]), claim, wide._replace(w=np.array([2.0])), hulls, "l1", True
-    )
+    steep = separation.conditions(np.array([1.0, -1.0]), claim, wide._replace(w=np.array([2.0])), hulls, "l1", True)
     assert steep.stationarity.value == 0.0
 
 

@@ -18,8 +18,9 @@ from oracles import fractions_of
 from random_sparse import random_sparse
 from strategies import any_rows, extreme, forms, labels, moderate, wild
 
-from maxmargin.certificates import duality, exact_soft_margin
-from maxmargin.certificates.duality import dual_value, primal_value, row_blocks, total
+from maxmargin.certificates import duality, exact_soft_margin, passes
+from maxmargin.certificates.duality import dual_value, primal_value
+from maxmargin.certificates.passes import row_blocks, total
 from maxmargin.problems.losses import HINGE, LOSSES, SQUARED_HINGE, Loss
 from maxmargin.problems.statement import SoftMargin
 
@@ -301,12 +302,12 @@ def test_blocks_of_a_sparse_table(monkeypatch):
     X = sparse.vstack([X[:50], sparse.csr_array((10, 30)), X[60:]], format="csr")
     w, a = random.normal(size=30), random.random(200)
     for entries in (1, 7, 100, 10**5):
-        monkeypatch.setattr(duality, "SPARSE_BLOCK", entries)
+        monkeypatch.setattr(passes, "SPARSE_BLOCK", entries)
         assert next(block.start for block, _ in row_blocks(X)) == 0
         assert sum(part.shape[0] for _, part in row_blocks(X)) == 200
-        assert np.allclose(duality.values_of(X, w), X @ w, rtol=1e-14)
-        assert np.allclose(duality.combination(X, a)[0], X.T @ a, rtol=1e-13)
-        assert np.allclose(duality.lengths_of(X, abs(X).max()), np.sqrt(X.multiply(X).sum(axis=1)), rtol=1e-14)
+        assert np.allclose(passes.values_of(X, w), X @ w, rtol=1e-14)
+        assert np.allclose(passes.combination(X, a)[0], X.T @ a, rtol=1e-13)
+        assert np.allclose(passes.lengths_of(X, abs(X).max()), np.sqrt(X.multiply(X).sum(axis=1)), rtol=1e-14)
 
 
 def test_int64_indices_are_read_as_they_are():

@@ -1,28 +1,12 @@
-"""What both sides of the soft margin are measured with: roundings, powers of two, sums, blocks and products."""
+"""What both sides of the soft margin are made of: values with their errors, and when an error is negligible."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
-import pytest
-import scipy.sparse as sparse
-from error_analysis import LEAST, close
-from random_sparse import random_sparse
+from error_analysis import LEAST
 
 from maxmargin.certificates import duality
 from maxmargin.certificates.duality import DualValue, PrimalValue
-from maxmargin.data import matrix
-
-FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
-
-
-def test_roundings_of_both_types_of_numbers():
-    for terms in (1, 4, 1000):
-        share = Fraction(terms, 2**53)
-        assert Fraction(duality.rounding(terms)) == pytest.approx(float(share / (1 - share)), rel=1e-15)
-    assert duality.rounding(2**52) == 1.0  # k u = 1/2
-    long = float(np.finfo(np.longdouble).eps) / 2.0
-    assert duality.rounding(3, np.longdouble) == close(3.0 * long)
 
 
 def test_long_doubles_are_used_where_they_are_longer():
@@ -51,111 +35,3 @@ def test_the_edge_of_what_is_negligible():
     assert duality.negligible(found(0.125), 0.5)
     assert duality.negligible(found(0.0), 0.0)
     assert not duality.negligible(found(LEAST), 0.0)
-
-
-@pytest.mark.parametrize("value", [1.0, 1.5, 1.9999999, 2.0, 3.0, 0.75, 0.5, 1e-300, 1e300, 2.0**1023, 5e-324, 1e-310])
-def test_a_power_of_two_just_below(value):
-    power = duality.power_below(value)
-    assert Fraction(power) <= Fraction(value) < 2 * Fraction(power)
-    assert math.frexp(power)[0] == 0.5
-
-
-@pytest.mark.parametrize("value", [0.0, math.inf, math.nan])
-def test_no_power_of_two_is_below(value):
-    assert duality.power_below(value) == 1.0
-
-
-def test_how_many_additions_a_sum_takes():
-    """One after the other up to 32 terms; then 32 for each time that a 32nd of them is left, and for the last."""
-    expected = {0: 1, 1: 2, 31: 32, 32: 33, 33: 65, 1024: 65, 1055: 65, 1056: 97, 32**3: 97, 32**3 + 32**2: 129}
-    for n, additions in expected.items():
-        values = np.arange(n, dtype=float)
-        assert duality.total(values) == (n * (n - 1) // 2, additions)
-    first, last = np.zeros(1000), np.zeros(1000)
-    first[0] = last[-1] = 1.0
-    assert duality.total(first)[0] == duality.total(last)[0] == 1.0
-    assert duality.total(np.ones(3, dtype=np.longdouble))[0].dtype == np.longdouble
-
-
-def test_the_longest_row():
-    assert duality.terms_per_row(np.zeros((3, 7))) == 7
-    assert duality.terms_per_row(sparse.csr_array([[0.0, 0.0], [1.0, 2.0], [0.0, 1.0]])) == 2
-    assert duality.terms_per_row(sparse.csr_array((3, 7))) == 0
-    assert duality.terms_per_row(sparse.csr_array((0, 7))) == 0
-
-
-def test_blocks_of_a_sparse_table_are_as_large_as_they_may_be(monkeypatch):
-    random = np.random.default_rng(0)
-    X = random_sparse((60, 20), 0.3, random)
-    X = sparse.vstack([sparse.csr_array((2, 20)), X, sparse.csr_array((3, 20)), X[:1]], format="csr")
-    counts = np.diff(X.indptr)
-    for most in (1, 5, 6, 17, 50, 10**5):
-        monkeypatch.setattr(duality, "SPARSE_BLOCK", most)
-        end = 0
-        for rows, part in duality.row_blocks(X):
-            assert rows.start == end
-            end = rows.stop
-            assert part.shape == (rows.stop - rows.start, 20)
-            assert (part.toarray() == X[rows].toarray()).all()
-            assert part.nnz <= most or rows.stop == rows.start + 1
-            assert end == len(counts) or part.nnz + counts[end] > most  # the next row does not fit
-        assert end == len(counts)
-    assert np.shares_memory(part.data, X.data)  # all of it is one block, of the same numbers
-
-
-def test_a_block_of_a_sparse_table_takes_some_megabytes():
-    assert 2**18 <= duality.SPARSE_BLOCK <= 2**24
-
-
-def test_blocks_of_a_dense_table_are_views():
-    X = np.arange(300_000.0).reshape(-1, 3)
-    found = list(duality.row_blocks(X))
-    assert len(found) > 1
-    assert [rows.start for rows, _ in found] == [0, *(rows.stop for rows, _ in found[:-1])]
-    assert found[-1][0].stop == len(X)
-    assert all(np.shares_memory(part, X) and (part == X[rows]).all() for rows, part in found)
-    assert next(duality.row_blocks(X.astype(np.float32)))[1].dtype == np.float64
-
-
-@FORMS
-def test_products_with_a_table(form):
-    X = form(np.array([[1.0, -2.0, 0.0], [0.0, 0.0, -3.0]]))
-    w = np.array([4.0, 0.5, 2.0])
-    for number in (np.float64, np.longdouble):
-        values = duality.values_of(X, w.astype(number))
-        assert values.tolist() == [3.0, -6.0]
-        assert values.dtype == number
-    assert duality.sizes_of(X, w).tolist() == [5.0, 6.0]
-    assert duality.values_of(form(np.full((1, 1), 1e200)), np.array([1e200])).tolist() == [math.inf]
-
-
-@FORMS
-@pytest.mark.parametrize("number", [np.float64, np.longdouble])
-def test_combinations_count_their_roundings(form, number, monkeypatch):
-    """A term is one of the rows of its block, then its block's sum is one of the blocks; and it was a product."""
-    random = np.random.default_rng(1)
-    X = random.integers(-3, 4, size=(50, 4)).astype(float)
-    weights = random.integers(0, 5, size=50).astype(number)
-    expected = (X.T @ weights.astype(float)).tolist()
-    for rows in (50, 30, 7):
-        monkeypatch.setattr(matrix, "BLOCK", 4 * rows)
-        table = form(X)
-        longest, count = rows, -(-50 // rows)
-        if form is sparse.csr_array:
-            monkeypatch.setattr(duality, "SPARSE_BLOCK", 3 * rows)
-            lengths = [part.shape[0] for _, part in duality.row_blocks(table)]
-            longest, count = max(lengths), len(lengths)
-        found, roundings = duality.combination(table, weights)
-        assert found.tolist() == expected
-        assert found.dtype == number
-        assert roundings == longest + count + 1
-    assert duality.combination(form(X)[:0], weights[:0])[1] == 1
-
-
-@FORMS
-def test_lengths_of_rows_and_what_vanishes_when_it_is_squared(form):
-    for scale in (1.0, 2.0**-500, 2.0**500, 2.0**1000):
-        X = np.array([[3.0, 4.0], [0.0, -0.5], [1e-170, 0.0], [0.0, 0.0]]) * scale
-        lengths = duality.lengths_of(form(X), 4.0 * scale)
-        assert lengths[:2] == pytest.approx([5.0 * scale, 0.5 * scale], rel=1e-14)
-        assert lengths[2:] == pytest.approx(np.full(2, 4e-150 * scale), rel=1e-12, abs=0.0)

@@ -103,22 +103,8 @@ def test_columns_that_are_there():
     assert columns.tolist() == [0, 1, 2, 3]
 
 
-@FORMS
-def test_blocks_of_rows_in_float64(form, monkeypatch):
-    rows = form(np.arange(1, 31, dtype=np.float32).reshape(10, 3))
-    for block, height in ((1, 1), (11, 3), (12, 4), (10**6, 10)):
-        monkeypatch.setattr(algebra, "FLOAT_BLOCK", block)
-        found = list(algebra.float_blocks(rows))
-        assert [start for start, _ in found] == list(range(0, 10, height))
-        parts = [part.toarray() if sparse.issparse(part) else part for _, part in found]
-        assert np.vstack(parts).tolist() == np.arange(1.0, 31.0).reshape(10, 3).tolist()
-        assert parts[0].dtype == np.float64
-    assert len(list(algebra.float_blocks(sparse.csr_array((10, 3))))) == 1
-
-
 def test_some_megabytes_are_held_at_a_time():
     assert 2**14 <= algebra.EXACT_BLOCK <= 2**20
-    assert 2**14 <= algebra.FLOAT_BLOCK <= 2**20
 
 
 def test_float_above_is_the_next_one():

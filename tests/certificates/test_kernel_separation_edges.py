@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from maxmargin.certificates import kernel_separation as judge
-from maxmargin.certificates.duality import total
 from maxmargin.certificates.kernel_duality import combined
 from maxmargin.certificates.kernel_separation import KernelPlane, measure, radius_squared
+from maxmargin.certificates.passes import total
 from maxmargin.problems.kernels import Linear, Precomputed, rows_of
 
 U = 2.0**-53

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from maxmargin.certificates import measure
-from maxmargin.certificates.measure import hull_distance, length, longest_row, objective, plane_margin, product
+from maxmargin.certificates import passes
+from maxmargin.certificates.measure import hull_distance, length, objective, plane_margin
+from maxmargin.certificates.passes import longest_row, margins_of, point_of, rounding
+from maxmargin.data.table import as_table
 
 U = 2.0**-53
 LEAST = math.ulp(0.0)
@@ -206,19 +208,24 @@ def test_the_longest_row(form):
 def test_tables_of_any_precision_are_multiplied_in_float64(monkeypatch):
     w = np.array([1.0, 2.0**-30])
     for X in (np.ones((3, 2)), np.ones((3, 2), np.float32), sparse.csr_array(np.ones((3, 2), np.float32))):
-        assert product(X, w).tolist() == [1.0 + 2.0**-30] * 3
-    values, largest = measure.values_and_magnitude(np.array([[1.0, -5.0], [2.0, 3.0]]), w)
+        assert margins_of(as_table(X), w)[0].tolist() == [1.0 + 2.0**-30] * 3
+        assert point_of(X[:2], w).tolist() == [1.0 + 2.0**-30] * 2
+
+    def margins(rows):
+        return margins_of(as_table(np.array(rows)), w)
+
+    values, largest = margins([[1.0, -5.0], [2.0, 3.0]])
     assert largest == 5.0
     assert values.tolist() == [1.0 - 5.0 * 2.0**-30, 2.0 + 3.0 * 2.0**-30]
-    monkeypatch.setattr(measure, "blocks", lambda X: [slice(0, 1), slice(1, 2)])
-    assert measure.values_and_magnitude(np.array([[1.0, -5.0], [2.0, 3.0]]), w)[1] == 5.0
-    assert measure.values_and_magnitude(np.array([[1.0, -2.0], [2.0, 3.0]]), w)[1] == 3.0
-    assert measure.values_and_magnitude(np.array([[0.0, 0.0], [-0.5, 0.0]]), w)[1] == 0.5
+    monkeypatch.setattr(passes, "blocks", lambda X: [slice(0, 1), slice(1, 2)])
+    assert margins([[1.0, -5.0], [2.0, 3.0]])[1] == 5.0
+    assert margins([[1.0, -2.0], [2.0, 3.0]])[1] == 3.0
+    assert margins([[0.0, 0.0], [-0.5, 0.0]])[1] == 0.5
 
 
 def test_gamma_and_objective():
-    assert measure.rounding(2**52) == 1.0  # 1/2 over 1/2
-    assert measure.rounding(1) / U == 1.0 + 2.0**-52
+    assert rounding(2**52) == 1.0  # 1/2 over 1/2
+    assert rounding(1) / U == 1.0 + 2.0**-52
     assert objective(4.0, "l2") == 1.0 / 32.0
     assert objective(4.0, "l1") == 0.25
     assert objective(0.0, "l2") == objective(-0.0, "l1") == math.inf

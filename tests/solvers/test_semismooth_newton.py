@@ -13,7 +13,7 @@ from maxmargin.problems.losses import HINGE, HUBER_HINGE, MODIFIED_HUBER, SQUARE
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.newton.semismooth import Line, semismooth_newton
 from maxmargin.solvers.newton.systems import FewColumns, FewRows, ManyOfBoth, system_for
-from maxmargin.solvers.row_passes import RowPasses
+from maxmargin.solvers.passes import RowPasses
 
 SYSTEMS = (FewColumns, FewRows, ManyOfBoth)
 each_bias = pytest.mark.parametrize("bias", [True, False], ids=["bias", "origin"])

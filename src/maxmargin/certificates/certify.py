@@ -20,11 +20,12 @@ from maxmargin.certificates.measure import hull_distance, objective, plane_margi
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.separation import Claim as Claim
 from maxmargin.certificates.separation import conditions, weakly_separated
-from maxmargin.data.matrix import Matrix, Vector, take
+from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Table, rows_at
 
 
 def certify(
-    X: Matrix,
+    X: Matrix | Table,
     signs: Vector,
     claim: Claim,
     *,
@@ -39,7 +40,7 @@ def certify(
     claim = without_nonsense(claim)
     plane = plane_margin(X, signs, claim.w, claim.b, norm)
     rows, weights = claim.rows, claim.weights
-    hulls = hull_distance(take(X, rows), signs[rows], weights, norm, fit_intercept)
+    hulls = hull_distance(rows_at(X, rows), signs[rows], weights, norm, fit_intercept)
     lower, upper = plane.lower, hulls.upper
     verdict = Verdict.STOPPED if claim.stopped else Verdict.UNDECIDED
     off = 0
@@ -72,7 +73,7 @@ def certify(
         primal=objective(lower, norm),
         dual=objective(upper, norm),
         tol=float(tol),
-        kkt=conditions(X, signs, claim, plane, hulls, norm, fit_intercept) if lower > 0.0 else None,
+        kkt=conditions(signs, claim, plane, hulls, norm, fit_intercept) if lower > 0.0 else None,
         theorems=theorems,
         rows_off_plane=off or None,
         further_look=FurtherLook.FOUND if off else FurtherLook.NOT_ASKED,

@@ -16,29 +16,35 @@ Where large numbers cancel, as they do in columns far from zero or in units of t
 larger than the gap that is asked for. Then the sums that cancel are taken once more in long doubles, where the machine
 has them: 64 bits or more instead of 53.
 
-All sums run in NumPy's own loops, in blocks of rows: BLAS adds in an order that depends on the number of threads.
+Both sides are sums over the blocks of the table (`passes`): no more than one of them need be in memory.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sparse
-from numpy.typing import NDArray
 
 from maxmargin.certificates.measure import length
-from maxmargin.data.matrix import Matrix, Vector, blocks, is_sparse, largest_magnitude
+from maxmargin.certificates.passes import (
+    Sum,
+    combination,
+    lengths_of,
+    power_below,
+    rounding,
+    row_total,
+    sizes_of,
+    total,
+    values_of,
+)
+from maxmargin.data.matrix import Vector
 from maxmargin.problems.statement import SoftMargin
 
 NEGLIGIBLE = 0.01  # of the gap that matters: a rounding error below this is not worth a finer bound
-SPARSE_BLOCK = 2**21  # entries of a CSR matrix that are converted at a time
 OUTWARDS = 4.0  # errors, from the computed value to the stated bound: 3 suffice, for errors of the same size
 LONG = np.longdouble
 LONGER = np.finfo(LONG).nmant in (63, 112)  # elsewhere it is a double, or no number of a fixed length
-WIDTH = 32  # terms that are added one after the other
 LEAST = math.ulp(0.0)
 SMALLEST_BEND = 2.0**-1000  # below, what is added for what vanished would no longer be little
 LIGHTEST = 2.0**-900  # of the heavier class: below, the quotient of the two would lose digits
@@ -91,99 +97,6 @@ def no_dual_value(n_columns: int, error: float = 0.0) -> DualValue:
     return DualValue(0.0, error, (0.0, 0.0), np.zeros(n_columns), 0.0)
 
 
-def row_blocks(X: Matrix) -> Iterator[tuple[slice, Matrix]]:
-    """The rows block by block in float64, without a copy where they are float64 already."""
-    if not is_sparse(X):
-        for block in blocks(X):
-            yield slice(*block.indices(X.shape[0])), X[block].astype(np.float64, copy=False)
-        return
-    start = 0
-    while start < X.shape[0]:
-        stop = int(np.searchsorted(X.indptr, int(X.indptr[start]) + SPARSE_BLOCK, side="right")) - 1
-        stop = min(max(stop, start + 1), X.shape[0])
-        low, high = int(X.indptr[start]), int(X.indptr[stop])
-        data = X.data[low:high].astype(np.float64, copy=False)
-        part = (data, X.indices[low:high], X.indptr[start : stop + 1] - X.indptr[start])
-        yield slice(start, stop), sparse.csr_array(part, shape=(stop - start, X.shape[1]))
-        start = stop
-
-
-def rounding(terms: int, number: Any = np.float64) -> float:
-    """gamma_k = k u / (1 - k u) for k roundings in this type of numbers."""
-    share = terms * 0.5 * float(np.finfo(number).eps)
-    return share / (1.0 - share)
-
-
-def product(part: Any, w: NDArray[Any]) -> NDArray[Any]:
-    part = part.astype(w.dtype, copy=False)
-    return np.asarray(part @ w if is_sparse(part) else np.einsum("ij,j->i", part, w))
-
-
-def values_of(X: Matrix, w: NDArray[Any]) -> NDArray[Any]:
-    """X @ w in the precision of w, whatever the precision of X."""
-    values = np.empty(X.shape[0], dtype=w.dtype)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for block, part in row_blocks(X):
-            values[block] = product(part, w)
-    return values
-
-
-def sizes_of(X: Matrix, w: Vector) -> Vector:
-    """|X| @ w."""
-    values = np.empty(X.shape[0])
-    for block, part in row_blocks(X):
-        values[block] = product(abs(part), w)
-    return values
-
-
-def combination(X: Matrix, weights: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """sum_i weights_i x_i in the precision of the weights, and the most roundings that any term went through."""
-    total, longest, count = np.zeros(X.shape[1], dtype=weights.dtype), 0, 0
-    for block, part in row_blocks(X):
-        own, part = weights[block], part.astype(weights.dtype, copy=False)
-        total += part.T @ own if is_sparse(part) else np.einsum("ij,i->j", part, own)
-        longest, count = max(longest, part.shape[0]), count + 1
-    return total, longest + count + 1
-
-
-def power_below(value: float) -> float:
-    """The power of two by which to divide exactly, so that squares neither overflow nor vanish."""
-    return math.ldexp(1.0, math.frexp(value)[1] - 1) if 0.0 < value < math.inf else 1.0
-
-
-def lengths_of(X: Matrix, largest: float) -> Vector:
-    """At least |x_i|, up to rounding: what vanishes when it is squared is added. largest = max |x_ij|."""
-    unit = power_below(largest)
-    squares = np.empty(X.shape[0])
-    for block, part in row_blocks(X):
-        if is_sparse(part):
-            entries = part.data / unit
-            squares[block] = sparse.csr_array((entries * entries, part.indices, part.indptr), part.shape).sum(axis=1)
-        else:
-            entries = part / unit
-            squares[block] = np.einsum("ij,ij->i", entries, entries)
-    return np.asarray((np.sqrt(squares) + 1e-150) * unit)
-
-
-def total(values: NDArray[Any]) -> tuple[Any, int]:
-    """The sum, and the most additions that any term went through: a few times the logarithm of their number.
-
-    >>> total(np.arange(100.0))
-    (np.float64(4950.0), 65)
-    """
-    rest, additions = values[:0].sum(), 1
-    while len(values) > WIDTH:
-        whole = len(values) // WIDTH * WIDTH
-        rest += values[whole:].sum()
-        values = values[:whole].reshape(WIDTH, -1).sum(axis=0)
-        additions += WIDTH
-    return values.sum() + rest, additions + (len(values) if additions == 1 else WIDTH)
-
-
-def terms_per_row(X: Matrix) -> int:
-    return int(np.diff(X.indptr).max(initial=0)) if is_sparse(X) else int(X.shape[1])
-
-
 def negligible(found: PrimalValue | DualValue, matters: float) -> bool:
     """Whether the error is far below the gap that matters, which is relative."""
     return OUTWARDS * found.error <= NEGLIGIBLE * matters * found.value
@@ -195,10 +108,10 @@ def primal_value(
     matters: float = 0.0,
 ) -> PrimalValue:  # fmt: skip
     """P(w, b). `values` = X w, `largest` = max |x_ij| if they are known; `matters`: a relative gap to stay below."""
-    X, signs = problem.X, problem.signs
-    values = values_of(X, w) if values is None else values
-    largest = largest_magnitude(X) if largest is None else largest
-    terms = terms_per_row(X) + 4
+    table, signs = problem.table, problem.signs
+    values = values_of(table, w) if values is None else values
+    largest = table.largest if largest is None else largest
+    terms = table.terms + 4
     # Each slack is within gamma (|w|.|x_i| + |b| + 1) of the real one; first with |w|_1 max|x| for all of them.
     bound = length(w, "l1") * largest + abs(b) + 1.0
     missing = values + b
@@ -206,10 +119,10 @@ def primal_value(
     np.subtract(1.0, missing, out=missing)
     found = primal_from(problem, w, missing, 1.01 * rounding(terms) * bound)
     if not negligible(found, matters):
-        sizes = sizes_of(X, np.abs(w)) + abs(b) + 1.0
+        sizes = sizes_of(table, np.abs(w)) + abs(b) + 1.0
         found = min(found, primal_from(problem, w, missing, 1.01 * rounding(terms) * sizes), key=error_of)
     if LONGER and not negligible(found, matters):
-        missing = (1.0 - signs * (values_of(X, w.astype(LONG)) + b)).astype(np.float64)
+        missing = (1.0 - signs * (values_of(table, w.astype(LONG)) + b)).astype(np.float64)
         off = 1.01 * (rounding(terms, LONG) * sizes + rounding(1) * np.abs(missing))
         found = min(found, primal_from(problem, w, missing, off), key=error_of)
     return found
@@ -230,7 +143,7 @@ def error_of(found: PrimalValue | DualValue) -> float:
     return found.error
 
 
-def loss_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> tuple[Any, int]:
+def loss_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> Sum:
     """sum_i C_i loss(max(0, missing_i + off_i)), and its additions; in place, because there may be many rows."""
     losses = missing + off
     np.maximum(0.0, losses, out=losses)
@@ -243,7 +156,7 @@ def loss_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> tuple[Any, 
     elif loss.box != 1.0:
         losses *= loss.box
     losses *= problem.costs
-    return total(losses)
+    return row_total(problem.table, losses)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -251,7 +164,7 @@ def dual_value(problem: SoftMargin, a: Vector, *, largest: float | None = None, 
     """D of the feasible point that the weights a make; 0 if they are outside their box or not finite."""
     if not (np.all(a >= 0.0) and np.all(a <= problem.upper) and np.all(np.isfinite(a))):
         return no_dual_value(problem.n_columns)
-    largest = largest_magnitude(problem.X) if largest is None else largest
+    largest = problem.table.largest if largest is None else largest
     found = dual_in(np.float64, problem, a, largest, matters)
     if LONGER and not negligible(found, matters):
         found = min(found, dual_in(LONG, problem, a, largest, matters), key=error_of)
@@ -260,12 +173,12 @@ def dual_value(problem: SoftMargin, a: Vector, *, largest: float | None = None, 
 
 def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters: float) -> DualValue:
     """D, with the sums over the rows in this type of numbers."""
-    X, signs = problem.X, problem.signs
-    n, d = X.shape
+    table, signs = problem.table, problem.signs
+    n, d = table.shape
     plus, weights = signs > 0, a.astype(number, copy=False)
     zero, one = number(0.0), number(1.0)
-    positive, additions = total(np.where(plus, weights, zero))
-    negative, _ = total(np.where(plus, zero, weights))
+    positive, additions = row_total(table, np.where(plus, weights, zero))
+    negative, _ = row_total(table, np.where(plus, zero, weights))
     gain, scales = float(positive + negative), (one, one)
     if problem.fit_intercept:
         lighter, heavier = min(positive, negative), max(positive, negative)
@@ -276,11 +189,11 @@ def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters
         return no_dual_value(d, 0.0 if gain == 0.0 else math.inf)
     scaled = np.where(plus, *scales)
     scaled *= weights
-    summed, passed = combination(X, signs * scaled)
+    summed, passed = combination(table, signs * scaled)
     bend = 0.0
     if problem.loss.is_smooth:
         scaled += LEAST  # at least what was to be represented, where it vanished
-        bend = problem.loss.bend * float(total(scaled * (scaled / problem.costs))[0]) + LEAST * (n + gain)
+        bend = problem.loss.bend * float(row_total(table, scaled * (scaled / problem.costs)).value) + LEAST * (n + gain)
         if bend < SMALLEST_BEND:
             return no_dual_value(d, math.inf)
     w = summed.astype(np.float64, copy=False)
@@ -293,9 +206,9 @@ def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters
     value = t * (gain - 0.5 * t * square)
     # Now with errors: the weights, and the sum of each class, are within `share` of the real ones.
     share = 1.01 * rounding(passed + 3 * additions + 8, number)
-    off = share * gain * largest * math.sqrt(terms_per_row(X))  # of |w(a')|: at least share sum_i a'_i |x_i|
+    off = share * gain * largest * math.sqrt(table.terms)  # of |w(a')|: at least share sum_i a'_i |x_i|
     if not t * t * reach * off <= NEGLIGIBLE * matters * value:  # the rows' own lengths instead of the longest
-        finer = float(share * total(scaled * lengths_of(X, largest))[0] * (1.0 + share))
+        finer = float(share * row_total(table, scaled * lengths_of(table, largest)).value * (1.0 + share))
         off = finer if finer <= off or not math.isfinite(off) else off
     off += LEAST * (n + 2) * (d + 2) * (1.0 + largest + gain)  # of what vanished below the least double
     share, off = share + rounding(4), off + rounding(4) * reach  # where long doubles were rounded to doubles

@@ -28,7 +28,8 @@ from maxmargin.data.matrix import Matrix, Vector
 class Data(NamedTuple):
     """The rows that a certificate speaks of: their signs, what each may cost, and their numbers in the user's table.
 
-    A cost is infinite where no loss is paid. `kernel` is what the user gave: a function, which no certificate holds.
+    X is a matrix or, for an evaluator that reads `by_blocks`, perhaps a table of blocks. A cost is infinite where no
+    loss is paid. `kernel` is what the user gave: a function, which no certificate holds.
     """
 
     X: Matrix
@@ -88,6 +89,7 @@ def nothing_to_refuse(c: Any) -> None:
 class Evaluator(ABC):
     """A certificate c on its rows: all that its kind adds."""
 
+    by_blocks: ClassVar[bool] = False  # whether it can do with a table whose rows are not all in memory
     refuse_exact: ClassVar[Callable[[Any], None]] = staticmethod(nothing_to_refuse)  # by a ValueError
 
     c: Any

@@ -11,7 +11,8 @@ there is no intersection is an answer too: the rows that were given are separabl
 
 A pass over all rows is filtered: float64 decides whatever its own rounding error cannot overturn; integers
 decide the rest.  X is an array of integers, booleans or floats of at most 64 bits, or a SciPy CSR matrix in
-canonical format; its numbers are read without rounding.  Reference: [gordan1873], [higham2002] section 3.1.
+canonical format, or a table of blocks of these; its numbers are read without rounding.  Reference: [gordan1873],
+[higham2002] section 3.1.
 """
 
 from __future__ import annotations
@@ -34,8 +35,6 @@ from maxmargin.certificates.exact_linear_algebra import (
     common_integers,
     dyadic,
     float_above,
-    float_blocks,
-    is_sparse,
     mantissas_and_exponents,
     nonnegative_null_vector,
     null_point,
@@ -43,6 +42,9 @@ from maxmargin.certificates.exact_linear_algebra import (
     present_columns,
     weighted_sum,
 )
+from maxmargin.certificates.passes import row_blocks
+from maxmargin.data.matrix import is_sparse
+from maxmargin.data.table import as_table
 from maxmargin.data.threads import check_interrupt
 from maxmargin.problems.statement import Norm
 
@@ -295,7 +297,7 @@ def doubtful_rows(
     gamma = n * ROUNDING / (1 - n * ROUNDING)
     normal, offset = w.astype(np.float64), 0.0 if b is None else float(b)
     moved = np.zeros(X.shape[1] + 1) if drift is None else drift
-    for start, block in float_blocks(X):
+    for start, block in blocks_in_float64(X):
         with np.errstate(all="ignore"):  # overflow makes the error infinite or NaN, and the row doubtful
             sizes = abs(block)
             largest = float((sizes.data if is_sparse(sizes) else sizes).max(initial=0.0))
@@ -306,6 +308,12 @@ def doubtful_rows(
             error += 4 * ROUNDING * (abs(value) + abs(level))  # value - level is rounded as well
             clear = value - level > error
         yield start + np.flatnonzero(~clear)
+
+
+def blocks_in_float64(X: Rows) -> Iterator[tuple[int, Any]]:
+    """The rows of a whole table, some at a time, and where they start."""
+    for block in as_table(X).blocks():
+        yield from ((block.start + rows.start, part) for rows, part in row_blocks(block.X))
 
 
 def first_row_below(

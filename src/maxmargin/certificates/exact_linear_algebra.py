@@ -28,19 +28,18 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from maxmargin.data.matrix import is_sparse
 from maxmargin.data.threads import check_interrupt
 
-Rows: TypeAlias = Any  # a 2-D ndarray, or a scipy.sparse csr_array or csr_matrix
+Rows: TypeAlias = Any  # a 2-D ndarray, a scipy.sparse csr_array or csr_matrix; in a pass over all rows also a Table
 Integers: TypeAlias = NDArray[np.object_]  # Python's integers, of any length
 Int64s: TypeAlias = NDArray[np.int64]
 
 PRIMES = (2147483629, 2147483587, 2147483579, 2147483563, 2147483549)  # below 2^31: a product of two fits
 GUARD_BITS = 34  # a wrong fraction then looks right about once in 2^32 tries, and fails the check
 EXACT_BLOCK = 2**17  # numbers of X held as Python's integers at a time
-FLOAT_BLOCK = 2**17  # numbers of X read in float64 at a time: they stay in the cache
 
 
 class Dyadic(NamedTuple):
@@ -119,18 +118,6 @@ def present_columns(rows: Rows) -> tuple[NDArray[Any], NDArray[np.intp]]:
         columns = np.unique(rows.indices).astype(np.intp)
         return rows[:, columns].toarray(), columns
     return rows, np.arange(rows.shape[1])
-
-
-def float_blocks(X: Rows) -> Iterator[tuple[int, Any]]:
-    """Blocks of rows in float64 and where they start."""
-    stored = X.nnz if is_sparse(X) else X.size
-    at_a_time = max(1, FLOAT_BLOCK * X.shape[0] // max(1, stored))
-    for start in range(0, X.shape[0], at_a_time):
-        yield start, X[start : start + at_a_time].astype(np.float64)
-
-
-def is_sparse(rows: Rows) -> bool:
-    return bool(sparse.issparse(rows))
 
 
 def power_of_two(exponent: int) -> Fraction:

@@ -13,6 +13,7 @@ rounded up behind its 300th bit; D is then smaller by that little, and still pro
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -31,6 +32,7 @@ from maxmargin.certificates.exact_linear_algebra import (
     weighted_sum,
 )
 from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.data.table import as_table
 from maxmargin.problems.losses import Loss
 
 QUOTIENT_BITS = 300
@@ -151,13 +153,16 @@ def integers_of(values: Vector) -> tuple[Integers, int]:
 
 
 def blocks_of(X: Rows, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Rows]]:
-    """The rows, some at a time, so that not too many numbers become Python's integers at once."""
-    stored = int(X.nnz) if is_sparse(X) else X.size
-    block = max(EXACT_BLOCK, X.shape[1])  # the sum of a block has as many numbers as there are columns
-    at_a_time = max(1, block * X.shape[0] // max(1, stored))
-    for start in range(0, len(rows), at_a_time):
-        part = rows[start : start + at_a_time]
-        yield part, X[part]
+    """The rows, which are in order, some at a time, so that not too many numbers become Python's integers at once."""
+    table = as_table(X)
+    most = max(EXACT_BLOCK, table.n_columns)  # the sum of so many has as many numbers as there are columns
+    at_a_time = max(1, most * table.n_rows // max(1, table.numbers))
+    for k, (first, last) in enumerate(itertools.pairwise(np.searchsorted(rows, table.edges))):
+        block = table.block(k) if first < last else None
+        for start in range(first, last, at_a_time):
+            part = rows[start : min(start + at_a_time, last)]
+            assert block is not None
+            yield part, block.X[part - block.start]
 
 
 def products_with(rows: Rows, normal: Integers) -> tuple[Integers, int]:

@@ -32,8 +32,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.duality import LEAST, LIGHTEST, OUTWARDS, rounding, total
+from maxmargin.certificates.duality import LEAST, LIGHTEST, OUTWARDS
 from maxmargin.certificates.kernel_screening import is_near, is_worth_it, summed_in_float32
+from maxmargin.certificates.passes import rounding, total
 from maxmargin.certificates.soft_margin import soft_gap
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import MOST_BLOCKS, Threads

@@ -28,13 +28,14 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates import exact_kernel
 from maxmargin.certificates.certificate import relative_gap
-from maxmargin.certificates.duality import LEAST, OUTWARDS, rounding, total
+from maxmargin.certificates.duality import LEAST, OUTWARDS
 from maxmargin.certificates.evaluators import Bound, register
 from maxmargin.certificates.exact_linear_algebra import power_of_two
 from maxmargin.certificates.exact_soft_margin import integers_of
 from maxmargin.certificates.kernel_duality import combined
 from maxmargin.certificates.kernel_margin import KernelEvaluator
 from maxmargin.certificates.measure import objective
+from maxmargin.certificates.passes import rounding, total
 from maxmargin.certificates.proof import TheoremBound, Verdict
 from maxmargin.certificates.record import Record
 from maxmargin.certificates.theorem_verification import kernel_novikov_refused

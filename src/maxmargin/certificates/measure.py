@@ -19,18 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.data.matrix import (
-    Matrix,
-    Vector,
-    blocks,
-    in_safe_range,
-    is_sparse,
-    largest_magnitude,
-    largest_of,
-    row_squares,
-)
-
-UNIT_ROUNDOFF = 2.0**-53
+from maxmargin.certificates.passes import longest_row, margins_of, point_of, power_below, rounding
+from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
+from maxmargin.data.table import Table, as_table
 
 
 class PlaneMargin(NamedTuple):
@@ -60,11 +51,6 @@ class HullDistance(NamedTuple):
     weights: Vector
 
 
-def rounding(terms: int) -> float:
-    """gamma_k = k u / (1 - k u)."""
-    return terms * UNIT_ROUNDOFF / (1.0 - terms * UNIT_ROUNDOFF)
-
-
 def length(v: Vector, norm: str) -> float:
     """|v| without overflow: l2, l1, or max."""
     if v.size == 0:
@@ -72,41 +58,19 @@ def length(v: Vector, norm: str) -> float:
     largest = float(np.max(np.abs(v)))
     if largest == 0.0 or not math.isfinite(largest) or norm == "max":
         return largest
-    unit = math.ldexp(1.0, math.frexp(largest)[1] - 1)  # a power of two: the division is exact
+    unit = power_below(largest)
     scaled = v / unit
     return unit * (float(np.sqrt(np.sum(scaled * scaled))) if norm == "l2" else float(np.abs(scaled).sum()))
-
-
-def longest_row(X: Matrix) -> float:
-    """max |x_i|_2; the squares neither overflow nor vanish."""
-    table = in_safe_range(X)
-    return math.sqrt(float(row_squares(table.X).max(initial=0.0))) / table.scale
 
 
 def dual_norm(norm: str) -> str:
     return "l2" if norm == "l2" else "max"
 
 
-def product(X: Matrix, w: Vector) -> Vector:
-    """X @ w in float64, whatever the precision of X."""
-    if is_sparse(X) or X.dtype == np.float64:
-        return np.asarray(X.astype(np.float64, copy=False) @ w)
-    return values_and_magnitude(X, w)[0]
-
-
-def values_and_magnitude(X: Matrix, w: Vector) -> tuple[Vector, float]:
-    """X @ w and max |x_ij| of an array, in one read of the memory."""
-    values, largest = np.empty(X.shape[0]), 0.0
-    for block in blocks(X):
-        part = X[block].astype(np.float64, copy=False)
-        values[block] = part @ w
-        largest = max(largest, largest_of(part))
-    return values, largest
-
-
-def plane_margin(X: Matrix, signs: Vector, w: Vector, b: float, norm: str) -> PlaneMargin:
+def plane_margin(X: Matrix | Table, signs: Vector, w: Vector, b: float, norm: str) -> PlaneMargin:
     """The margin of the plane w.x + b = 0 on the rows."""
-    n, d = X.shape
+    table = as_table(X)
+    n, d = table.shape
     none = PlaneMargin(-math.inf, -math.inf, -1, np.full(n, np.nan), np.full(d, np.nan), math.nan)
     steepest = length(w, "max")
     if n == 0 or steepest == 0.0 or not math.isfinite(steepest) or not math.isfinite(b):
@@ -115,13 +79,11 @@ def plane_margin(X: Matrix, signs: Vector, w: Vector, b: float, norm: str) -> Pl
     with np.errstate(over="ignore"):
         w, b = np.ldexp(w, -exponent), float(np.ldexp(b, -exponent))
     size = length(w, norm)
-    if is_sparse(X):
-        values = product(X, w)
-        terms = int(np.diff(X.indptr).max(initial=0)) + 2
-        magnitude = min(length(w, "l2") * longest_row(X), length(w, "l1") * largest_magnitude(X)) + abs(b)
-    else:
-        values, largest = values_and_magnitude(X, w)
-        terms, magnitude = d + 2, length(w, "l1") * largest + abs(b)
+    values, largest = margins_of(table, w)
+    terms, magnitude = table.terms + 2, length(w, "l1") * largest
+    if table.is_sparse:
+        magnitude = min(length(w, "l2") * longest_row(table), magnitude)
+    magnitude += abs(b)
     if not math.isfinite(magnitude):
         return none
     values += b
@@ -151,7 +113,7 @@ def hull_distance(X: Matrix, signs: Vector, weights: Vector, norm: str, fit_inte
             return HullDistance(math.inf, math.inf, np.full(X.shape[1], np.nan), feasible)
         feasible[group] = own / total
     with np.errstate(over="ignore"):  # an infinite bound is a true one
-        p = product(X.T, signs * feasible)
+        p = point_of(X, signs * feasible)
     star, largest = dual_norm(norm), largest_magnitude(X)
     value = length(p, star)
     vanished = math.ulp(0.0) * (len(weights) + 2) * X.shape[1] * (1.0 + largest)  # of weights, of products

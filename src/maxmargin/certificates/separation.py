@@ -24,6 +24,7 @@ from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_dista
 from maxmargin.certificates.proof import KKT, FurtherLook, Verdict, Violation
 from maxmargin.certificates.theorem_verification import separation_theorems_refused
 from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Table, matrix_of
 
 WITNESSED = (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE)
 ON_THE_PLANE = 1e-9  # of the farthest row: nearer rows are taken to lie on a weakly separating plane
@@ -48,7 +49,12 @@ class Claim:
 
 @register("separation")
 class SeparationEvaluator(Evaluator):
-    """The plane is measured on all rows, the hull points on those that carry weight."""
+    """The plane is measured on all rows, the hull points on those that carry weight.
+
+    Theorems need all rows in memory; certificates that have some are those of mistake-driven learners.
+    """
+
+    by_blocks = True
 
     @cached_property
     def plane(self) -> PlaneMargin:
@@ -119,7 +125,7 @@ class SeparationEvaluator(Evaluator):
 
     def conditions(self) -> Iterator[str]:
         """The violations may differ by what rounding does to distances and hull points; the rows named have them."""
-        c, (X, signs, _, kept, _), plane, hulls = self.c, self.data, self.plane, self.hulls
+        c, (_, signs, _, kept, _), plane, hulls = self.c, self.data, self.plane, self.hulls
         if (c.kkt is None) != (not c.margin_lower > 0.0 or not math.isfinite(hulls.value) or hulls.value == 0.0):
             yield "the report of the optimality conditions is missing or out of place"
             return
@@ -127,7 +133,7 @@ class SeparationEvaluator(Evaluator):
             return
         fresh, claim = None, Claim(c.w, c.b, self.places, c.weights)
         if plane.value > 0.0:
-            fresh = conditions(X, signs, claim, plane, hulls, c.norm, c.fit_intercept)
+            fresh = conditions(signs, claim, plane, hulls, c.norm, c.fit_intercept)
         if fresh is None:
             yield "float64 cannot measure the conditions of optimality that are reported"
             return
@@ -145,7 +151,8 @@ class SeparationEvaluator(Evaluator):
         yield from row_refused(c.kkt.slackness.row, c.rows, slack, most, words)
 
     def theorems(self) -> Iterator[str]:
-        yield from separation_theorems_refused(self.c, self.data.X, self.data.signs, self.places)
+        if self.c.theorems:
+            yield from separation_theorems_refused(self.c, matrix_of(self.data.X), self.data.signs, self.places)
 
 
 def rounding_of(plane: PlaneMargin) -> float:
@@ -162,7 +169,7 @@ def rows_on(plane: PlaneMargin) -> NDArray[np.intp]:
     return np.flatnonzero(np.abs(plane.distances) <= ON_THE_PLANE * farthest)
 
 
-def weakly_separated(X: Matrix, signs: Vector, plane: PlaneMargin, claim: Claim, fit_intercept: bool) -> int:
+def weakly_separated(X: Matrix | Table, signs: Vector, plane: PlaneMargin, claim: Claim, fit_intercept: bool) -> int:
     """Exactly, after an exact projection onto the rows that are on the plane: how many rows are off it; 0 where one is
     on the wrong side."""
     if not plane.value > -math.inf:
@@ -174,7 +181,6 @@ def weakly_separated(X: Matrix, signs: Vector, plane: PlaneMargin, claim: Claim,
 
 
 def conditions(
-    X: Matrix,
     signs: Vector,
     claim: Claim,
     plane: PlaneMargin,

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates import exact_soft_margin
-from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value, values_of
+from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value
 from maxmargin.certificates.evaluators import Bound, Evaluator, objective_at_least, objective_at_most, register
 from maxmargin.certificates.form import almost, figures_refused, row_refused
 from maxmargin.certificates.measure import length
+from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.certificates.record import Record
 from maxmargin.certificates.theorem_verification import pegasos_refused
@@ -106,6 +107,8 @@ class SoftMarginCertificate(Record):
 class SoftMarginEvaluator(Evaluator):
     """P of the plane and D of the weights, which must be in their box."""
 
+    by_blocks = True
+
     def malformed(self) -> Iterator[str]:
         c = self.c
         if (c.loss == HUBER_HINGE.name) != (c.huber_width is not None):
@@ -125,7 +128,7 @@ class SoftMarginEvaluator(Evaluator):
 
     @cached_property
     def values(self) -> Vector:
-        return values_of(self.data.X, self.c.w)
+        return values_of(self.problem.table, self.c.w)
 
     @cached_property
     def primal(self) -> PrimalValue:

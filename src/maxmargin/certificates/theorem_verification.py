@@ -20,9 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificates import theorems
-from maxmargin.certificates.measure import plane_margin, rounding
+from maxmargin.certificates.measure import plane_margin
+from maxmargin.certificates.passes import rounding
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.matrix import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
+from maxmargin.data.table import matrix_of
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import SoftMargin
 
@@ -116,7 +118,7 @@ def pegasos_refused(c: Any, problem: SoftMargin) -> Iterator[str]:
             known[name] = [Interval(math.inf, math.inf)]
     if c.theorems and not problem.fit_intercept and problem.loss == HINGE:
         n = problem.n_rows
-        reach = 2.0 * theorems.costliest_row(problem.X, problem.costs, c.C) * n * c.C
+        reach = 2.0 * theorems.costliest_row(matrix_of(problem.X), problem.costs, c.C) * n * c.C
         with np.errstate(over="ignore"):
             most = c.primal + 0.5 * reach * reach * (1.0 + math.log(n)) / n  # T = n, one sweep, leaves most open
         for radius in (theorems.FULL_RADIUS, theorems.SHORT_RADIUS):

@@ -18,7 +18,8 @@ import math
 
 import numpy as np
 
-from maxmargin.certificates.measure import length, plane_margin, product, rounding
+from maxmargin.certificates.measure import length, plane_margin
+from maxmargin.certificates.passes import point_of, rounding
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.matrix import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
 
@@ -84,7 +85,7 @@ def quarter(
     g* <= ceiling,                                          the last guess that the run found to be too large.
     """
     weights = signs * counts
-    p = product(in_safe_range(X).X.T, weights)
+    p = point_of(in_safe_range(X).X, weights)
     upper = min(ceiling, length(np.append(p, weights.sum()) if fit_intercept else p, "l2") / float(counts.sum()))
     lower = lifted_margin(X, signs, w, b, fit_intercept)
     return TheoremBound(SHARE, 0.25, lower / upper if upper > 0.0 else 0.0, at_most=False)

@@ -31,7 +31,8 @@ from maxmargin.certificates.form import Rows, gap_refused, is_class_weight, is_n
 from maxmargin.certificates.measure import objective
 from maxmargin.certificates.report import bounds_of
 from maxmargin.data.labels import check_labels, check_weights
-from maxmargin.data.matrix import Matrix, Vector, check_rows
+from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Table, checked_rows, matrix_of, select
 from maxmargin.problems.multiclass import plain
 
 DIGITS = 9  # of the bounds that are confirmed
@@ -64,6 +65,7 @@ def verify(c: Any, X: Any, y: Any, *, exact: bool, sample_weight: Any = None, ke
         evaluator.refuse_exact(c)
     try:
         table, signs, kept = problem_of(c, X, y, sample_weight)
+        table = table if evaluator.by_blocks else matrix_of(table)
         costs = costs_of(c, np.asarray(y), sample_weight, kept)
         refusals = tuple(refusals_of(evaluator(c, Data(table, signs, costs, kept, kernel)), exact))
     except (TypeError, ValueError) as error:
@@ -86,12 +88,12 @@ def proven(c: Any) -> str:
     return f"the {found.best} {'is' if found.lower == -np.inf else 'lies'} {found.between(DIGITS)}"
 
 
-def problem_of(certificate: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Vector, Rows]:
+def problem_of(certificate: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix | Table, Vector, Rows]:
     """The rows that the certificate speaks of, their signs, and which rows of the user's X they are.
 
     X, y and the weights come through the same checks as in `fit`.
     """
-    X = check_rows(X)
+    X = checked_rows(X)
     y = check_labels(y, X.shape[0])
     weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
     plus = np.asarray(y == certificate.positive)
@@ -102,8 +104,7 @@ def problem_of(certificate: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ma
     if weights is not None:
         taken &= weights > 0.0
     kept = np.flatnonzero(taken)
-    if len(kept) < len(taken):
-        X = X[kept]
+    X = select(X, kept)
     signs = np.where(plus[kept], 1.0, -1.0)
     if X.shape != (certificate.n_rows, certificate.n_columns):
         # Between two of many classes other labels are as they should be, but here a row is missing.

@@ -55,20 +55,35 @@ ACCEPTED: dict[str, Any] = {  # what scikit-learn lets in, of fit and of verify 
 }
 
 
+def cell_at(place: tuple[int, ...], first: int = 0) -> str:
+    """Of an array whose row 0 is row `first` of the table."""
+    return f"row {first + place[0]}, column {place[-1]}" if len(place) > 1 else f"entry {place[0]}"
+
+
+def cell_of_column(name: Any, place: tuple[int, ...]) -> str:
+    """In a column of a data frame."""
+    return f"row {place[0]}, column {name!r}"
+
+
+def place_in(names: list[Any] | None) -> Where:
+    """How a cell is called: by the name of its column, where columns have names."""
+    return cell_at if names is None else lambda place: cell_of_column(names[place[-1]], place)
+
+
 def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Checked:
     """What scikit-learn checks, that every number is finite and kept, and that no two columns have one name."""
     X, names = opened(X)
     checked = validate_data(estimator, X, labels_in(y), reset=reset, **ACCEPTED)
     X, y = checked if isinstance(checked, tuple) else (checked, None)
     X = canonical(X)
-    return Checked(X, y, refuse_what_is_not_finite(X, names))
+    return Checked(X, y, refuse_what_is_not_finite(X, place_in(names)))
 
 
 def check_rows(X: Any) -> Matrix:
     """The same checks, of a table that no estimator learns from: what `fit` refuses, nobody verifies."""
     X, names = opened(X)
     X = canonical(check_array(X, **ACCEPTED))
-    refuse_what_is_not_finite(X, names)
+    refuse_what_is_not_finite(X, place_in(names))
     return X
 
 
@@ -115,10 +130,10 @@ def refuse_two_of_one_name(names: list[Any]) -> None:
     )
 
 
-def refuse_what_is_not_numbers(X: Any) -> None:
+def refuse_what_is_not_numbers(X: Any, where: Where = cell_at) -> None:
     """Complex and object cells, by row and column: NumPy's own message names neither."""
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind not in "Mm":
-        refuse_cells(X, cell_at)
+        refuse_cells(X, where)
 
 
 def refuse_cells(cells: NDArray[Any], where: Where) -> None:
@@ -150,25 +165,16 @@ def refuse_cells(cells: NDArray[Any], where: Where) -> None:
                 ) from None
 
 
-def refuse_what_float64_cannot_hold(X: Any) -> None:
+def refuse_what_float64_cannot_hold(X: Any, where: Where = cell_at) -> None:
     """Integers beyond 2^53, fractions, decimals and long doubles that would be rounded: a proof about rounded numbers
     proves nothing."""
     if is_sparse(X):
         entries = X.data if X.format in ("csr", "csc", "coo", "bsr") else X.tocoo().data
         refuse_rounding(entries, lambda place: f"entry {place[0]} of X.data")
     elif isinstance(X, list | tuple):
-        refuse_rounding(np.array(X, dtype=object), cell_at)
+        refuse_rounding(np.array(X, dtype=object), where)
     elif isinstance(X, np.ndarray):
-        refuse_rounding(X, cell_at)
-
-
-def cell_at(place: tuple[int, ...]) -> str:
-    return f"row {place[0]}, column {place[-1]}" if len(place) > 1 else f"entry {place[0]}"
-
-
-def cell_of_column(name: Any, place: tuple[int, ...]) -> str:
-    """In a column of a data frame."""
-    return f"row {place[0]}, column {name!r}"
+        refuse_rounding(X, where)
 
 
 def refuse_rounding(values: NDArray[Any], where: Where) -> None:
@@ -210,7 +216,7 @@ def is_a_double(cell: Any) -> bool:
         return True
 
 
-def refuse_what_is_not_finite(X: Matrix, names: list[Any] | None = None) -> float:
+def refuse_what_is_not_finite(X: Matrix, where: Where = cell_at) -> float:
     """max |x_ij|, or an error that names the first cell that is NaN or infinite."""
     values, largest = X.data if is_sparse(X) else X, largest_magnitude(X)
     if math.isfinite(largest):
@@ -223,9 +229,8 @@ def refuse_what_is_not_finite(X: Matrix, names: list[Any] | None = None) -> floa
         row, column = divmod(int(np.argmin(np.isfinite(values))), X.shape[1])
         cell = values[row, column]
     name = "NaN" if np.isnan(cell) else "infinity" if cell > 0 else "-infinity"
-    where = cell_at((row, column)) if names is None else cell_of_column(names[column], (row,))
     raise ValueError(
-        f"Input X contains {name} (NaN and inf are not allowed): {where}. "
+        f"Input X contains {name} (NaN and inf are not allowed): {where((row, column))}. "
         "Remove such rows, or fill them in, for example with sklearn.impute.SimpleImputer."
     )
 
@@ -255,11 +260,27 @@ def nan_is_largest(value: float) -> float:
 
 def in_safe_range(X: Matrix, largest: float | None = None) -> Scaled:
     """X itself or, where squares would overflow or vanish, X times a power of two. `largest` = max |x_ij| if known."""
-    largest = largest_magnitude(X) if largest is None else largest
+    scale = safe_scale(largest_magnitude(X) if largest is None else largest)
+    return Scaled(X, 1.0) if scale == 1.0 else Scaled(X.astype(np.float64) * scale, scale)
+
+
+def safe_scale(largest: float) -> float:
+    """The power of two by which numbers of this size are brought near to 1; 1.0 where their squares are safe."""
     if largest == 0.0 or SAFE_RANGE[0] <= largest <= SAFE_RANGE[1]:
-        return Scaled(X, 1.0)
-    scale = math.ldexp(1.0, min(1000, -math.frexp(largest)[1]))
-    return Scaled(X.astype(np.float64) * scale, scale)
+        return 1.0
+    return math.ldexp(1.0, min(1000, -math.frexp(largest)[1]))
+
+
+def rows_between(X: Matrix, start: int, stop: int, dtype: Any = None) -> Matrix:
+    """X[start:stop] in this type of numbers, by default its own: a view where it is that already."""
+    dtype = X.dtype if dtype is None else dtype
+    if not is_sparse(X):
+        return X[start:stop].astype(dtype, copy=False)
+    low, high = int(X.indptr[start]), int(X.indptr[stop])
+    part = sparse.csr_array((stop - start, X.shape[1]), dtype=dtype)
+    part.data, part.indices = X.data[low:high].astype(dtype, copy=False), X.indices[low:high]  # given at once: copied
+    part.indptr = X.indptr[start : stop + 1] - X.indptr[start]
+    return part
 
 
 def take(X: Matrix, rows: NDArray[np.intp]) -> Matrix:

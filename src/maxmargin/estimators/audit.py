@@ -21,10 +21,11 @@ import scipy.sparse as sparse
 from scipy.optimize import minimize_scalar
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.duality import OUTWARDS, PrimalValue, primal_value, rounding, total, values_of
+from maxmargin.certificates.duality import OUTWARDS, PrimalValue, primal_value
 from maxmargin.certificates.kernel_duality import Direction, combined, soft_primal
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.measure import plane_margin
+from maxmargin.certificates.passes import rounding, total, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.threads import OutOfTime, Threads, check_interrupt, one_thread_for_blas

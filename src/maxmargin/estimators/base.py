@@ -18,12 +18,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.data.executor import row_by_row
 from maxmargin.data.labels import Labels, check_weights, encode_labels
-from maxmargin.data.matrix import Matrix, Vector, check_table
+from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Table as Blocks
+from maxmargin.data.table import as_table, checked_table, matrix_of
 from maxmargin.estimators.convergence import End, Ending, warn_of
 from maxmargin.estimators.declarations import CLASS_WEIGHT
 from maxmargin.estimators.parameters import Declarations, check_parameters
-from maxmargin.estimators.plane_values import plane_values
+from maxmargin.estimators.plane_values import PlaneValues
 from maxmargin.estimators.seen import seen_by
 from maxmargin.problems.multiclass import ClassWeight, Strategy, TwoClasses, plain, two_class_problems, votes
 from maxmargin.run.control import Clock, Status, now
@@ -33,7 +36,7 @@ from maxmargin.solve.answer import Answer
 class Table(NamedTuple):
     """Checked input: rows, labels, the rows' weights if they have any, max |x_ij|, and when its reading began."""
 
-    X: Matrix
+    X: Matrix | Blocks
     labels: Labels
     weights: Vector | None
     largest: float
@@ -82,7 +85,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             warn_of(Ending(type(self).__name__, self.get_params(deep=False), ends))
         return self
 
-    def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
+    def _store(self, X: Matrix | Blocks, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
         """Set the fitted attributes, all at once: a fit that fails leaves those of the last one."""
         self.classes_ = classes
         self._strategy = strategy
@@ -98,7 +101,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         self.margin_ = single(margins)
         self.street_ = single([2.0 * margin for margin in margins])
 
-    def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
+    def _store_planes(self, X: Matrix | Blocks, answers: list[Answer]) -> None:
         """What predictions are made of."""
         planes = [self.plane_of(answer.certificate) for answer in answers]
         self.coef_ = np.array([w for w, _ in planes])
@@ -136,7 +139,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
     def values_of_planes(self, X: Any) -> NDArray[np.float64]:
         """w.x + b: one column for each plane."""
         check_is_fitted(self, "classes_")
-        return plane_values(check_table(self, X, reset=False).X, self.coef_, self.intercept_)
+        table = as_table(checked_table(self, X, reset=False).X)
+        return row_by_row(PlaneValues(self.coef_, self.intercept_), table)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row. Where w.x + b is exactly 0, of two classes it is classes_[1]: f(x) >= 0 is +1."""
@@ -163,11 +167,16 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def table_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Table:
-    """The checked input; a wrong parameter of the estimator or a wrong cell raises a ValueError that names it."""
+def table_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, by_blocks: bool = False) -> Table:
+    """The checked input; a wrong parameter of the estimator or a wrong cell raises a ValueError that names it.
+
+    A table that is read by blocks stays one where the estimator can do with it (`by_blocks`); for all others its rows
+    are put together in memory.
+    """
     check_parameters(estimator)
     begun = now()
-    X, y, largest = check_table(estimator, X, y)
+    X, y, largest = checked_table(estimator, X, y)
+    X = X if by_blocks else matrix_of(X)
     weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
     return Table(X, encode_labels(y, weights), weights, largest, begun)
 

@@ -14,6 +14,7 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Table as Blocks
 from maxmargin.estimators.base import MarginClassifier, Table, class_weights, single, table_of, weights_of_rows
 from maxmargin.estimators.convergence import Ending, collected, warn_of
 from maxmargin.estimators.declarations import LINEAR_SVM
@@ -173,7 +174,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         return self
 
     def _fit_soft(self, X: Any, y: Any, sample_weight: Any, a0: Any, context: Any) -> None:
-        table = table_of(self, X, y, sample_weight)
+        table = table_of(self, X, y, sample_weight, by_blocks=True)
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
         starts = self._starts(table, a0)
@@ -243,7 +244,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         steepness = length(answer.certificate.w, "l2")
         return 1.0 / steepness if steepness > 0.0 else math.inf
 
-    def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
+    def _store(self, X: Matrix | Blocks, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
         super()._store(X, classes, strategy, answers)
         duals, at_bound, kept = [], [], []
         weights: dict[Any, float] = {}

@@ -12,7 +12,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data.labels import check_weights, encode_labels
-from maxmargin.data.matrix import Matrix, Vector, check_table
+from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import checked_table, matrix_of
 from maxmargin.estimators.base import Table, class_weights
 from maxmargin.estimators.convergence import Ending, collected, warn_of
 from maxmargin.estimators.declarations import LINEAR_SVM_CV
@@ -106,7 +107,8 @@ class LinearSVMCV(LinearSVM):
         count, given = check_Cs(self.Cs)
         Cs = np.logspace(LOWEST, HIGHEST, count) if given is None else given
         machine = self._machine(float(Cs[0]))
-        X, y, largest = check_table(self, X, y)
+        X, y, largest = checked_table(self, X, y)
+        X = matrix_of(X)
         weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
         class_weight = self.class_weight
         if class_weight is not None:

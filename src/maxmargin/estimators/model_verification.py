@@ -14,7 +14,8 @@ from sklearn.pipeline import Pipeline
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.verify import Verification
-from maxmargin.data.matrix import check_table, is_sparse
+from maxmargin.data.matrix import is_sparse
+from maxmargin.data.table import checked_table
 from maxmargin.estimators.agreement import disagreements, parts_of
 from maxmargin.estimators.pipelines import behind_the_steps
 from maxmargin.estimators.seen import sample_of
@@ -65,7 +66,7 @@ def other_table(estimator: Any, X: Any) -> Iterator[str]:
     """Where the rows are not those that the fit has seen."""
     seen = getattr(estimator, "_seen", None)
     try:
-        if seen is not None and seen["sample"] != sample_of(check_table(estimator, X, reset=False).X):
+        if seen is not None and seen["sample"] != sample_of(checked_table(estimator, X, reset=False).X):
             yield OTHER_TABLE
     except ValueError:  # of another width: they have been refused for that
         return
@@ -76,7 +77,7 @@ def differences_from(estimator: Any, X: Any, y: Any) -> Iterator[str]:
     yield from other_table(estimator, X)
     if "support_" not in vars(estimator):
         return
-    X, y = check_table(estimator, X, reset=False).X, np.asarray(y)
+    X, y = checked_table(estimator, X, reset=False).X, np.asarray(y)
     support, seen = estimator.support_, getattr(estimator, "_seen", None)
     vectors = getattr(estimator, "support_vectors_", None)
     if vectors is not None and vectors.shape[1] == X.shape[1]:

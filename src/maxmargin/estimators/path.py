@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate, Verdict
-from maxmargin.certificates.duality import combination, values_of
 from maxmargin.certificates.measure import length
+from maxmargin.certificates.passes import combination, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector, check_table, in_safe_range, row_squares
 from maxmargin.estimators.base import class_weights, table_of, weights_of_rows

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from maxmargin.certificates import theorems
-from maxmargin.certificates.duality import values_of
+from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import labels_of_a_batch
 from maxmargin.data.matrix import Vector, check_table

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Block
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -26,6 +27,16 @@ def plane_values(X: Matrix, coef: NDArray[Any], intercept: Any) -> NDArray[np.fl
         again = np.ldexp(sums, of_rows[:, None] + of_planes) + intercept
         values[beyond] = np.where(np.isfinite(values[beyond]), values[beyond], again)
     return values
+
+
+class PlaneValues(NamedTuple):
+    """The same, of a block of rows."""
+
+    coef: NDArray[Any]
+    intercept: Any
+
+    def __call__(self, block: Block) -> NDArray[np.float64]:
+        return plane_values(block.X, self.coef, self.intercept)
 
 
 def refuse_too_long_steps(values: Vector, rows: NDArray[np.intp]) -> None:

@@ -21,12 +21,13 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Matrix, is_sparse
+from maxmargin.data.table import Table
 
 ROWS = 64  # of the sample, at most
 NUMBERS = 2**14  # of the sample, at most, if one row has not more: the digest takes part of the time of a small fit
 
 
-def seen_by(estimator: Any, X: Matrix, codes: NDArray[np.intp]) -> dict[str, Any]:
+def seen_by(estimator: Any, X: Matrix | Table, codes: NDArray[np.intp]) -> dict[str, Any]:
     """The record of a fit that has just been stored in the estimator; `codes` are the classes of the rows of X."""
     support = getattr(estimator, "support_", None)
     return {
@@ -37,7 +38,7 @@ def seen_by(estimator: Any, X: Matrix, codes: NDArray[np.intp]) -> dict[str, Any
     }
 
 
-def sample_of(X: Matrix) -> str:
+def sample_of(X: Matrix | Table) -> str:
     """A digest of some rows: the same for the same numbers, dense or sparse, in float32 or float64."""
     n_rows, n_columns = X.shape
     count = min(n_rows, ROWS, max(1, NUMBERS // max(1, n_columns)))

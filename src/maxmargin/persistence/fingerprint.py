@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from maxmargin.data.matrix import check_table, is_sparse
+from maxmargin.data.matrix import is_sparse
+from maxmargin.data.table import checked_table, matrix_of
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.persistence.kinds import Between, Digest, OneOf
 
@@ -32,7 +33,8 @@ class Fingerprint:
     @classmethod
     def of(cls, X: Any, y: Any) -> Fingerprint:
         """The fingerprint of a table and its labels."""
-        table, labels, _ = check_table(LinearSVM(), X, y)
+        table, labels, _ = checked_table(LinearSVM(), X, y)
+        table = matrix_of(table)
         kind = f"sparse {table.dtype.name}" if is_sparse(table) else table.dtype.name
         n_rows, n_columns = table.shape
         digest = hashlib.sha256(f"{kind} {n_rows} {n_columns}\n".encode())

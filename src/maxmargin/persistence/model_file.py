@@ -32,7 +32,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin._version import __version__
-from maxmargin.data.matrix import check_table
+from maxmargin.data.table import checked_table
 from maxmargin.estimators.agreement import sides_of_planes
 from maxmargin.estimators.base import MarginClassifier, single
 from maxmargin.estimators.hard_margin import HardMarginSVM
@@ -248,7 +248,7 @@ def fingerprint_of(model: Any, estimator: Any, X: Any, y: Any) -> dict[str, Any]
     made = Fingerprint.of(prepared, y)
     if made.n_columns != estimator.n_features_in_:
         raise Refusal(f"X has {made.n_columns} columns, and the model was fitted to {estimator.n_features_in_}")
-    return {**made.to_dict(), "sample": sample_of(check_table(LinearSVM(), prepared).X)}
+    return {**made.to_dict(), "sample": sample_of(checked_table(LinearSVM(), prepared).X)}
 
 
 def write_fitted(estimator: Any, arrays: Arrays) -> dict[str, Any]:

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.kernel_margin import KernelCertificate
-from maxmargin.certificates.measure import length, product
+from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
+from maxmargin.data.table import checked_rows, is_source, matrix_of
 from maxmargin.problems.kernels import Kernel
 
 LEAST_SLACK = 1e-9  # below, or below the gap that was asked for, a row is on its edge of the street
@@ -144,7 +146,7 @@ def certified_plane(certificate: Any, X: Any, y: Any, *, sample_weight: Any = No
 
 def values_on(w: Vector, b: float) -> Callable[[Any], Vector]:
     """w.x + b of given rows."""
-    return lambda points: product(points, w) + b
+    return lambda points: values_of(points, w) + b
 
 
 def part_of(estimator: Any, plane: int) -> Any:
@@ -180,6 +182,7 @@ def rows_and_names(X: Any, feature_names: Any = None) -> tuple[Matrix, tuple[str
     """The rows as numbers, and what the columns are called."""
     known = feature_names if feature_names is not None else getattr(X, "columns", None)
     names = None if known is None else tuple(map(str, known))
+    X = matrix_of(checked_rows(X)) if is_source(X) else X
     table = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
     if table.ndim != 2:
         raise ValueError(f"X must be a table; its shape is {table.shape}")

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.labels import Labels
-from maxmargin.data.matrix import Matrix, Vector, take
+from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Table, select
 from maxmargin.problems.choices import Strategy as Strategy
 
 ClassWeight = tuple[tuple[Any, float], ...]  # pairs (label, weight); none if every weight is 1
@@ -25,7 +26,7 @@ class TwoClasses:
     `largest` is max |x_ij| of the table, if it is known.
     """
 
-    X: Matrix
+    X: Matrix | Table
     signs: Vector
     weights: Vector | None
     rows: NDArray[np.intp]
@@ -35,7 +36,7 @@ class TwoClasses:
 
 
 def two_class_problems(
-    X: Matrix, labels: Labels, strategy: Strategy, weights: Vector | None = None, largest: float | None = None
+    X: Matrix | Table, labels: Labels, strategy: Strategy, weights: Vector | None = None, largest: float | None = None
 ) -> list[TwoClasses]:
     """In the order of `coef_`: two classes give one problem with classes[1] on the positive side."""
     n_classes = len(labels.classes)
@@ -49,7 +50,7 @@ def two_class_problems(
 
 
 def _problem(
-    X: Matrix, labels: Labels, pair: tuple[int, int | None], weights: Vector | None, largest: float | None
+    X: Matrix | Table, labels: Labels, pair: tuple[int, int | None], weights: Vector | None, largest: float | None
 ) -> TwoClasses:
     (classes, codes), (positive, negative) = labels, pair
     rows = np.flatnonzero(codes >= 0 if negative is None else (codes == positive) | (codes == negative))
@@ -57,7 +58,7 @@ def _problem(
     label, other = plain(classes[positive]), None if negative is None else plain(classes[negative])
     kept_weights = None if weights is None else weights[rows]
     known = largest if len(rows) == X.shape[0] else None  # the largest number may be in a row that is left out
-    return TwoClasses(take(X, rows), signs, kept_weights, rows, label, other, known)
+    return TwoClasses(select(X, rows), signs, kept_weights, rows, label, other, known)
 
 
 def plain(label: Any) -> Any:

@@ -23,11 +23,14 @@ rows is k(x_i, x_j). C_i = inf is the hard margin: no row may be inside the stre
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Table, as_table, matrix_of
 from maxmargin.problems.choices import Norm as Norm
 from maxmargin.problems.kernels import Kernel, Points
 from maxmargin.problems.losses import Loss
@@ -37,10 +40,15 @@ MOST_TRIALS = 100
 
 @dataclass(frozen=True, eq=False)
 class SignedRows:
-    """Rows X with signs +1 and -1."""
+    """Rows X with signs +1 and -1. X is a matrix or, where the rows are not in memory, a table of blocks."""
 
     X: Matrix
     signs: Vector
+
+    @cached_property
+    def table(self) -> Table:
+        """The rows block by block, wherever they are: what passes run over."""
+        return as_table(self.X)
 
     @property
     def n_rows(self) -> int:
@@ -49,6 +57,16 @@ class SignedRows:
     @property
     def n_columns(self) -> int:
         return int(self.X.shape[1])
+
+
+AnyRows = TypeVar("AnyRows", bound=SignedRows)
+
+
+def at_hand(problem: AnyRows) -> AnyRows:
+    """The same problem with X a matrix: for solvers that need all rows in memory."""
+    if not isinstance(problem.X, Table):
+        return problem
+    return replace(problem, X=matrix_of(problem.X))
 
 
 @dataclass(frozen=True, eq=False)

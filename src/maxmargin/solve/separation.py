@@ -20,7 +20,8 @@ from maxmargin.certificates.exact import proves_intersection
 from maxmargin.certificates.measure import objective, plane_margin
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.matrix import Vector, in_safe_range, is_sparse
+from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.data.table import scaled_to_safe_range
 from maxmargin.data.threads import OutOfTime
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.protocol import Iterate, Run
@@ -48,7 +49,7 @@ def drive(
 
     `seconds_for` says how long the certificate of an iterate takes: the search ends so much before the limit.
     """
-    n, d = problem.X.shape
+    n, d = problem.n_rows, problem.n_columns
     snapshots = clock.observation.snapshots
     state = RunState(n, run.state, iterate=Iterate(np.zeros(d), 0.0, np.zeros(n)))
     if snapshots.open(state):
@@ -95,7 +96,7 @@ def driven(
 
 def separation_of(two: TwoClasses, norm: Norm, fit_intercept: bool) -> tuple[Separation, float]:
     """The problem as the solvers see it, and the power of two by which its numbers were multiplied."""
-    table = in_safe_range(two.X, two.largest)
+    table = scaled_to_safe_range(two.X, two.largest)
     return Separation(table.X, two.signs, norm, fit_intercept), table.scale
 
 

@@ -15,8 +15,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from maxmargin.certificates.duality import PrimalValue, dual_value, no_dual_value, primal_value, values_of
+from maxmargin.certificates.duality import PrimalValue, dual_value, no_dual_value, primal_value
 from maxmargin.certificates.form import proves_gap
+from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.soft_margin import (
     SoftMarginCertificate,
     SoftVerdict,
@@ -24,7 +25,8 @@ from maxmargin.certificates.soft_margin import (
     soft_conditions,
     soft_gap,
 )
-from maxmargin.data.matrix import Vector, in_safe_range
+from maxmargin.data.matrix import Vector
+from maxmargin.data.table import scaled_to_safe_range
 from maxmargin.data.threads import OutOfTime
 from maxmargin.problems.losses import Loss, width_of
 from maxmargin.problems.multiclass import ClassWeight, TwoClasses, prices
@@ -80,7 +82,7 @@ class Judge(State):
 
     def __init__(self, problem: SoftMargin, tol: float, largest: float | None) -> None:
         self.problem, self.tol, self.largest = problem, tol, largest
-        n, d = problem.X.shape
+        n, d = problem.table.shape
         self.w, self.b, self.a = np.zeros(d), 0.0, np.zeros(n)
         self.dual = no_dual_value(d)
         nothing = np.broadcast_to(np.zeros(1), n)
@@ -106,7 +108,7 @@ class Judge(State):
             w = factor * plane.w
             if not 0.5 * float(np.sum(w * w)) < plane.primal.upper:
                 return plane
-        return self.measured(w, factor * middle, values_of(self.problem.X, w))
+        return self.measured(w, factor * middle, values_of(self.problem.table, w))
 
     def measured(self, w: Vector, b: float, values: Vector) -> Plane:
         primal = primal_value(self.problem, w, b, values=values, largest=self.largest, matters=self.tol)
@@ -119,7 +121,7 @@ class Judge(State):
         (its `dual`), they are not measured, which would cost a pass over the rows.
         """
         w = np.where(np.isfinite(iterate.w), iterate.w, 0.0)
-        plane = self.look_at(w, values_of(self.problem.X, w))
+        plane = self.look_at(w, values_of(self.problem.table, w))
         believed = math.inf if math.isnan(iterate.dual) else iterate.dual
         if not thorough and soft_gap(self.plane.primal.upper, max(believed, self.dual.lower)) > self.tol:
             dual = max(believed, self.dual.lower)
@@ -147,7 +149,7 @@ class Judge(State):
                 self.weigh(a / fullest)
         for plane in (w, self.dual.w):
             if plane is not None and not self.gap <= self.tol:
-                self.look_at(plane, values_of(self.problem.X, plane))
+                self.look_at(plane, values_of(self.problem.table, plane))
         return self.a
 
     def seconds_for(self, iterate: Iterate) -> float:
@@ -166,7 +168,7 @@ class Judge(State):
         self.w, self.b = self.plane.w, float(self.plane.b)
 
     def after_restore(self) -> None:
-        self.plane = self.measured(self.w, self.b, values_of(self.problem.X, self.w))
+        self.plane = self.measured(self.w, self.b, values_of(self.problem.table, self.w))
         if np.any(self.a):
             self.dual = dual_value(self.problem, self.a, largest=self.largest, matters=self.tol)
 
@@ -205,7 +207,7 @@ def half_gap(problem: SoftMargin, values: Vector) -> tuple[float, float]:
 
 def prove(run: Run, judge: AnyJudge, clock: Clock, max_iter: int | None) -> tuple[Iterate, Status]:
     """Solver and judge in turn, until the gap is proven or somebody says stop."""
-    n, d = judge.problem.X.shape
+    n, d = judge.problem.n_rows, judge.problem.n_columns
     snapshots, nothing = clock.observation.snapshots, Iterate(np.zeros(d), 0.0, np.zeros(n))
     kept = judge if isinstance(judge, State) else None
     state = RunState(n, run.state, kept, nothing, given_up_w=np.zeros((0, d)), given_up_a=np.zeros((0, n)))
@@ -268,7 +270,7 @@ def soft_margin_of(two: TwoClasses, costs: Vector, loss: Loss, fit_intercept: bo
 
     With x' = s x the same plane is w' = w / s, and the objective is s^2 times that with costs C_i / s^2.
     """
-    table = in_safe_range(two.X, two.largest)
+    table = scaled_to_safe_range(two.X, two.largest)
     if table.scale != 1.0:
         with np.errstate(over="ignore"):
             costs = np.clip(costs / table.scale / table.scale, 2.0**-1000, 2.0**1000)
@@ -359,6 +361,6 @@ def in_units_of_the_user(problem: SoftMargin, plane: Plane, scale: float, tol: f
         planes = [(plane.w * scale, plane.b), (zero, best_bias(problem, np.zeros(problem.n_rows)))]
     measured = []
     for w, b in planes:
-        values = values_of(problem.X, w)
+        values = values_of(problem.table, w)
         measured.append(Plane(w, b, values, primal_value(problem, w, b, values=values, matters=tol)))
     return min(measured, key=lambda plane: plane.primal.upper)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.certificates.duality import values_of
+from maxmargin.certificates.passes import values_of
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import OutOfTime
 from maxmargin.problems.multiclass import TwoClasses
@@ -32,7 +32,7 @@ class JudgeOfTheLast(Judge):
     """Measures every plane that is proposed as it is, with its own bias, and keeps the last."""
 
     def evaluate(self, iterate: Iterate, *, thorough: bool = True) -> Evaluation:
-        self.plane = self.measured(iterate.w, iterate.b, values_of(self.problem.X, iterate.w))
+        self.plane = self.measured(iterate.w, iterate.b, values_of(self.problem.table, iterate.w))
         self.weigh(iterate.a)
         return Evaluation(self.plane.primal.upper, self.dual.lower, self.gap, self.plane.values, self.plane.b)
 

@@ -51,11 +51,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.data.matrix import Vector
 from maxmargin.problems.losses import Loss
 from maxmargin.problems.protocol import AT_REST, Evaluation, Iterates, Options, Run
 from maxmargin.problems.state import Kept, State, resumed, varying
-from maxmargin.problems.statement import Norm, Separation, SoftMargin
+from maxmargin.problems.statement import AnyRows, Norm, Separation, SoftMargin, at_hand
 
 AUTO = "auto"
 MOST_COLUMNS = 20_000  # of the interior point's matrices, of which there are a few: 3 GB each
@@ -71,7 +71,11 @@ def everything(_: Any) -> str | None:
 
 class Solver(NamedTuple):
     """One algorithm. Why it is not for a problem is said in a sentence (None: it is), by `suits` from the loss, or from
-    the norm, alone, and by `accepts` from the whole problem."""
+    the norm, alone, and by `accepts` from the whole problem.
+
+    One that `needs_memory` gets `problem.X` as a matrix: the blocks of a table that is not in memory are put together
+    for it. One that does not reads `problem.table` block by block, and `problem.X` may be that table.
+    """
 
     name: str
     sentence: str
@@ -81,6 +85,7 @@ class Solver(NamedTuple):
     suits: Condition = everything
     accepts: Condition = everything
     reference: str = ""
+    needs_memory: bool = True
 
 
 SOFT_MARGIN, SEPARATION = "soft margin", "separation"
@@ -107,6 +112,12 @@ def check_suits(kind: str, name: str, asked: Loss | Norm) -> None:
         raise ValueError(f"solver={name!r} is not known; it can be {', '.join(map(repr, names_of(kind)))}")
     if name != AUTO and (reason := SOLVERS[kind][name].suits(asked)) is not None:
         raise ValueError(f'solver="{name}" {reason}')
+
+
+def rows_for(name: str, kind: str, problem: AnyRows) -> AnyRows:
+    """The problem with its rows where the named solver needs them."""
+    solver = SOLVERS[kind].get(name)
+    return problem if solver is not None and not solver.needs_memory else at_hand(problem)
 
 
 def started(kind: str, name: str, problem: Any, options: Options) -> Run:
@@ -176,7 +187,10 @@ ours(
     SOFT_MARGIN, "coordinate_descent", "coordinate_descent.descent",
     "One dual variable at a time, then conjugate gradients on those that are free.", "hsieh2008",
 )  # fmt: skip
-ours(SOFT_MARGIN, "newton", "newton.semismooth", "Newton on the rows that pay.", "mangasarian2002", suits=smooth)
+ours(
+    SOFT_MARGIN, "newton", "newton.semismooth", "Newton on the rows that pay.", "mangasarian2002", suits=smooth,
+    needs_memory=False,
+)  # fmt: skip
 ours(SOFT_MARGIN, "cvxpy", "reference", "The problem as it is written, by CVXPY and Clarabel.")
 ours(
     SEPARATION, "hulls", "hulls.nearest", "Nearest points of the two hulls, on a working set.", "wolfe1976",
@@ -244,6 +258,7 @@ def in_turn(problem: SoftMargin, state: PlanState) -> Iterates:
     for name, patience in itertools.islice(planned, state.turn, None):
         if not isinstance(state.algorithm, Kept):
             yield AT_REST
+        problem = rows_for(name, SOFT_MARGIN, problem)  # once they are in memory, for the solvers after it, too
         run = started(SOFT_MARGIN, name, problem, state.options)
         state.algorithm = resumed(state.algorithm, run.state, problem.n_rows)
         yield from while_it_pays(run.iterates, name, patience, tol, state.seen)
@@ -319,11 +334,11 @@ def path_passes(problem: SoftMargin, tol: float) -> float:
     """What the interior point costs, in sweeps of coordinate descent over all rows."""
     from maxmargin.solvers.coordinate_descent.visiting_order import rows_together
 
-    n, d, sparse = problem.n_rows, problem.n_columns, is_sparse(problem.X)
-    per_row = problem.X.data.size / n if sparse else float(d)
-    multiplications = (0.25 if sparse else 0.04) * per_row * per_row + d**3 / (3.0 * n)
+    n, d, table = problem.n_rows, problem.n_columns, problem.table
+    per_row = table.numbers / n if table.is_sparse else float(d)
+    multiplications = (0.25 if table.is_sparse else 0.04) * per_row * per_row + d**3 / (3.0 * n)
     steps = STEPS + STEPS_PER_DIGIT * max(0.0, -math.log10(tol))
-    together = rows_together(n, round(n * per_row) * problem.X.dtype.itemsize)
+    together = rows_together(n, round(n * per_row) * table.dtype.itemsize)
     return (
         (SPEED_BESIDE_GROUPS if together > 1 else SPEED)
         * steps
@@ -348,7 +363,7 @@ def separation(problem: Separation, *, solver: str = AUTO, tol: float = 1e-9) ->
 
 
 def chosen(problem: Separation, state: ChoiceState) -> Iterates:
-    name = state.solver
+    name, problem = state.solver, at_hand(problem)
     if name == AUTO:
         from maxmargin.solvers.hulls.contradictions import are_likely, contradiction
 

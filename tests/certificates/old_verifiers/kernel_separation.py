@@ -29,11 +29,12 @@ from certificates.old_verifiers.verification import margin_between, problem_of
 
 from maxmargin import KernelSeparationCertificate, Verdict, Verification
 from maxmargin.certificates import exact_kernel
-from maxmargin.certificates.duality import LEAST, rounding, total
+from maxmargin.certificates.duality import LEAST
 from maxmargin.certificates.exact_linear_algebra import power_of_two
 from maxmargin.certificates.exact_soft_margin import integers_of
 from maxmargin.certificates.kernel_duality import combined
 from maxmargin.certificates.measure import objective
+from maxmargin.certificates.passes import rounding, total
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.problems.kernels import Kernel, Points, rows_of
 from maxmargin.problems.losses import HINGE

@@ -27,8 +27,9 @@ from certificates.old_verifiers.verification import objective_between, problem_o
 
 from maxmargin import SoftMarginCertificate, Verification
 from maxmargin.certificates import exact_soft_margin
-from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value, values_of
+from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value
 from maxmargin.certificates.measure import length
+from maxmargin.certificates.passes import values_of
 from maxmargin.data.labels import check_weights
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.problems.losses import HUBER_HINGE, LOSSES, Loss, loss_named

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificates import theorems
-from maxmargin.certificates.measure import plane_margin, rounding
+from maxmargin.certificates.measure import plane_margin
+from maxmargin.certificates.passes import rounding
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.matrix import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
 from maxmargin.problems.losses import HINGE

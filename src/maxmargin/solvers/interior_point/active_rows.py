@@ -34,6 +34,7 @@ from maxmargin.solvers.interior_point.central_path import (
 )
 from maxmargin.solvers.interior_point.merged_rows import MergedRows
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, padded
+from maxmargin.solvers.passes import sum_by_class, values_of_rows
 
 SAMPLE = 1000  # rows whose mean is the centre m: any point among the rows will do
 TINY = np.finfo(float).tiny
@@ -293,7 +294,7 @@ class ActiveRows(State):
         index, cost = self.merged.place[units], self.merged.cost[units]
 
         def run(block: int, start: int, stop: int) -> None:
-            central_path.sum_by_class(self.rows, index, cost, weights, start, stop, totals[block])
+            sum_by_class(self.rows, index, cost, weights, start, stop, totals[block])
 
         self.threads.run(run, edges)
         return self.centred(totals.sum(axis=0))
@@ -367,7 +368,7 @@ class ActiveRows(State):
         index, values = self.merged.place[units], np.empty(len(units))
 
         def run(block: int, start: int, stop: int) -> None:
-            central_path.values_of(self.rows, index, w, start, stop, values)
+            values_of_rows(self.rows, index, w, start, stop, values)
 
         self.threads.run(run, block_edges(len(units), int(len(units) * self.numbers)))
         return values

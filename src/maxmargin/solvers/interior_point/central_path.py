@@ -244,24 +244,6 @@ def recentre(
 
 
 @njit
-def sum_by_class(rows: Any, index: Any, cost: Any, weights: Any, start: int, stop: int, total: Any) -> None:
-    """total[0] += sum of weights_k (x_k, 1) over the positive rows, total[1] over the negative ones."""
-    d = total.shape[1] - 1
-    for k in range(start, stop):
-        if weights[k] != 0.0:
-            side = 0 if cost[k] > 0.0 else 1
-            add(rows, index[k], weights[k], total[side])
-            total[side, d] += weights[k]
-
-
-@njit
-def values_of(rows: Any, index: Any, w: Any, start: int, stop: int, values: Any) -> None:
-    """values_k = x_k . w."""
-    for k in range(start, stop):
-        values[k] = dot(rows, index[k], w)
-
-
-@njit
 def sort_out(
     rows: Any,
     index: Any,

@@ -23,6 +23,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.data.table import matrix_of
 from maxmargin.problems.protocol import AT_REST, Iterate, Iterates
 from maxmargin.problems.statement import SoftMargin
 
@@ -40,7 +41,8 @@ def from_a_better_place(
     """The iterates of a solver that is given the problem, and a w, in other coordinates; none if it is too large."""
     if not can_be_placed(problem):
         return
-    X = problem.X.toarray() if is_sparse(problem.X) else problem.X
+    X = matrix_of(problem.X)
+    X = X.toarray() if is_sparse(X) else X
     centre = X.mean(axis=0, dtype=np.float64)
     table, basis = place(X.astype(np.float64) - centre, centre, problem.fit_intercept)
     for iterate in solver(dataclasses.replace(problem, X=table), w if basis is None else basis.T @ w):

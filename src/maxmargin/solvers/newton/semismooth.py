@@ -16,6 +16,8 @@ nearly all rows pay and most of them change sides, are made on a few thousand ro
 
 Where rounding stops it, it begins again in coordinates in which rounding does less harm (`conditioning.py`).
 
+A table that is not in memory is read block by block, twice or three times in a step.
+
 Cost: a step reads all rows once and J once, and solves a system. References: [mangasarian2002], [keerthi2005].
 Differs: the unregularised b by its own exact search; the sample; a stop by the duality gap.
 """
@@ -36,8 +38,7 @@ from maxmargin.problems.protocol import Anew, Evaluation, Iterate, Iterates, Opt
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.conditioning import can_be_placed, from_a_better_place
 from maxmargin.solvers.newton.systems import system_for
-from maxmargin.solvers.passes import values_of
-from maxmargin.solvers.row_passes import RowPasses, inner
+from maxmargin.solvers.passes import inner, passes_over, values_of
 
 Plane = tuple[Vector, float]
 
@@ -102,7 +103,7 @@ def semismooth_newton(problem: SoftMargin, *, tol: float, start: Vector | None =
     with Threads() as threads:
         if start is not None and np.any(start):
             everyone = np.arange(problem.n_rows)
-            plane = RowPasses(problem.X, threads).combine(everyone, problem.signs * start), 0.0
+            plane = passes_over(problem.X, threads).combine(everyone, problem.signs * start), 0.0
         else:
             plane = yield from plane_of_sample(problem, threads, seed)
         most = FIRST_STEPS if can_be_placed(problem) else MOST_STEPS
@@ -119,7 +120,7 @@ def plane_of_sample(problem: SoftMargin, threads: Threads, seed: int) -> Generat
     """
     n, d = problem.n_rows, problem.n_columns
     size = max(SAMPLE, SAMPLE_PER_COLUMN * d)
-    products = n * RowPasses(problem.X, threads).numbers_per_row ** 2
+    products = n * passes_over(problem.X, threads).numbers_per_row ** 2
     if n < WORTH_A_SAMPLE * size or products < d**3:  # a step on a sample has the same system to solve
         return np.zeros(d), 0.0
     random = np.random.default_rng(seed)
@@ -149,7 +150,7 @@ def descent(
 ) -> Generator[Iterate, Evaluation | None, Vector]:
     """Newton steps from a plane, until nobody asks for more or rounding is in the way; returns the last w."""
     signs = problem.signs
-    passes, line = RowPasses(problem.X, threads), Line(problem.costs, problem.loss, threads)
+    passes, line = passes_over(problem.X, threads), Line(problem.costs, problem.loss, threads)
     system = system_for(problem, passes)
     w, b = start[0].copy(), start[1]
     r = shortfall(problem, values_of(problem.X, w) if np.any(w) else np.zeros(problem.n_rows), b)

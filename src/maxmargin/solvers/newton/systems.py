@@ -27,10 +27,10 @@ import numpy as np
 
 from maxmargin._numba import njit
 from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.data.table import matrix_of
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.normal_equations import Factor, padded
-from maxmargin.solvers.passes import values_of
-from maxmargin.solvers.row_passes import Chosen, RowPasses, Square, inner
+from maxmargin.solvers.passes import BlockPasses, Chosen, RowPasses, Square, inner, values_of
 
 Direction = tuple[Vector, float]
 # A system yields None where the clock may be read, and returns the direction (dw, db).
@@ -59,14 +59,14 @@ def has_few_rows(problem: SoftMargin) -> bool:
 def has_few_columns(problem: SoftMargin) -> bool:
     """Whether the system of the columns costs less than conjugate gradients would."""
     n, d = problem.n_rows, problem.n_columns
-    if d > FEW_COLUMNS or not is_sparse(problem.X):
+    if d > FEW_COLUMNS or not problem.table.is_sparse:
         return d <= FEW_COLUMNS
-    numbers = int(problem.X.data.size)
+    numbers = problem.table.numbers
     products = numbers * numbers / max(1, n) / 2.0 + d**3 / 30.0  # the latter in tiles, ten in the time of one
     return bool(products <= GRADIENT_ITERATIONS * numbers)
 
 
-def system_for(problem: SoftMargin, passes: RowPasses) -> System:
+def system_for(problem: SoftMargin, passes: RowPasses | BlockPasses) -> System:
     """The cheapest of the three, by the shape of the table."""
     if has_few_rows(problem):
         return FewRows(problem, passes)
@@ -76,13 +76,15 @@ def system_for(problem: SoftMargin, passes: RowPasses) -> System:
 class FewColumns:
     """Cholesky of the d x d matrix."""
 
-    def __init__(self, problem: SoftMargin, passes: RowPasses) -> None:
+    def __init__(self, problem: SoftMargin, passes: RowPasses | BlockPasses) -> None:
         self.passes, self.weights, self.bias = passes, problem.costs / problem.loss.bend, problem.fit_intercept
         self.total = np.zeros(2 * (padded(problem.n_columns + 1),))
         self.inside = np.zeros(problem.n_rows, dtype=bool)
         # A free bias absorbs a shift of the rows, and products of numbers far from zero would lose their digits.
         shifted = self.bias and not passes.sparse
-        self.centre = problem.X[:FEW_ROWS].mean(axis=0, dtype=np.float64) if shifted else np.zeros(problem.n_columns)
+        self.centre = np.zeros(problem.n_columns)
+        if shifted:
+            self.centre = problem.table[np.arange(min(FEW_ROWS, problem.n_rows))].mean(axis=0, dtype=np.float64)
 
     def direction(self, J: Chosen, g: Vector, enough: float) -> Work:
         yield from self.follow(J)
@@ -118,7 +120,7 @@ class FewColumns:
 class FewRows:
     """Cholesky of the |J| x |J| matrix."""
 
-    def __init__(self, problem: SoftMargin, passes: RowPasses) -> None:
+    def __init__(self, problem: SoftMargin, passes: RowPasses | BlockPasses) -> None:
         self.problem, self.passes, self.inverse_weights = problem, passes, problem.diagonal
         self.products = products_of_rows(problem)
 
@@ -139,7 +141,7 @@ class FewRows:
 class ManyOfBoth:
     """Preconditioned conjugate gradients."""
 
-    def __init__(self, problem: SoftMargin, passes: RowPasses) -> None:
+    def __init__(self, problem: SoftMargin, passes: RowPasses | BlockPasses) -> None:
         self.problem, self.passes = problem, passes
 
     def direction(self, J: Chosen, g: Vector, enough: float) -> Work:
@@ -188,7 +190,7 @@ def conjugate_step(
 
 def products_of_rows(problem: SoftMargin) -> Square:
     """X X' in float64."""
-    X = problem.X
+    X = matrix_of(problem.X)
     if is_sparse(X):
         narrow = X.astype(np.float64)
         return np.asarray((narrow @ narrow.T).toarray())

@@ -1,0 +1,232 @@
+"""The judge's passes over a table, in plain NumPy: X w, |X| w, X'c, the lengths of the rows; and sums, with the
+roundings that they take counted.
+
+    gamma_k = k u / (1 - k u),  u = 2^-53      a sum of k terms is within gamma_k of the sum of their magnitudes
+
+in whatever order they are added [higham2002]. Each pass is a function of one block, and what the blocks give is joined
+in a fixed tree (`data.executor`); the additions of the tree are counted like all others. Within a block the rows are
+read some at a time, as many as stay in the cache. All sums run in NumPy's own loops: BLAS adds in an order that depends
+on the number of threads. The exceptions are `margins_of` and `point_of`, of the hard margin: their bounds hold for any
+order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
+
+from maxmargin.data.executor import additions, join, parts_of, row_by_row
+from maxmargin.data.matrix import (
+    Matrix,
+    Vector,
+    blocks,
+    in_safe_range,
+    is_sparse,
+    largest_of,
+    row_squares,
+    rows_between,
+)
+from maxmargin.data.table import Block, Table, as_table
+
+SPARSE_BLOCK = 2**21  # entries of a CSR matrix that are converted at a time
+WIDTH = 32  # terms that are added one after the other
+
+
+def rounding(terms: int, number: Any = np.float64) -> float:
+    """gamma_k = k u / (1 - k u) for k roundings in this type of numbers."""
+    share = terms * 0.5 * float(np.finfo(number).eps)
+    return share / (1.0 - share)
+
+
+def power_below(value: float) -> float:
+    """The power of two by which to divide exactly, so that squares neither overflow nor vanish."""
+    return math.ldexp(1.0, math.frexp(value)[1] - 1) if 0.0 < value < math.inf else 1.0
+
+
+def total(values: NDArray[Any]) -> tuple[Any, int]:
+    """The sum, and the most additions that any term went through: a few times the logarithm of their number.
+
+    >>> total(np.arange(100.0))
+    (np.float64(4950.0), 65)
+    """
+    rest, passed = values[:0].sum(), 1
+    while len(values) > WIDTH:
+        whole = len(values) // WIDTH * WIDTH
+        rest += values[whole:].sum()
+        values = values[:whole].reshape(WIDTH, -1).sum(axis=0)
+        passed += WIDTH
+    return values.sum() + rest, passed + (len(values) if passed == 1 else WIDTH)
+
+
+class Sum(NamedTuple):
+    """A sum, of numbers or of vectors, and the most roundings that any term went through."""
+
+    value: Any
+    roundings: int
+
+    def and_of(self, other: Sum) -> Sum:
+        return Sum(self.value + other.value, max(self.roundings, other.roundings))
+
+
+def joined(parts: Any, n_parts: int) -> Sum:
+    """The sum of the sums of all blocks."""
+    value, roundings = join(parts, Sum.and_of)
+    return Sum(value, roundings + additions(n_parts))
+
+
+def row_total(table: Table, values: NDArray[Any]) -> Sum:
+    """The sum of a number of each row, block by block."""
+    if table.n_blocks == 1:
+        return Sum(*total(values))
+    return joined((Sum(*total(values[span])) for span in table.spans), table.n_blocks)
+
+
+def row_blocks(X: Matrix) -> Iterator[tuple[slice, Matrix]]:
+    """The rows some at a time in float64, without a copy where they are float64 already."""
+    if not is_sparse(X):
+        for block in blocks(X):
+            yield slice(*block.indices(X.shape[0])), X[block].astype(np.float64, copy=False)
+        return
+    start = 0
+    while start < X.shape[0]:
+        stop = int(np.searchsorted(X.indptr, int(X.indptr[start]) + SPARSE_BLOCK, side="right")) - 1
+        stop = min(max(stop, start + 1), X.shape[0])
+        yield slice(start, stop), rows_between(X, start, stop, np.float64)
+        start = stop
+
+
+def product(part: Any, w: NDArray[Any]) -> NDArray[Any]:
+    part = part.astype(w.dtype, copy=False)
+    return np.asarray(part @ w if is_sparse(part) else np.einsum("ij,j->i", part, w))
+
+
+class Values(NamedTuple):
+    """X w in the precision of w, whatever the precision of X."""
+
+    w: NDArray[Any]
+
+    def __call__(self, block: Block) -> NDArray[Any]:
+        values = np.empty(block.X.shape[0], dtype=self.w.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows, part in row_blocks(block.X):
+                values[rows] = product(part, self.w)
+        return values
+
+
+class Sizes(NamedTuple):
+    """|X| w."""
+
+    w: Vector
+
+    def __call__(self, block: Block) -> Vector:
+        values = np.empty(block.X.shape[0])
+        for rows, part in row_blocks(block.X):
+            values[rows] = product(abs(part), self.w)
+        return values
+
+
+class Lengths(NamedTuple):
+    """At least |x_i|, up to rounding: what vanishes when it is squared is added. largest >= |x_ij|."""
+
+    largest: float
+
+    def __call__(self, block: Block) -> Vector:
+        unit = power_below(self.largest)
+        squares = np.empty(block.X.shape[0])
+        for rows, part in row_blocks(block.X):
+            if is_sparse(part):
+                entries = part.data / unit
+                squared = sparse.csr_array((entries * entries, part.indices, part.indptr), part.shape)
+                squares[rows] = squared.sum(axis=1)
+            else:
+                entries = part / unit
+                squares[rows] = np.einsum("ij,ij->i", entries, entries)
+        return np.asarray((np.sqrt(squares) + 1e-150) * unit)
+
+
+class LongestRow(NamedTuple):
+    """max |x_i|_2, one number of each block; the squares neither overflow nor vanish. largest >= |x_ij|."""
+
+    largest: float
+
+    def __call__(self, block: Block) -> float:
+        X, scale = in_safe_range(block.X, self.largest)
+        return math.sqrt(float(row_squares(X).max(initial=0.0))) / scale
+
+
+def values_and_magnitude(X: NDArray[Any], w: Vector) -> tuple[Vector, float]:
+    """X w, by BLAS, and max |x_ij| of an array, in one read of the memory."""
+    values, largest = np.empty(X.shape[0]), 0.0
+    for rows in blocks(X):
+        part = X[rows].astype(np.float64, copy=False)
+        values[rows] = part @ w
+        largest = max(largest, largest_of(part))
+    return values, largest
+
+
+class Margins(NamedTuple):
+    """X w and max |x_ij| of dense rows."""
+
+    w: Vector
+
+    def __call__(self, block: Block) -> tuple[Vector, float]:
+        return values_and_magnitude(block.X, self.w)
+
+
+def combined(block: Block, weights: NDArray[Any]) -> Sum:
+    """sum_i weights_i x_i over a block, in the precision of the weights."""
+    summed, longest, count = np.zeros(block.X.shape[1], dtype=weights.dtype), 0, 0
+    for rows, part in row_blocks(block.X):
+        own, part = weights[rows], part.astype(weights.dtype, copy=False)
+        summed += part.T @ own if is_sparse(part) else np.einsum("ij,i->j", part, own)
+        longest, count = max(longest, part.shape[0]), count + 1
+    return Sum(summed, longest + count + 1)
+
+
+def values_of(X: Matrix | Table, w: NDArray[Any]) -> NDArray[Any]:
+    """X w."""
+    return row_by_row(Values(w), as_table(X))
+
+
+def sizes_of(X: Matrix | Table, w: Vector) -> Vector:
+    """|X| w."""
+    return row_by_row(Sizes(w), as_table(X))
+
+
+def lengths_of(X: Matrix | Table, largest: float) -> Vector:
+    """At least |x_i|; largest >= |x_ij|."""
+    return row_by_row(Lengths(largest), as_table(X))
+
+
+def combination(X: Matrix | Table, weights: NDArray[Any]) -> Sum:
+    """X' times the weights."""
+    table = as_table(X)
+    if table.n_blocks == 1:
+        return combined(table.block(0), weights)
+    return joined(parts_of(combined, table, weights), table.n_blocks)
+
+
+def longest_row(X: Matrix | Table) -> float:
+    """max |x_i|_2."""
+    table = as_table(X)
+    return max(parts_of(LongestRow(table.largest), table))
+
+
+def margins_of(table: Table, w: Vector) -> tuple[Vector, float]:
+    """X w and max |x_ij|, by BLAS where the table is dense."""
+    if table.is_sparse:
+        return values_of(table, w), table.largest
+    values, largest = zip(*parts_of(Margins(w), table), strict=True)
+    return values[0] if len(values) == 1 else np.concatenate(values), max(largest)
+
+
+def point_of(X: Matrix, weights: Vector) -> Vector:
+    """X' times the weights, of rows at hand, by BLAS: a point that they span."""
+    if is_sparse(X) or X.dtype == np.float64:
+        return np.asarray(X.T.astype(np.float64, copy=False) @ weights)
+    return values_and_magnitude(X.T, weights)[0]
