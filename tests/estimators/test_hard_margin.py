@@ -107,6 +107,19 @@ def test_the_dual_alone_predicts_the_same_labels():
     assert abs(svm.dual_coef_.sum()) < 1e-10 * np.abs(svm.dual_coef_).sum()
 
 
+@pytest.mark.parametrize("norm", ["l2", "l1"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_dual_variables_have_the_value_of_the_optimum(norm, fit_intercept):
+    """sum a_i is |w|^2 = 1 / margin^2 for l2, and |w|_1 = 1 / margin for l1; strong duality, whatever the bias."""
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(40, 3)), np.array([1.0, 2.0, -1.0])
+    y = np.where(X @ w > 0.0, 1, -1)
+    X += 0.5 * np.outer(y, w)
+    svm = HardMarginSVM(norm=norm, fit_intercept=fit_intercept).fit(X, y)
+    optimum = 1.0 / svm.margin_ if norm == "l1" else 1.0 / svm.margin_**2
+    assert np.isclose(np.abs(svm.dual_coef_).sum(), optimum, rtol=1e-6)
+
+
 def test_support_vectors_touch_the_street_and_agree_on_b():
     X, y = gaussians(500, 6, 0.1, seed=6)
     svm = HardMarginSVM().fit(X, y)

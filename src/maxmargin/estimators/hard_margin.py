@@ -155,12 +155,11 @@ def canonical_dual(answer: Answer) -> Vector:
 
 
 def hull_weights(certificate: Certificate, two: TwoClasses) -> tuple[Vector, Vector]:
-    """The weights above zero, which sum to one in each class if there is a bias; and the signs of their rows."""
+    """The weights above zero, which sum to one (with a bias: in each class); and the signs of their rows."""
     carrying = certificate.weights > 0.0
     weights, signs = certificate.weights[carrying], two.signs[np.searchsorted(two.rows, certificate.rows[carrying])]
-    if certificate.fit_intercept:
-        for side in (signs > 0, signs < 0):
-            weights = np.where(side, weights / max(float(weights[side].sum()), np.finfo(float).tiny), weights)
+    for group in (signs > 0, signs < 0) if certificate.fit_intercept else (signs != 0,):
+        weights = np.where(group, weights / max(float(weights[group].sum()), np.finfo(float).tiny), weights)
     return weights, signs
 
 
