@@ -31,11 +31,16 @@ FAMILIES = {
     "certificate kind": r"KernelSeparationCertificate|\"kernel separation\"|Kind\.KERNEL_SEPARATION",
     "table": r"csr_(matrix|array)|issparse|is_sparse|row_blocks|float_blocks|blocks_of|block_edges|spans\(",
 }
+# Lines that compute over all rows of a table, or cut them. (Products with a few rows at hand, such as a working set,
+# are none, nor are sweeps, which read a row and change w before the next.)
+TABLE = r"(?:X|part|block|rows|sizes|problem\.X)(?:\.astype\([^)]*\))?"
 PASSES = {
-    "X.w": r"(?:@|\.dot\()\s*(?:w|plane|direction|normal|normals|coef)\b|def values_of|def scores|def products",
-    "X'c": r"\.T\s*@|def combination|def add_rows|def transposed",
-    "blocks": r"def (?:\w*blocks\w*|spans|\w*edges\w*|slices\w*)\(",
+    "X.w": rf"[^\"]\b{TABLE} @ (?!\(|X\.T)|einsum\(\"ij,j->i\"|\] = dot\(rows, \w+(?:\[k\])?, w\)",
+    "X'c": rf"\b{TABLE}\.T(?:\.astype\([^)]*\))? @ (?!\(signs)|einsum\(\"ij,i->j\"|product\(.*\.T, "
+    r"|add\(rows, \w+\[k\], (?:c|weights)\[k\]",
+    "blocks": r"def (?:\w+_blocks|blocks(?:_of)?|spans|\w*edges\w*)\((?!self, loop)",
 }
+SIDES = {"the solvers": r"maxmargin\.solvers\.(?!kernel)", "the judge": r"maxmargin\.certificates\.(?!\w*kernel)"}
 # Names that Python itself, or its notebooks, give to methods that others call.
 OF_PYTHON = ("_asdict", "_getframe", "_make", "_replace", "_repr_html_")
 CHECKPOINTS = (
@@ -268,8 +273,11 @@ def read_off(source):
             for family, pattern in FAMILIES.items()
         },
         "passes": {
-            name: sorted(module for module, text in texts.items() if re.search(pattern, text))
+            (name, side): sorted(
+                module for module, text in texts.items() if re.match(room, module) and re.search(pattern, text)
+            )
             for name, pattern in PASSES.items()
+            for side, room in SIDES.items()
         },
         "checkpoints": {module: len(found) for module, found in lines.items() if found},
         "cycles": cycles_of(graph),
@@ -301,7 +309,8 @@ def main():
         )
         rows.append((f"on the way of {name}", told, ", ".join(steps["names"])))
     rows += [
-        (f"files that compute {name}", len(modules), ", ".join(modules)) for name, modules in found["passes"].items()
+        (f"files of {side} that compute {name}", len(modules), ", ".join(modules))
+        for (name, side), modules in found["passes"].items()
     ]
     kept = found["checkpoints"]
     rows.append(("lines for checkpoints, in algorithms", f"{sum(kept.values())} in {len(kept)} files", str(kept)))

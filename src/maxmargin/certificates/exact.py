@@ -42,9 +42,8 @@ from maxmargin.certificates.exact_linear_algebra import (
     present_columns,
     weighted_sum,
 )
-from maxmargin.certificates.passes import row_blocks
+from maxmargin.certificates.passes import product, rows_in_float64
 from maxmargin.data.matrix import is_sparse
-from maxmargin.data.table import as_table
 from maxmargin.data.threads import check_interrupt
 from maxmargin.problems.statement import Norm
 
@@ -297,23 +296,17 @@ def doubtful_rows(
     gamma = n * ROUNDING / (1 - n * ROUNDING)
     normal, offset = w.astype(np.float64), 0.0 if b is None else float(b)
     moved = np.zeros(X.shape[1] + 1) if drift is None else drift
-    for start, block in blocks_in_float64(X):
+    for start, block in rows_in_float64(X):
         with np.errstate(all="ignore"):  # overflow makes the error infinite or NaN, and the row doubtful
             sizes = abs(block)
             largest = float((sizes.data if is_sparse(sizes) else sizes).max(initial=0.0))
-            value = signs[start : start + block.shape[0]] * (block @ normal + offset)
-            size = sizes @ abs(normal) + abs(offset)
+            value = signs[start : start + block.shape[0]] * (product(block, normal) + offset)
+            size = product(sizes, abs(normal)) + abs(offset)
             tiny = n * 2.0**-1020 * (1 + abs(normal).max(initial=0.0) + moved.max()) * (1 + largest)
-            error = 1.01 * (gamma * size + sizes @ moved[:-1] + moved[-1]) + tiny
+            error = 1.01 * (gamma * size + product(sizes, moved[:-1]) + moved[-1]) + tiny
             error += 4 * ROUNDING * (abs(value) + abs(level))  # value - level is rounded as well
             clear = value - level > error
         yield start + np.flatnonzero(~clear)
-
-
-def blocks_in_float64(X: Rows) -> Iterator[tuple[int, Any]]:
-    """The rows of a whole table, some at a time, and where they start."""
-    for block in as_table(X).blocks():
-        yield from ((block.start + rows.start, part) for rows, part in row_blocks(block.X))
 
 
 def first_row_below(

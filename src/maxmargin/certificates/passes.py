@@ -100,6 +100,12 @@ def row_blocks(X: Matrix) -> Iterator[tuple[slice, Matrix]]:
         start = stop
 
 
+def rows_in_float64(X: Matrix | Table) -> Iterator[tuple[int, Matrix]]:
+    """All rows of a table, some at a time, and where they start."""
+    for block in as_table(X).blocks():
+        yield from ((block.start + rows.start, part) for rows, part in row_blocks(block.X))
+
+
 def product(part: Any, w: NDArray[Any]) -> NDArray[Any]:
     part = part.astype(w.dtype, copy=False)
     return np.asarray(part @ w if is_sparse(part) else np.einsum("ij,j->i", part, w))

@@ -1,8 +1,9 @@
 """The solvers' passes over the rows, compiled, on every core that this process may use.
 
-    values_of      X w                            each entry from its own row
-    combination    X' c                           a number for each row
-    RowPasses      over chosen rows k:
+    values_of              X w                    each entry from its own row
+    combination            X' c                   a number for each row
+    products_of_columns    X' D X and X' D y      by BLAS
+    RowPasses              over chosen rows k:
       combine        sum_k c_k x_k                one read of the rows
       curve          sum_k c_k (x_k . v) x_k      one read: a row is still in the cache when it is added
       squares        sum_k c_k x_k^2              by column
@@ -29,7 +30,7 @@ from maxmargin.data.executor import Part, join, parts_of, row_by_row
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.rows import add, dot, rows_of
 from maxmargin.data.table import Block, Table
-from maxmargin.data.threads import Threads, block_edges, cores
+from maxmargin.data.threads import Threads, block_edges, check_interrupt, cores
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_products, padded
 
 Chosen = NDArray[np.intp]
@@ -38,6 +39,7 @@ Square = NDArray[np.float64]
 WORTH_A_THREAD = 500_000  # numbers to read: below this, starting a thread costs more than it saves
 ROWS = 4096  # of a dense table at a time
 PRODUCTS_PER_CHECK = 1_000_000_000
+PRODUCTS, SPARSE_PRODUCTS = 200_000_000, 20_000_000  # of numbers by BLAS, between two checks of the clock
 
 
 @njit
@@ -148,6 +150,26 @@ def combination(X: Matrix, weights: Vector) -> Vector:
     for start in range(0, len(X), ROWS):
         total += X[start : start + ROWS].T.astype(np.float64, copy=False) @ weights[start : start + ROWS]
     return total
+
+
+def products_of_columns(X: Matrix, s: Vector, y: Vector, centre: Vector) -> tuple[Square, Vector]:
+    """sum_i s_i (x_i - centre)(x_i - centre)' and sum_i s_i y_i x_i, by BLAS; CSR rows have no centre."""
+    n, d = X.shape
+    matrix, right = np.zeros((d, d)), np.zeros(d)
+    rows_at_once = max(1, PRODUCTS // (d * d + 1))
+    if is_sparse(X):
+        rows_at_once = max(1, int(SPARSE_PRODUCTS / max(1.0, (X.nnz / max(1, n)) ** 2)))
+    for start in range(0, n, rows_at_once):
+        check_interrupt()
+        some = slice(start, min(n, start + rows_at_once))
+        rows = X[some].astype(np.float64, copy=False)
+        right += rows.T @ (s[some] * y[some])
+        if is_sparse(rows):
+            matrix += (rows.T @ rows.multiply(s[some, None]).tocsr()).toarray()
+        else:
+            rows = rows - centre
+            matrix += rows.T @ (s[some, None] * rows)
+    return matrix, right
 
 
 class RowPasses:

@@ -31,6 +31,7 @@ import numpy as np
 from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
 from maxmargin.problems.protocol import Anew, Iterate, Iterates, Options
 from maxmargin.problems.statement import Norm, Separation, SoftMargin
+from maxmargin.solvers.passes import values_of
 
 PRECISION = 1e-10
 TOLERANCES = ("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_infeas_abs", "tol_infeas_rel")
@@ -141,7 +142,7 @@ def soft_reference(problem: SoftMargin, *, tol: float) -> Iterates:
 
 def bias_from_support(problem: Separation, w: Vector, a: Vector) -> float:
     """The mean of y_i - w.x_i over the support vectors, each as heavy as its weight."""
-    return float(np.average(problem.signs - problem.X @ w, weights=np.maximum(a, 0.0)))
+    return float(np.average(problem.signs - values_of(problem.X, w), weights=np.maximum(a, 0.0)))
 
 
 def power_of_two_for(X: Matrix) -> float:

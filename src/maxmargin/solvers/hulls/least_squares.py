@@ -22,11 +22,10 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 from maxmargin.data.matrix import Vector, is_sparse, row_squares
 from maxmargin.data.threads import check_interrupt
 from maxmargin.problems.statement import Separation
-from maxmargin.solvers.passes import combination, values_of
+from maxmargin.solvers.passes import combination, products_of_columns, values_of
 
 FEW_COLUMNS = 2000
 PENALTY = 1e-6
-PRODUCTS, SPARSE_PRODUCTS = 200_000_000, 20_000_000  # of numbers, between two checks of the clock
 MOST_STEPS = 2000
 PRECISION = 1e-10  # of LSQR
 
@@ -45,26 +44,11 @@ def least_squares_plane(problem: Separation, weights: Vector | None) -> tuple[Ve
 
 
 def by_normal_equations(problem: Separation, s: Vector, mean: Vector, penalty: float) -> Vector:
-    X, n, d = problem.X, problem.n_rows, problem.n_columns
-    matrix, right = np.zeros((d, d)), np.zeros(d)
-    rows_at_once = max(1, PRODUCTS // (d * d + 1))
-    if is_sparse(X):
-        rows_at_once = max(1, int(SPARSE_PRODUCTS / max(1.0, (X.nnz / max(1, n)) ** 2)))
-    for start in range(0, n, rows_at_once):
-        check_interrupt()
-        some = slice(start, min(n, start + rows_at_once))
-        rows = X[some].astype(np.float64, copy=False)
-        right += rows.T @ (s[some] * problem.signs[some])
-        if is_sparse(rows):
-            scaled = rows.multiply(s[some, None]).tocsr()
-            matrix += (rows.T @ scaled).toarray()
-        else:
-            rows = rows - mean
-            matrix += rows.T @ (s[some, None] * rows)
+    matrix, right = products_of_columns(problem.X, s, problem.signs, mean)
     right -= float(s @ problem.signs) * mean
-    if is_sparse(X):  # the rows were not moved: sum s x x' - (sum s) m m'
+    if is_sparse(problem.X):  # the rows were not moved: sum s x x' - (sum s) m m'
         matrix -= s.sum() * np.outer(mean, mean)
-    matrix[np.diag_indices(d)] += penalty
+    matrix[np.diag_indices(problem.n_columns)] += penalty
     check_interrupt()
     return np.asarray(scipy.linalg.solve(matrix, right, assume_a="pos"))
 
