@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from maxmargin.certificates.verify import Verification
     from maxmargin.estimators.audit import audit
     from maxmargin.estimators.audit_result import Audit
+    from maxmargin.estimators.certify import CertifiedPlane, certify
     from maxmargin.estimators.coming_from import from_scikit_learn
     from maxmargin.estimators.hard_margin import HardMarginSVM
     from maxmargin.estimators.kernel import KernelSVM
@@ -51,6 +52,7 @@ __all__ = [
     "Audit",
     "C_from",
     "Certificate",
+    "CertifiedPlane",
     "ConvergenceDisplay",
     "HardMarginSVM",
     "HullDisplay",
@@ -81,6 +83,7 @@ __all__ = [
     "Verification",
     "Winnow",
     "audit",
+    "certify",
     "from_scikit_learn",
     "load",
     "logistic",
@@ -99,6 +102,7 @@ _HOMES = {
     "Audit": "estimators.audit_result",
     "C_from": "problems.scalings",
     "Certificate": "certificates.certificate",
+    "CertifiedPlane": "estimators.certify",
     "ConvergenceDisplay": "plots.convergence",
     "HardMarginSVM": "estimators.hard_margin",
     "HullDisplay": "plots.hull",
@@ -129,6 +133,7 @@ _HOMES = {
     "Verification": "certificates.verify",
     "Winnow": "estimators.winnow",
     "audit": "estimators.audit",
+    "certify": "estimators.certify",
     "from_scikit_learn": "estimators.coming_from",
     "load": "persistence.model_file",
     "logistic": "estimators.probability",
