@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from maxmargin.estimators.path import MarginPath, path
     from maxmargin.estimators.perceptrons import MarginPerceptron, Perceptron
     from maxmargin.estimators.probability import logistic, symmetric_logistic
+    from maxmargin.estimators.robustness import Robustness, robustness
     from maxmargin.estimators.separability import separability
     from maxmargin.estimators.stochastic import StochasticSVM
     from maxmargin.estimators.winnow import Winnow
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from maxmargin.plots.hull import HullDisplay
     from maxmargin.plots.loss import LossDisplay
     from maxmargin.plots.regularization_path import PathDisplay
+    from maxmargin.plots.robustness import RobustnessDisplay
     from maxmargin.plots.run import TraceDisplay
     from maxmargin.plots.street import StreetDisplay
     from maxmargin.problems.scalings import C_from, loss_factor_from, norm_factor_from
@@ -72,6 +74,8 @@ __all__ = [
     "NotSeparableError",
     "PathDisplay",
     "Perceptron",
+    "Robustness",
+    "RobustnessDisplay",
     "SoftMarginCertificate",
     "SoftVerdict",
     "StochasticSVM",
@@ -92,6 +96,7 @@ __all__ = [
     "norm_factor_from",
     "path",
     "read_table",
+    "robustness",
     "save",
     "separability",
     "symmetric_logistic",
@@ -122,6 +127,8 @@ _HOMES = {
     "NotSeparableError": "estimators.no_plane",
     "PathDisplay": "plots.regularization_path",
     "Perceptron": "estimators.perceptrons",
+    "Robustness": "estimators.robustness",
+    "RobustnessDisplay": "plots.robustness",
     "SoftMarginCertificate": "certificates.soft_margin",
     "SoftVerdict": "certificates.soft_margin",
     "StochasticSVM": "estimators.stochastic",
@@ -142,6 +149,7 @@ _HOMES = {
     "norm_factor_from": "problems.scalings",
     "path": "estimators.path",
     "read_table": "reading.read",
+    "robustness": "estimators.robustness",
     "save": "persistence.model_file",
     "separability": "estimators.separability",
     "symmetric_logistic": "estimators.probability",
