@@ -53,7 +53,7 @@ def test_two_classes_are_exact(model, norm):
     X, y = NOISY
     model.fit(X, y)
     found = robustness(model, X, y, norm=norm)
-    w = model.coef_[0]
+    w = np.ravel(model.coef_)
     size = np.linalg.norm(w) if norm == "l2" else np.abs(w).sum()
     assert found.is_exact
     assert found.distances == pytest.approx(y * model.decision_function(X) / size, rel=1e-9)
