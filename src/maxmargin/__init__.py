@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from maxmargin.estimators.hard_margin import HardMarginSVM
     from maxmargin.estimators.kernel import KernelSVM
     from maxmargin.estimators.kernel_perceptron import KernelPerceptron
+    from maxmargin.estimators.leave_one_out import LeaveOneOut, leave_one_out
     from maxmargin.estimators.linear import LinearSVM
     from maxmargin.estimators.linear_cv import LinearSVMCV
     from maxmargin.estimators.no_plane import NotSeparableError, UndecidedError
@@ -64,6 +65,7 @@ __all__ = [
     "KernelSVM",
     "KernelSeparationCertificate",
     "KernelVerdict",
+    "LeaveOneOut",
     "LinearSVM",
     "LinearSVMCV",
     "LossDisplay",
@@ -89,6 +91,7 @@ __all__ = [
     "audit",
     "certify",
     "from_scikit_learn",
+    "leave_one_out",
     "load",
     "logistic",
     "loss_factor_from",
@@ -117,6 +120,7 @@ _HOMES = {
     "KernelSVM": "estimators.kernel",
     "KernelSeparationCertificate": "certificates.kernel_separation",
     "KernelVerdict": "certificates.kernel_margin",
+    "LeaveOneOut": "estimators.leave_one_out",
     "LinearSVM": "estimators.linear",
     "LinearSVMCV": "estimators.linear_cv",
     "LossDisplay": "plots.loss",
@@ -142,6 +146,7 @@ _HOMES = {
     "audit": "estimators.audit",
     "certify": "estimators.certify",
     "from_scikit_learn": "estimators.coming_from",
+    "leave_one_out": "estimators.leave_one_out",
     "load": "persistence.model_file",
     "logistic": "estimators.probability",
     "loss_factor_from": "problems.scalings",
