@@ -22,6 +22,7 @@ from maxmargin.data.labels import Labels, check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector, check_table
 from maxmargin.estimators.convergence import End, Ending, warn_of
 from maxmargin.estimators.declarations import CLASS_WEIGHT
+from maxmargin.estimators.geometry import RowsAndPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import plane_values
 from maxmargin.estimators.seen import seen_by
@@ -40,7 +41,7 @@ class Table(NamedTuple):
     begun: float | None = None
 
 
-class MarginClassifier(ClassifierMixin, BaseEstimator):
+class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
     """A classifier whose every fit ends with a certificate.
 
     A subclass declares its parameters, each once, and has rules for those that can be at odds with each other: a
