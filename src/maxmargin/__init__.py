@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from maxmargin.certificates.verify import Verification
     from maxmargin.estimators.audit import audit
     from maxmargin.estimators.audit_result import Audit
-    from maxmargin.estimators.certify import CertifiedPlane, certify
+    from maxmargin.estimators.certified_plane import CertifiedPlane
+    from maxmargin.estimators.certify import certify
     from maxmargin.estimators.coming_from import from_scikit_learn
     from maxmargin.estimators.hard_margin import HardMarginSVM
     from maxmargin.estimators.kernel import KernelSVM
@@ -110,7 +111,7 @@ _HOMES = {
     "Audit": "estimators.audit_result",
     "C_from": "problems.scalings",
     "Certificate": "certificates.certificate",
-    "CertifiedPlane": "estimators.certify",
+    "CertifiedPlane": "estimators.certified_plane",
     "ConvergenceDisplay": "plots.convergence",
     "HardMarginSVM": "estimators.hard_margin",
     "HullDisplay": "plots.hull",
