@@ -1,5 +1,6 @@
 """`robustness`: no perturbation within the distance changes a prediction, and for planes one just beyond it does."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -88,6 +89,21 @@ def test_bounds_hold_in_fractions(w, b, rows):
         if value > 0:
             assert math.isinf(far) or Fraction(float(far)) ** 2 * square >= value**2
             assert math.isinf(far1) or Fraction(float(far1)) * total >= value
+
+
+def test_what_cancels_is_not_believed():
+    """1e16 + 3 - 1e16 is 4 in some orders of addition: the true distance is 3 / sqrt(3)."""
+    model = HardMarginSVM().fit([[0.0] * 3, [1.0] * 3], [0, 1])
+    model.coef_, model.intercept_ = np.ones((1, 3)), np.zeros(1)
+    for row in itertools.permutations([1e16, 3.0, -1e16]):
+        found = robustness(model, [row], [1])
+        assert found.distances[0] <= math.sqrt(3.0) <= found.farthest[0]
+    rows, labels, true = np.array([[0.0], [1.0], [3.0], [4.0]]) + 1e15, [0, 0, 1, 1], np.array([2.0, 1.0, 1.0, 2.0])
+    found = robustness(
+        make_pipeline(StandardScaler(with_std=False), LinearSVM(tol=1e-9)).fit(rows, labels), rows, labels
+    )
+    assert np.all(found.distances <= true * (1.0 + 1e-4))
+    assert np.all(found.farthest >= true * (1.0 - 1e-4))
 
 
 @pytest.mark.parametrize("norm", NORMS)
