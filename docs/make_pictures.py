@@ -26,6 +26,7 @@ from maxmargin import (
     LossDisplay,
     PathDisplay,
     Perceptron,
+    RobustnessDisplay,
     StreetDisplay,
     TraceDisplay,
     separability,
@@ -44,6 +45,7 @@ def main():
     draw_loss_and_conditions("pictures/loss_and_conditions.png")
     draw_path("pictures/path.png")
     draw_convergence("pictures/convergence.png")
+    draw_robustness("pictures/robustness.png")
     draw_run("pictures/run.png", "pictures/bound.png")
 
 
@@ -91,6 +93,12 @@ def draw_path(name):
 def draw_convergence(name):
     X, y = synthetic.overlapping(5000, distance=3.0, seed=3)
     write(ConvergenceDisplay.from_estimator(LinearSVM(tol=1e-8), X, y).figure_, name)
+
+
+def draw_robustness(name):
+    X, y, _ = synthetic.street(60, seed=10)
+    models = {"the widest street": HardMarginSVM().fit(X, y), "a perceptron": Perceptron().fit(X, y)}
+    write(RobustnessDisplay.from_estimator(models, X, y).figure_, name)
 
 
 def draw_run(run_name, bound_name):

@@ -11,10 +11,14 @@ from maxmargin.certificates.soft_margin import SoftVerdict as SoftVerdict
 from maxmargin.certificates.verify import Verification as Verification
 from maxmargin.estimators.audit import audit as audit
 from maxmargin.estimators.audit_result import Audit as Audit
+from maxmargin.estimators.certified_plane import CertifiedPlane as CertifiedPlane
+from maxmargin.estimators.certify import certify as certify
 from maxmargin.estimators.coming_from import from_scikit_learn as from_scikit_learn
 from maxmargin.estimators.hard_margin import HardMarginSVM as HardMarginSVM
 from maxmargin.estimators.kernel import KernelSVM as KernelSVM
 from maxmargin.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
+from maxmargin.estimators.leave_one_out import LeaveOneOut as LeaveOneOut
+from maxmargin.estimators.leave_one_out import leave_one_out as leave_one_out
 from maxmargin.estimators.linear import LinearSVM as LinearSVM
 from maxmargin.estimators.linear_cv import LinearSVMCV as LinearSVMCV
 from maxmargin.estimators.no_plane import NotSeparableError as NotSeparableError
@@ -25,6 +29,8 @@ from maxmargin.estimators.perceptrons import MarginPerceptron as MarginPerceptro
 from maxmargin.estimators.perceptrons import Perceptron as Perceptron
 from maxmargin.estimators.probability import logistic as logistic
 from maxmargin.estimators.probability import symmetric_logistic as symmetric_logistic
+from maxmargin.estimators.robustness import Robustness as Robustness
+from maxmargin.estimators.robustness import robustness as robustness
 from maxmargin.estimators.separability import separability as separability
 from maxmargin.estimators.stochastic import StochasticSVM as StochasticSVM
 from maxmargin.estimators.winnow import Winnow as Winnow
@@ -35,8 +41,10 @@ from maxmargin.persistence.model_file import save as save
 from maxmargin.plots.conditions import KKTDisplay as KKTDisplay
 from maxmargin.plots.convergence import ConvergenceDisplay as ConvergenceDisplay
 from maxmargin.plots.hull import HullDisplay as HullDisplay
+from maxmargin.plots.lagrangian import LagrangianDisplay as LagrangianDisplay
 from maxmargin.plots.loss import LossDisplay as LossDisplay
 from maxmargin.plots.regularization_path import PathDisplay as PathDisplay
+from maxmargin.plots.robustness import RobustnessDisplay as RobustnessDisplay
 from maxmargin.plots.run import TraceDisplay as TraceDisplay
 from maxmargin.plots.street import StreetDisplay as StreetDisplay
 from maxmargin.problems.scalings import C_from as C_from
@@ -45,5 +53,13 @@ from maxmargin.problems.scalings import norm_factor_from as norm_factor_from
 from maxmargin.problems.trace import Trace as Trace
 from maxmargin.reading.read import read_table as read_table
 from maxmargin.reading.svmlight_writer import write_svmlight as write_svmlight
+from maxmargin.teaching.catalogue import exercise as exercise
+from maxmargin.teaching.catalogue import exercises as exercises
+from maxmargin.teaching.dual_answer import DualAnswer as DualAnswer
+from maxmargin.teaching.dual_answer import from_dual as from_dual
+from maxmargin.teaching.exercise import Exercise as Exercise
+from maxmargin.teaching.grade import Grade as Grade
+from maxmargin.teaching.lagrange import ConstrainedParabola as ConstrainedParabola
+from maxmargin.teaching.program import program as program
 
 __version__: str

@@ -68,7 +68,7 @@ def test_without_a_bias_nothing_is_noted():
     X, y = TWO
     answer = audit(exact_linear_svc(fit_intercept=False).fit(X, y), X, y)
     assert answer.notes == ()
-    assert "no bias" in answer.report()
+    assert "squared hinge, C = 1, no bias" in answer.report()
     assert answer.excess < 2e-5
 
 

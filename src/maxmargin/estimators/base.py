@@ -25,6 +25,7 @@ from maxmargin.data.table import Table as Blocks
 from maxmargin.data.table import as_table, checked_table, matrix_of
 from maxmargin.estimators.convergence import End, Ending, warn_of
 from maxmargin.estimators.declarations import CLASS_WEIGHT
+from maxmargin.estimators.geometry import RowsAndPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import PlaneValues
 from maxmargin.estimators.seen import seen_by
@@ -43,7 +44,7 @@ class Table(NamedTuple):
     begun: float | None = None
 
 
-class MarginClassifier(ClassifierMixin, BaseEstimator):
+class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
     """A classifier whose every fit ends with a certificate.
 
     A subclass declares its parameters, each once, and has rules for those that can be at odds with each other: a

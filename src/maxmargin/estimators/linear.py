@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
@@ -28,13 +27,6 @@ from maxmargin.problems.statement import SignedRows
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.soft_margin import SoftQuestion, solve_soft_margin
-
-
-class Violations(NamedTuple):
-    """Rows that pay: `inside` the street but on their side (0 < xi <= 1), and `mistakes` beyond the plane (xi > 1)."""
-
-    inside: NDArray[np.intp]
-    mistakes: NDArray[np.intp]
 
 
 class Start(NamedTuple):
@@ -267,31 +259,6 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         self.class_weight_ = np.array([weights.get(plain(label), 1.0) for label in classes])
         self.solver_ = single([answer.iterate.solver or "none needed" for answer in answers])
 
-    def slack(self, X: Any, y: Any) -> NDArray[np.float64]:
-        """xi_i = max(0, 1 - y_i (w.x_i + b)) of each row; of many classes, one column for each plane.
-
-        With one versus one, a row of a third class has no slack (NaN) against the plane between two others.
-        """
-        check_is_fitted(self, "coef_")
-        values = self.values_of_planes(X)
-        y = np.asarray(y)
-        known = np.isin(y, self.classes_)
-        if y.shape != (len(values),) or not np.all(known):
-            what = f"the shape {y.shape}" if y.shape != (len(values),) else f"the label {plain(y[~known][0])!r}"
-            raise ValueError(f"y has {what}; it must hold one of {self.classes_.tolist()} for each row of X")
-        signs = np.stack([plane_signs(part, y) for part in self._parts()], axis=1)
-        slack = np.maximum(0.0, 1.0 - signs * values)
-        return slack[:, 0] if slack.shape[1] == 1 else slack
-
-    def violations(self, X: Any, y: Any) -> Any:
-        """The rows inside the street (0 < xi <= 1) and beyond the plane (xi > 1); a list of these for many planes."""
-        slack = self.slack(X, y)
-        columns = slack[:, None] if slack.ndim == 1 else slack
-        return single([Violations(np.flatnonzero((xi > 0) & (xi <= 1)), np.flatnonzero(xi > 1)) for xi in columns.T])
-
-    def _parts(self) -> list[Any]:
-        return [self.certificate_] if len(self.coef_) == 1 else list(self.certificate_)
-
 
 class Callbacks:
     """Tells scikit-learn's callbacks of each round; True when one of them asks to stop."""
@@ -318,10 +285,3 @@ class Callbacks:
             "classes_": self.classes,
             "_strategy": Strategy(self.estimator.multi_class),
         }
-
-
-def plane_signs(certificate: Any, y: NDArray[Any]) -> Vector:
-    """+1 and -1 of the two sides, NaN of a label that is on neither."""
-    plus = y == certificate.positive
-    minus = ~plus if certificate.negative is None else y == certificate.negative
-    return np.where(plus, 1.0, np.where(minus, -1.0, np.nan))
