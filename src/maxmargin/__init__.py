@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from maxmargin.plots.conditions import KKTDisplay
     from maxmargin.plots.convergence import ConvergenceDisplay
     from maxmargin.plots.hull import HullDisplay
+    from maxmargin.plots.lagrangian import LagrangianDisplay
     from maxmargin.plots.loss import LossDisplay
     from maxmargin.plots.regularization_path import PathDisplay
     from maxmargin.plots.run import TraceDisplay
@@ -46,12 +47,22 @@ if TYPE_CHECKING:
     from maxmargin.problems.trace import Trace
     from maxmargin.reading.read import read_table
     from maxmargin.reading.svmlight_writer import write_svmlight
+    from maxmargin.teaching.catalogue import exercise, exercises
+    from maxmargin.teaching.dual_answer import DualAnswer, from_dual
+    from maxmargin.teaching.exercise import Exercise
+    from maxmargin.teaching.grade import Grade
+    from maxmargin.teaching.lagrange import ConstrainedParabola
+    from maxmargin.teaching.program import program
 
 __all__ = [
     "Audit",
     "C_from",
     "Certificate",
+    "ConstrainedParabola",
     "ConvergenceDisplay",
+    "DualAnswer",
+    "Exercise",
+    "Grade",
     "HardMarginSVM",
     "HullDisplay",
     "KKTDisplay",
@@ -60,6 +71,7 @@ __all__ = [
     "KernelSVM",
     "KernelSeparationCertificate",
     "KernelVerdict",
+    "LagrangianDisplay",
     "LinearSVM",
     "LinearSVMCV",
     "LossDisplay",
@@ -81,6 +93,9 @@ __all__ = [
     "Verification",
     "Winnow",
     "audit",
+    "exercise",
+    "exercises",
+    "from_dual",
     "from_scikit_learn",
     "load",
     "logistic",
@@ -88,6 +103,7 @@ __all__ = [
     "model_info",
     "norm_factor_from",
     "path",
+    "program",
     "read_table",
     "save",
     "separability",
@@ -99,7 +115,11 @@ _HOMES = {
     "Audit": "estimators.audit_result",
     "C_from": "problems.scalings",
     "Certificate": "certificates.certificate",
+    "ConstrainedParabola": "teaching.lagrange",
     "ConvergenceDisplay": "plots.convergence",
+    "DualAnswer": "teaching.dual_answer",
+    "Exercise": "teaching.exercise",
+    "Grade": "teaching.grade",
     "HardMarginSVM": "estimators.hard_margin",
     "HullDisplay": "plots.hull",
     "KKTDisplay": "plots.conditions",
@@ -108,6 +128,7 @@ _HOMES = {
     "KernelSVM": "estimators.kernel",
     "KernelSeparationCertificate": "certificates.kernel_separation",
     "KernelVerdict": "certificates.kernel_margin",
+    "LagrangianDisplay": "plots.lagrangian",
     "LinearSVM": "estimators.linear",
     "LinearSVMCV": "estimators.linear_cv",
     "LossDisplay": "plots.loss",
@@ -129,6 +150,9 @@ _HOMES = {
     "Verification": "certificates.verify",
     "Winnow": "estimators.winnow",
     "audit": "estimators.audit",
+    "exercise": "teaching.catalogue",
+    "exercises": "teaching.catalogue",
+    "from_dual": "teaching.dual_answer",
     "from_scikit_learn": "estimators.coming_from",
     "load": "persistence.model_file",
     "logistic": "estimators.probability",
@@ -136,6 +160,7 @@ _HOMES = {
     "model_info": "persistence.model_file",
     "norm_factor_from": "problems.scalings",
     "path": "estimators.path",
+    "program": "teaching.program",
     "read_table": "reading.read",
     "save": "persistence.model_file",
     "separability": "estimators.separability",
