@@ -35,6 +35,7 @@ def own_registries():
         "docs/models.md",
         "docs/pictures.md",
         "docs/probabilities.md",
+        "docs/teaching.md",
     ],
 )
 @pytest.mark.usefixtures("own_registries")

@@ -25,6 +25,7 @@ from maxmargin.problems.losses import HINGE, Loss, loss_named
 from maxmargin.teaching.lagrange import Bounds, Saddle
 
 ON_THE_EDGE = 1e-7  # a row that misses less is on its edge
+FAR = 0.05  # of P: bounds that are further apart belong to no saddle
 HARD = Loss("hard_margin", math.inf, 0.0)
 
 
@@ -166,7 +167,10 @@ def margin_line(
             raise ValueError("the start is the plane of the fit: that is no line")
     a = feasible(found, signs, a)
     first, last = (signs * (value + b) for value, b in ends)
-    return MarginLine(first, last - first, squares, a, costs, loss, square_of(found, signs, a, ours))
+    line = MarginLine(first, last - first, squares, a, costs, loss, square_of(found, signs, a, ours))
+    if not line.bounds(1.0, 1.0).gap <= FAR * float(line.curve(1.0)):
+        raise ValueError("this fit is not near enough to the optimum to show its saddle: fit it to a smaller tol")
+    return line
 
 
 def loss_of(found: Plane, is_soft: bool) -> Loss:

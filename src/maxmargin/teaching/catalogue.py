@@ -26,6 +26,22 @@ def exercises() -> tuple[Entry, ...]:
     >>> for entry in exercises():
     ...     print(f"{entry.number:2} {entry.name:18} {entry.title}")
      1 separate           A plane between two classes
+     2 distance           Distances, and the canonical form
+     3 lifting            Lifted rows, and two margins
+     4 perceptron         A run of the perceptron by hand
+     5 winnow             A run of Winnow by hand
+     6 mistake bound      A bound for the mistakes of the perceptron
+     7 margin perceptron  Violations of a guessed margin
+     8 halving            Guesses of the margin, halved
+     9 widest street      The widest street
+    10 multipliers        The multipliers of the widest street
+    11 one column         The widest street in the largest-coordinate distance
+    12 slack              Slack, margin violations and mistakes
+    13 spellings          One problem, three spellings
+    14 soft margin        Multipliers of a soft margin
+    15 xor                A kernel expansion of XOR
+    16 one variable       A multiplier on one variable
+    17 no plane           A witness that no plane exists
     """
     return tuple(ENTRIES.values())
 
@@ -47,6 +63,16 @@ def exercise(which: Any, seed: int = 0) -> Exercise:
     --------
     >>> from maxmargin import exercise
     >>> task = exercise("no plane")
+    >>> task.X.tolist()
+    [[-1.0, 1.0], [-1.0, 0.0], [-6.0, -4.0], [1.0, 0.0], [-3.0, 1.0], [-3.0, 4.0]]
+    >>> print(task.check([1, 1, 0, 0, 0, 1]))
+    Not yet.
+      balance: sum l y = 1, not 0: both points of the hulls need the same weight.
+      common point: sum l y x = (-3, 3), not 0: column 0 is -3 off.
+      rows: no weights of the rows 0, 1, 5 alone can do it: a plane separates these.
+      proven: no plane has a margin above 0.707107.
+    >>> task.check([3, 3, 0, 0, 1, 1]).right
+    True
     """
     known = exercises()
     try:

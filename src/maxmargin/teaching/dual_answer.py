@@ -79,7 +79,7 @@ def from_dual(estimator: Any, X: Any, y: Any, rows: Any = None, *, sample_weight
     >>> X, y = [[0, 0], [0, 2], [3, 0], [5, 1]], [-1, -1, 1, 1]
     >>> answer = from_dual(HardMarginSVM().fit(X, y), X, y)
     >>> print(answer)
-    3 free support vectors say b = -1, 0.0e+00 apart at most. From the dual alone, 4 of 4 labels are those of the plane.
+    2 free support vectors say b = -1, ... apart at most. From the dual alone, 4 of 4 labels are those of the plane.
     """
     if not hasattr(estimator, "dual_coef_") or not hasattr(estimator, "certificate_"):
         raise ValueError(f"{type(estimator).__name__} has no multipliers: fit a HardMarginSVM, LinearSVM or KernelSVM")

@@ -20,7 +20,7 @@ from maxmargin.data.synthetic import xor
 from maxmargin.problems.kernels import Kernel, KernelName
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin
-from maxmargin.teaching.answers import NEAR, Field, number, without_dust
+from maxmargin.teaching.answers import GAP, NEAR, Field, number, without_dust
 from maxmargin.teaching.exercise import Task, Variant, register
 from maxmargin.teaching.grade import Failure, Grade, graded
 
@@ -58,7 +58,7 @@ def xor_expansion(variant: Variant) -> Task:
         if found.upper < math.inf:
             between = f"between {rounded_down(lower)} and {rounded_up(upper)}"
             proven.append(f"your f separates the four corners; the best margin is {between}.")
-        if not failures and not proves_gap(found.lower, found.upper, 10.0 * NEAR):
+        if not failures and not proves_gap(found.lower, found.upper, GAP):
             beyond = int(np.argmax(a * (functional - 1.0)))
             sentence = f"row {beyond}: a = {number(a[beyond])} and y f(x) = {number(functional[beyond])}"
             failures.append(Failure("complementary slackness", f"{sentence}; a wider street exists.", beyond))

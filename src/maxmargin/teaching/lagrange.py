@@ -72,8 +72,8 @@ class ConstrainedParabola:
     Saddle(x=5.0, a=1.0, value=1.0)
     >>> ConstrainedParabola(0.2, -1, 1, c=-3).saddle              # the lowest point is allowed: it costs nothing
     Saddle(x=2.5, a=0.0, value=-0.25)
-    >>> problem.bounds(x=6, a=0.5)                                # any point and any price: weak duality
-    Bounds(lower=0.6875, upper=2.2)
+    >>> problem.bounds(x=6.5, a=0.5)                              # any point and any price: weak duality
+    Bounds(lower=0.6875, upper=2.95)
     >>> problem.conditions(x=5, a=0)                              # at the right point, for the wrong price
     Conditions(stationarity=1.0, primal=0.0, dual=0.0, slackness=0.0)
     """

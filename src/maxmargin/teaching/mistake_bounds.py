@@ -32,9 +32,9 @@ def mistake_bound(variant: Variant) -> Task:
         if not u.all():
             continue
         X, y = lattice_rows(random, u, 6)
-        turns = [np.array([np.cos(angle), np.sin(angle)]) for angle in np.linspace(0.0, 2.0 * np.pi, 721)]
-        best = min(novikov(X, y, turn, 0.0, False, 0).bound for turn in turns)
-        most = int(np.ceil(1.1 * best))
+        angles = np.linspace(0.0, 2.0 * np.pi, 721)
+        widest = np.max(np.min(y[:, None] * (X @ [np.cos(angles), np.sin(angles)]), axis=0))
+        most = math.ceil(1.1 * (longest_row(X) / widest) ** 2)
         if most < novikov(X, y, u.astype(np.float64), 0.0, False, 0).bound < np.inf:
             break
 
@@ -131,12 +131,12 @@ def halving(variant: Variant) -> Task:
         if len(guesses) > 1 and guesses[-2] <= plane.value:
             sentence = f"the run with {number(guesses[-2])} must have ended: {nearest}."
             failures.append(Failure("last guess", sentence, plane.row))
-        budget = float(np.sum(12.0 * (radius / guesses) ** 2)) if len(guesses) and np.all(guesses > 0.0) else np.inf
-        if not failures and differs(updates, budget):
-            sentence = f"12 R^2 / G^2 updates for each of the {len(guesses)} guesses do not make {number(updates)}."
-            failures.append(Failure("updates", sentence))
         if failures:
             return graded(failures)
+        budget = float(np.sum(12.0 * (radius / guesses) ** 2))
+        if differs(updates, budget):
+            sentence = f"12 R^2 / G^2 updates for each of the {len(guesses)} guesses do not make {number(updates)}."
+            return graded([Failure("updates", sentence)])
         share = f"and the plane it ends with has at least half of the last guess, {number(0.5 * guesses[-1])}."
         return graded([], [f"at most {number(budget)} updates, {share}"], 0.5 * guesses[-1])
 

@@ -97,7 +97,7 @@ def not_canonical(X: Points, y: Signs, plane: tuple[Vector, float], given: tuple
         return
     functional = y * (X @ given[0] + given[1])
     row = int(np.argmin(functional))
-    if differs(functional[row], 1.0):
+    if differs(functional[row], 1.0, float(np.abs(X[row] * given[0]).sum() + abs(given[1]))):
         sentence = f"row {row} is the nearest, and has y (w.x + b) = {number(functional[row])}, not 1."
         yield Failure("canonical form", sentence, row)
 

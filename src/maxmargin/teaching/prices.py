@@ -19,12 +19,10 @@ from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.data.matrix import Vector
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import SoftMargin
-from maxmargin.teaching.answers import NEAR, Field, differs, listed, number
+from maxmargin.teaching.answers import GAP, NEAR, Field, differs, listed, number
 from maxmargin.teaching.exercise import Task, Variant, register
 from maxmargin.teaching.grade import Failure, Grade, graded
 from maxmargin.teaching.tables import Points, Signs
-
-GAP = 0.01  # relative, of bounds from multipliers in three digits
 
 
 def soft_margin(X: Points, y: Signs, C: float) -> SoftMargin:
@@ -86,10 +84,9 @@ def spellings(variant: Variant) -> Task:
     random = variant.random
     factor = float(random.choice([0.05, 0.1, 0.25, 2.0]))
     price = float(random.choice([3.0, 4.0, 6.0, 20.0]))
-    X = random.permutation(np.arange(-3.0, 3.0))[:, None]
-    y = np.where(X[:, 0] < 0.0, -1.0, 1.0)
-    y[0] = -y[0]
-    planes = ((np.array([1.0]), 0.0), (np.array([0.25]), 0.5))
+    X = np.array([[-2.0], [-1.0], [1.0], [3.0]])
+    y = np.sign(X[:, 0])
+    planes = ((np.zeros(1), 0.0), (np.ones(1), 0.0))  # at the first one only the slack costs, at the second only |w|^2
     written = (
         ("C_1", f"{factor:g} |w|^2 + sum xi", factor, 1.0),
         ("C_2", f"|w|^2 + {price:g} sum xi", 1.0, price),
@@ -170,7 +167,8 @@ def conditions_violated(problem: SoftMargin, a: Vector, w: Vector, b: float) -> 
     off = np.where((a > NEAR * C) & (functional > 1.0), functional - 1.0, off)
     off = np.where((a < (1.0 - NEAR) * C) & (functional < 1.0), 1.0 - functional, off)
     row = int(np.argmax(off))
-    if off[row] > NEAR * (1.0 + abs(b) + float(np.abs(X * w).sum(axis=1).max())):
+    scale = 1.0 + abs(b) + float((np.abs(X) @ (np.abs(a) @ np.abs(X))).max())  # of what three digits leave open
+    if off[row] > NEAR * scale:
         wanted = "0, beyond its edge" if functional[row] > 1.0 else f"C = {number(C[row])}, inside the street"
         sentence = (
             f"row {row}: y (w x + b) = {number(functional[row])}, so that a must be {wanted}, not {number(a[row])}."

@@ -106,7 +106,8 @@ def program(
     a = cp.Variable(n)
     w = X.T @ cp.multiply(a, y)
     constraints = [a >= 0]
-    problem = cp.Problem(cp.Maximize(cp.sum(a) - cp.sum_squares(w) / 2), constraints)
+    objective = cp.sum(a) - cp.sum_squares(w) / 2
+    problem = cp.Problem(cp.Maximize(objective), constraints)
     optimum = problem.solve(solver=cp.CLARABEL)
     <BLANKLINE>
     a = np.maximum(a.value, 0)
@@ -143,7 +144,7 @@ def asked_by(estimator: Any, form: str) -> Asked:
         "coef0": 0.0,
     }
     own |= {"degree": 3, "norm": "l2"} | estimator.get_params(deep=False)
-    if own["kernel"] is not None and hasattr(estimator, "_kernel"):
+    if getattr(estimator, "_kernel", None) is not None:
         own["gamma"] = float(estimator._kernel.gamma)  # the number that a word such as "scale" stands for
     if callable(own["kernel"]):
         raise ValueError("a function cannot be written down: give the table of its values, kernel='precomputed'")
@@ -202,7 +203,8 @@ def primal(asked: Asked) -> list[str]:
         "w, b = cp.Variable(d), cp.Variable()" if asked.bias else "w = cp.Variable(d)",
         *([] if asked.hard else ["xi = cp.Variable(n)"]),
         f"constraints = [{limits}]",
-        f"problem = cp.Problem(cp.Minimize({size}{paid}), constraints)",
+        f"objective = {size}{paid}",
+        "problem = cp.Problem(cp.Minimize(objective), constraints)",
         SOLVED,
         "",
         "w, b = w.value, float(b.value)" if asked.bias else "w, b = w.value, 0.0",
@@ -225,7 +227,8 @@ def dual(asked: Asked) -> list[str]:
     return [
         *given,
         f"constraints = [{', '.join(limits)}]",
-        f"problem = cp.Problem(cp.Maximize({goal}{bent}), constraints)",
+        f"objective = {goal}{bent}",
+        "problem = cp.Problem(cp.Maximize(objective), constraints)",
         SOLVED,
         "",
         "a = np.maximum(a.value, 0)",
@@ -243,7 +246,7 @@ def plane_lines(asked: Asked) -> list[str]:
     if not asked.bias:
         return [*lines, "b = 0.0"]
     if asked.boxed:
-        mean = f"np.mean((y - {values})[edge]) if edge.any() else -float(constraints[-1].dual_value)"
+        mean = f"np.mean((y - {values})[edge]) if edge.any() else float(constraints[-1].dual_value)"
         return [*lines, f"edge = (a > {DUST} * C) & (a < (1 - {DUST}) * C)", f"b = {mean}"]
     own = "y * (1 - a / (2 * C))" if asked.squared else "y"
     return [*lines, f"edge = a > {DUST} * a.max()", f"b = np.mean(({own} - {values})[edge])"]

@@ -95,7 +95,7 @@ def no_plane(variant: Variant) -> Task:
         if abs(balance) > NEAR * total:
             sentence = f"sum l y = {number(balance)}, not 0: both points of the hulls need the same weight."
             failures.append(Failure("balance", sentence))
-        if np.abs(point).max() > NEAR * total:
+        if np.abs(point).max() > NEAR * float(weights @ np.abs(X).max(axis=1)):
             column = int(np.argmax(np.abs(point)))
             sentence = f"sum l y x = {listed(point)}, not 0: column {column} is {number(point[column])} off."
             failures.append(Failure("common point", sentence))

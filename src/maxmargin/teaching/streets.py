@@ -16,16 +16,33 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from maxmargin.certificates import exact
 from maxmargin.certificates.form import proves_gap
 from maxmargin.certificates.measure import hull_distance, plane_margin
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.data.matrix import Vector
 from maxmargin.estimators.hard_margin import HardMarginSVM
-from maxmargin.teaching.answers import NEAR, Field, listed, number, without_dust
+from maxmargin.teaching.answers import GAP, NEAR, Field, listed, number, without_dust
 from maxmargin.teaching.exercise import Task, Variant, register
 from maxmargin.teaching.grade import Failure, Grade, graded
 from maxmargin.teaching.planes import NO_PLANE, wrong_sides
 from maxmargin.teaching.tables import Points, Signs, lattice_street
+
+WIDEST = 0.01  # relative: a plane in three digits is as near as that to the best margin
+
+
+def margin_from_below(X: Points, y: Signs, w: Vector, b: float, norm: str) -> float:
+    """What the plane proves: the even number nearby, where exact arithmetic confirms it, or else with rounding."""
+    plane = plane_margin(X, y, w, b, norm)
+    even = float(f"{plane.value:.9g}")
+    return even if plane.lower > 0.0 and exact.exact_margin_at_least(X, y, w, b, even, norm) else plane.lower
+
+
+def margin_from_above(X: Points, y: Signs, weights: Vector, norm: str) -> float:
+    """What the weights prove, likewise; infinite where a class has none."""
+    hulls = hull_distance(X, y, weights, norm, True)
+    even = float(f"{hulls.value:.9g}")
+    return even if exact.exact_upper_bound_holds(X, y, weights, even, True, norm) else hulls.upper
 
 
 def graded_street(X: Points, y: Signs, w: Vector, b: float, norm: str) -> Grade:
@@ -36,15 +53,18 @@ def graded_street(X: Points, y: Signs, w: Vector, b: float, norm: str) -> Grade:
     if wrong:
         return graded(wrong, [f"{len(y) - len(wrong)} of {len(y)} rows are on their side of the plane."])
     plane = plane_margin(X, y, w, b, norm)
-    upper = HardMarginSVM(norm).fit(X, y).certificate_.margin_upper
-    between = f"the best margin lies between {rounded_down(plane.lower)}, that of your plane, and {rounded_up(upper)}."
-    if proves_gap(plane.lower, upper, NEAR):
-        return graded([], [between], plane.lower, upper)
-    share = rounded_down(100.0 * plane.lower / upper, 3)
-    sentence = (
-        f"row {plane.row} is the nearest: your plane has {share} % of the best margin, and a wider street exists."
-    )
-    return graded([Failure("widest", sentence, plane.row)], [between], plane.lower, upper)
+    certificate = HardMarginSVM(norm).fit(X, y).certificate_
+    weights = np.zeros(len(y))
+    weights[certificate.rows] = certificate.weights
+    lower, upper = margin_from_below(X, y, w, b, norm), margin_from_above(X, y, weights, norm)
+    proven = f"the best margin lies between {rounded_down(lower)}, that of your plane, and {rounded_up(upper)}."
+    if lower == upper:
+        proven = f"the best margin is {number(lower)}, exactly, and your plane has it."
+    if proves_gap(lower, upper, WIDEST):
+        return graded([], [proven], lower, upper)
+    share = rounded_down(100.0 * lower / upper, 3)
+    sentence = f"row {plane.row} is the nearest: your plane has {share} % of the best margin; a wider street exists."
+    return graded([Failure("widest", sentence, plane.row)], [proven], lower, upper)
 
 
 @register("widest street", "The widest street")
@@ -71,17 +91,23 @@ def multipliers(variant: Variant) -> Task:
         failures = list(conditions_violated(X, y, a, w, b))
         lower, upper, proven = -math.inf, math.inf, []
         if np.all(a >= 0.0) and np.any(a > 0.0):
-            upper = hull_distance(X, y, a, "l2", True).upper
+            upper = margin_from_above(X, y, a, "l2")
             if math.isfinite(upper):
                 proven.append(
                     f"no plane has a margin above {rounded_up(upper)}, by the hull points of your multipliers."
                 )
-        plane = plane_margin(X, y, w, b, "l2")
-        if plane.lower > 0.0:
-            lower = plane.lower
+        plane = margin_from_below(X, y, w, b, "l2")
+        if plane > 0.0:
+            lower = plane
             proven.append(f"w = sum a y x = {listed(w)} has a margin of at least {rounded_down(lower)}.")
-        if not failures and not proves_gap(lower, upper, NEAR):
+        if not failures and not proves_gap(lower, upper, GAP):
             failures = [Failure("gap", f"the bounds {rounded_down(lower)} and {rounded_up(upper)} do not meet.")]
+        total, square = float(a.sum()), float(w @ w)
+        if not failures and abs(square - total) > GAP * square:  # the right points of the hulls in the wrong scale
+            sentence = (
+                f"P - D = |w|^2 - sum a is 0 at the optimum; here |w|^2 = {number(square)}, sum a = {number(total)}."
+            )
+            failures = [Failure("gap", sentence)]
         return graded(failures, proven, lower, upper)
 
     question = (
@@ -121,11 +147,12 @@ def one_column(variant: Variant) -> Task:
     random = variant.random
     o, wide, narrow = random.integers(-2, 3, 2), int(random.integers(2, 5)), int(random.choice([-1, 1]))
     rows, signs = [o, o - np.array([wide, narrow])], [1, -1]
-    for i in range(4):
-        sign = 1 if i % 2 else -1
-        edge = rows[0] if sign > 0 else rows[1]
-        rows.append(edge + sign * np.array([random.integers(1, 4), random.integers(-4, 5)]))
-        signs.append(sign)
+    while len(rows) < 6:
+        sign = -1 if len(rows) % 2 else 1
+        row = rows[0 if sign > 0 else 1] + sign * np.array([random.integers(1, 4), random.integers(-4, 5)])
+        if not any(np.array_equal(row, other) for other in rows):
+            rows.append(row)
+            signs.append(sign)
     order, column, side = random.permutation(6), random.permutation(2), int(random.choice([-1, 1]))
     X, y = np.array(rows, dtype=np.float64)[order][:, column], side * np.array(signs, dtype=np.float64)[order]
 
