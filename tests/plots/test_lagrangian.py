@@ -171,6 +171,10 @@ def test_at_the_best_price_both_bounds_meet():
 def test_a_point_or_a_price_that_proves_nothing_says_so():
     assert "the point is not allowed" in LagrangianDisplay.from_problem(BINDING, x=2, a=0.5).title
     assert "a price below 0 proves nothing" in LagrangianDisplay.from_problem(BINDING, x=6, a=-1).title
+    assert LagrangianDisplay.from_problem(BINDING, x=2, a=-1).title.startswith("the optimum\na price below 0")
+    X, y = synthetic.overlapping(20, seed=3)
+    beyond = LagrangianDisplay.from_estimator(LinearSVM().fit(X, y), X, y, a=1.5)
+    assert "multipliers beyond their box prove nothing" in beyond.title
     for wrong in ({"x": math.nan}, {"a": "1"}, {"a": True}):
         with pytest.raises(ValueError, match="must be a finite number"):
             LagrangianDisplay.from_problem(BINDING, **wrong)

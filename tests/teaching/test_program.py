@@ -116,6 +116,10 @@ def test_an_estimator_brings_its_own_parameters(separable):
     assert repr(float(fitted._kernel.gamma)) in program(fitted, "dual")
     with pytest.raises(ValueError, match="fit it first"):
         program(KernelSVM(gamma="scale"), "dual")
+    assert "np.float64" not in program(LinearSVM(C=np.float64(0.5)))
+    assert program("soft margin", C=np.int64(2)) == program("soft margin", C=2)
+    with pytest.raises(ValueError, match="one for all"):
+        program(LinearSVM(class_weight="balanced"))
     with pytest.raises(ValueError, match="does not solve a program"):
         program(Perceptron())
     with pytest.raises(ValueError, match="precomputed"):
@@ -130,6 +134,8 @@ def test_an_estimator_brings_its_own_parameters(separable):
         ({"loss": "huber_hinge"}, "loss='huber_hinge' is not known here"),
         ({"problem": "soft margin", "C": -1}, "C must be a positive number"),
         ({"problem": "soft margin", "C": "1"}, "C must be a positive number"),
+        ({"problem": "soft margin", "C": math.nan}, "C must be a positive number"),
+        ({"form": "dual", "kernel": "rbf", "gamma": math.inf}, "gamma must be a positive number"),
         ({"kernel": "rbf"}, "ask for form"),
         ({"problem": "soft margin", "norm": "l1"}, "is for the hard margin"),
     ],

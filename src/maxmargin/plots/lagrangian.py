@@ -197,10 +197,9 @@ class LagrangianDisplay:
         names, (lower, upper) = self.names, self.bounds
         low = f"{rounded_down(lower + DUST * abs(lower), 5)} = {names['g']} <= " if math.isfinite(lower) else ""
         high = f" <= {names['f']} = {rounded_up(upper - DUST * abs(upper), 5)}" if math.isfinite(upper) else ""
-        missing = (
-            "" if low and high else "\na price below 0 proves nothing" if not low else "\nthe point is not allowed"
-        )
-        return f"{low}the optimum{high}{missing}"
+        price = "a price below 0 proves" if self.a < 0.0 else "multipliers beyond their box prove"
+        lacking = ([] if low else [f"{price} nothing"]) + ([] if high else ["the point is not allowed"])
+        return f"{low}the optimum{high}" + (f"\n{', and '.join(lacking)}" if lacking else "")
 
 
 def finite(name: str, value: Any) -> float:

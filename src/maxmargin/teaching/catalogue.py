@@ -51,7 +51,7 @@ def exercise(which: Any, seed: int = 0) -> Exercise:
 
     The data are small and always the same for the same seed; another seed gives other numbers. An answer is measured
     by the code that judges certificates, in exact arithmetic where rounding could decide; it is never compared with an
-    answer that was stored. What is right to three digits is right.
+    answer that was stored. What is right to three digits is right, and so is a street of 99 % of the best width.
 
     Parameters
     ----------

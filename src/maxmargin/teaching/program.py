@@ -17,7 +17,10 @@ Text, and nothing else: nothing here imports CVXPY. The programs leave w, b, a a
 from __future__ import annotations
 
 import math
+from numbers import Integral, Real
 from typing import Any, NamedTuple
+
+import numpy as np
 
 HARD, SOFT = "hard margin", "soft margin"
 FORMS = ("primal", "dual")
@@ -124,7 +127,7 @@ def program(
         asked = Asked(form, price, loss, fit_intercept, kernel, gamma, coef0, degree, norm)
     else:
         asked = asked_by(problem, form)
-    check(asked)
+    asked = checked(asked)
     lines = [*heading(asked), "import cvxpy as cp", "import numpy as np", ""]
     lines += [] if asked.hard else [f"C = {asked.C!r}"]
     return "\n".join([*lines, *(primal(asked) if asked.form == "primal" else dual(asked))])
@@ -135,15 +138,10 @@ def asked_by(estimator: Any, form: str) -> Asked:
     name = type(estimator).__name__
     if name not in ("HardMarginSVM", "LinearSVM", "KernelSVM"):
         raise ValueError(f"{name} does not solve a program; HardMarginSVM, LinearSVM and KernelSVM do")
-    own: dict[str, Any] = {
-        "C": math.inf,
-        "loss": "hinge",
-        "fit_intercept": True,
-        "kernel": None,
-        "gamma": 1.0,
-        "coef0": 0.0,
-    }
-    own |= {"degree": 3, "norm": "l2"} | estimator.get_params(deep=False)
+    own: dict[str, Any] = {"C": math.inf, "loss": "hinge", "fit_intercept": True, "kernel": None, "norm": "l2"}
+    own |= {"gamma": 1.0, "coef0": 0.0, "degree": 3} | estimator.get_params(deep=False)
+    if own.get("class_weight") is not None:
+        raise ValueError("with class_weight each row has its own C: these programs have one for all")
     if getattr(estimator, "_kernel", None) is not None:
         own["gamma"] = float(estimator._kernel.gamma)  # the number that a word such as "scale" stands for
     if callable(own["kernel"]):
@@ -154,17 +152,20 @@ def asked_by(estimator: Any, form: str) -> Asked:
     return Asked(form, *(own[name] for name in names))
 
 
-def check(asked: Asked) -> None:
-    """A sentence for what cannot be written down."""
+def checked(asked: Asked) -> Asked:
+    """With plain numbers; a sentence for what cannot be written down."""
     known = {"form": FORMS, "loss": LOSSES, "kernel": (None, *KERNELS), "norm": ("l2", "l1")}
     for name, words in known.items():
         given = getattr(asked, name)
         if given not in words:
             raise ValueError(f"{name}={given!r} is not known here; it can be {', '.join(map(repr, words))}")
-    for name in ("C", "gamma", "coef0", "degree"):
+    numbers: dict[str, Any] = {}
+    for name, least in (("C", 0.0), ("gamma", 0.0), ("coef0", -math.inf), ("degree", 0.0)):
         value = getattr(asked, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not (name == "coef0" or value > 0):
+        is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+        if not is_number or not least < value or (name != "C" and not math.isfinite(value)):
             raise ValueError(f"{name} must be a {'' if name == 'coef0' else 'positive '}number, not {value!r}")
+        numbers[name] = int(value) if isinstance(value, Integral) else float(value)
     if asked.kernel is not None and asked.form == "primal":
         raise ValueError(
             "with a kernel the primal has one unknown for each coordinate of phi(x), of which there may be infinitely "
@@ -172,6 +173,7 @@ def check(asked: Asked) -> None:
         )
     if asked.norm == "l1" and not (asked.hard and asked.kernel is None):
         raise ValueError('norm="l1" is for the hard margin without a kernel')
+    return asked._replace(**numbers)
 
 
 def heading(asked: Asked) -> list[str]:
