@@ -170,7 +170,7 @@ class LagrangianDisplay:
     def _heights(self, allowed: Any) -> tuple[float, float]:
         """Room for both functions near the optimum, and for both bounds: a parabola is soon too high."""
         best, duals = self.problem.saddle.value, self.problem.dual(self._prices)
-        low = min(float(duals.min()), *finite_only(self.bounds))
+        low = min([float(duals.min()), *finite_only(self.bounds)])
         steep = 0.15 * (float(np.max(allowed, initial=best)) - best)
         high = max(best + 1.8 * (best - low), best + steep, *finite_only(self.bounds))
         room = 0.08 * (high - low)
