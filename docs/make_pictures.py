@@ -17,11 +17,13 @@ from matplotlib import pyplot
 from PIL import Image
 
 from maxmargin import (
+    ConstrainedParabola,
     ConvergenceDisplay,
     HardMarginSVM,
     HullDisplay,
     KernelSVM,
     KKTDisplay,
+    LagrangianDisplay,
     LinearSVM,
     LossDisplay,
     PathDisplay,
@@ -47,6 +49,7 @@ def main():
     draw_convergence("pictures/convergence.png")
     draw_robustness("pictures/robustness.png")
     draw_run("pictures/run.png", "pictures/bound.png")
+    draw_lagrangian("pictures/lagrangian.png")
 
 
 def draw_readme(name):
@@ -56,6 +59,11 @@ def draw_readme(name):
     X, y = synthetic.overlapping(n=44, distance=3.6, seed=1)
     StreetDisplay.from_certificate(separability(X, y), X, y, ax=right)
     write(figure, name)
+
+
+def draw_lagrangian(name):
+    problem = ConstrainedParabola(0.2, -1, 1, c=5)
+    write(LagrangianDisplay.from_problem(problem, x=6.5, a=0.5).figure_, name)
 
 
 def draw_street(name):

@@ -36,6 +36,7 @@ def own_registries():
         "docs/models.md",
         "docs/pictures.md",
         "docs/probabilities.md",
+        "docs/teaching.md",
     ],
 )
 @pytest.mark.usefixtures("own_registries")

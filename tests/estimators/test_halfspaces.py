@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin.estimators.halfspaces import radius_in_l2
-from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.kernels import Polynomial, Rbf
 
 directions = st.lists(st.floats(-1.0, 1.0), min_size=2, max_size=2).filter(lambda d: math.hypot(*d) > 0.1)
 
@@ -23,10 +23,8 @@ def moved(kernel, x, step):
 @settings(max_examples=300, deadline=None)
 @given(
     kernel=st.one_of(
-        st.builds(Kernel, st.just(KernelName.RBF), st.floats(0.01, 10.0)),
-        st.builds(
-            Kernel, st.just(KernelName.POLY), st.floats(0.01, 10.0), st.sampled_from([0.0, 0.5, 2.0]), st.integers(1, 5)
-        ),
+        st.builds(Rbf, st.floats(0.01, 10.0)),
+        st.builds(Polynomial, st.floats(0.01, 10.0), st.sampled_from([0.0, 0.5, 2.0]), st.integers(1, 5)),
     ),
     x=st.lists(st.floats(-5.0, 5.0), min_size=2, max_size=2),
     t=st.floats(0.01, 10.0),
@@ -42,19 +40,19 @@ def test_within_the_radius_phi_moves_by_at_most_t(kernel, x, t, direction):
 
 @pytest.mark.parametrize("t", [1e-9, 0.1, 1.0, 1.4])
 def test_rbf_is_exact(t):
-    kernel = Kernel(KernelName.RBF, 0.7)
+    kernel = Rbf(0.7)
     radius = float(radius_in_l2(kernel, np.array([[t]]), np.zeros((1, 1)))[0, 0])
     assert math.sqrt(-2.0 * math.expm1(-0.7 * radius * radius)) == pytest.approx(t, rel=1e-12)
     assert math.isinf(radius_in_l2(kernel, np.array([[1.5]]), np.zeros((1, 1)))[0, 0])
 
 
 def test_poly_of_degree_one_is_exact():
-    kernel = Kernel(KernelName.POLY, 4.0, 1.0, 1)
+    kernel = Polynomial(4.0, 1.0, 1)
     radius = radius_in_l2(kernel, np.array([[0.5]]), np.array([[3.0]]))[0, 0]
     assert radius == pytest.approx(0.25, rel=1e-12)
     assert radius <= 0.25
 
 
 def test_constant_kernels_are_never_left():
-    for kernel in (Kernel(KernelName.POLY, 1.0, 1.0, 0), Kernel(KernelName.POLY, 0.0, 1.0, 3)):
+    for kernel in (Polynomial(1.0, 1.0, 0), Polynomial(0.0, 1.0, 3)):
         assert math.isinf(radius_in_l2(kernel, np.array([[0.1]]), np.ones((1, 1)))[0, 0])

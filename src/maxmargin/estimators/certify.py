@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.certify import Claim
 from maxmargin.certificates.certify import certify as certified_separation
-from maxmargin.certificates.duality import dual_value, primal_value, values_of
+from maxmargin.certificates.duality import dual_value, primal_value
 from maxmargin.certificates.form import proves_gap
 from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict, soft_conditions
 from maxmargin.data.matrix import Vector, refuse_what_float64_cannot_hold
 from maxmargin.estimators.audit import measured_parts, problem_of, with_class_weights

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from maxmargin.data.matrix import Matrix, Vector, check_rows
 from maxmargin.estimators.base import MarginClassifier
 from maxmargin.estimators.fitted_models import dense, planes_of, unfolded
-from maxmargin.problems.kernels import Kernel, KernelChoice, KernelName, Points
+from maxmargin.problems.kernels import Function, Kernel, KernelChoice, Linear, Points, Polynomial, Precomputed, Rbf
 from maxmargin.problems.multiclass import Strategy
 
 LINEAR = (
@@ -136,7 +136,7 @@ def read_classifier(model: Any) -> Decision:
         kernel = getattr(model, "_kernel", None)
         if kernel is None:
             return Decision(rule=rule_of(classes, in_pairs), **planes_of(model), **shared)
-        refuse_kernel(kernel.name)
+        refuse_kernel(type(kernel))
         return Decision(
             rule=rule_of(classes, in_pairs),
             planes=np.asarray(model.dual_coef_, dtype=np.float64),
@@ -161,7 +161,7 @@ def read_svc(model: Any, shared: dict[str, Any]) -> Decision:
     if model.kernel == "linear":
         return Decision(**planes_of(model), **shared)
     if callable(model.kernel) or model.kernel == "precomputed":
-        refuse_kernel(KernelName.FUNCTION if callable(model.kernel) else KernelName.PRECOMPUTED)
+        refuse_kernel(Function if callable(model.kernel) else Precomputed)
     if model.kernel not in ("rbf", "poly") or model.coef0 < 0.0:
         raise ValueError(
             f"the kernel of {model!r} is not positive semidefinite, so that there is no space in which its planes "
@@ -178,11 +178,13 @@ def read_svc(model: Any, shared: dict[str, Any]) -> Decision:
     )
 
 
-def refuse_kernel(name: KernelName) -> None:
-    if name is KernelName.PRECOMPUTED:
+def refuse_kernel(kind: type[Kernel]) -> None:
+    """Where no bound of the way in the columns is known; `halfspaces.radius_in_l2` has those that are."""
+    if kind.is_table:
         raise ValueError("with a precomputed kernel there are no columns in which a row could be perturbed")
-    if name is KernelName.FUNCTION:
+    if not issubclass(kind, Linear | Polynomial | Rbf):
+        which = "a function of the user" if kind.is_code else kind.name
         raise ValueError(
-            "how far a row must move to move by so much in the space of a kernel is not known where the kernel is a "
-            "function of the user: linear, poly and rbf have a bound"
+            "how far a row must move to move by so much in the space of a kernel is not known where the kernel is "
+            f"{which}: linear, poly and rbf have a bound"
         )

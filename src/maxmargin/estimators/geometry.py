@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.measure import length
 from maxmargin.data.matrix import Vector
-from maxmargin.problems.kernels import KernelName
 from maxmargin.problems.multiclass import Strategy, plain
 
 
@@ -122,7 +121,7 @@ def lengths_of_planes(model: Any) -> Vector:
     kernel = getattr(model, "_kernel", None)
     if kernel is None:
         return np.array([length(w, "l2") for w in model.coef_])
-    if kernel.name is KernelName.PRECOMPUTED:
+    if kernel.is_table:
         return lengths_by_margins(model)
     support = kernel.points(model.support_vectors_, model.support_)
     coefficients = np.ascontiguousarray(model.dual_coef_.T)

@@ -28,12 +28,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.duality import rounding
+from maxmargin.certificates.passes import rounding
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.threads import Threads, one_thread_for_blas
 from maxmargin.estimators.audit import direction_of
 from maxmargin.estimators.decision import Decision, Scaling
-from maxmargin.problems.kernels import Kernel, KernelName
+from maxmargin.problems.kernels import Kernel, Linear, Rbf
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin
 
@@ -155,11 +155,11 @@ def in_columns(decision: Decision, t: Numbers, places: tuple[Vector, Vector], no
 
 def radius_in_l2(kernel: Kernel, t: Numbers, lengths: Any) -> Numbers:
     """The r up to which every |phi(x + d) - phi(x)| with |d|_2 <= r is at most t; `lengths` are at least the |x|."""
-    if kernel.name is KernelName.LINEAR:
+    if isinstance(kernel, Linear):
         return t
     if kernel.gamma == 0.0 or kernel.degree == 0:
         return np.full(t.shape, np.inf)  # a constant
-    if kernel.name is KernelName.RBF:
+    if isinstance(kernel, Rbf):
         half = 0.5 * t * t * (1.0 - 8.0 * U)
         within = np.minimum(half, 1.0 - U)
         return np.where(half >= 1.0, np.inf, np.sqrt(-np.log1p(-within) / kernel.gamma) * (1.0 - 32.0 * U))

@@ -192,7 +192,7 @@ def sentence(decision: Decision, norm: str, is_exact: bool) -> str:
     where = "the length of a perturbation" if norm == "l2" else "the largest entry of a perturbation"
     parts = [f"distances: {how}, by {where}"]
     if decision.kernel is not None:
-        parts.append(f"from those in the space of the {decision.kernel.name.value} kernel")
+        parts.append(f"from those in the space of the {decision.kernel.name} kernel")
     if decision.scaling.roundings:
         parts.append("in the columns before they are scaled")
     return ", ".join(parts)
