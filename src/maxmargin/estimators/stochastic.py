@@ -85,7 +85,8 @@ class StochasticSVM(KernelPlanes):
     project : bool, default=False
         After each step move w back to the ball |w|^2 <= sum_i C_i, in which the best w lies.
     average : bool, default=False
-        Give the mean of w and b over the visits, with weight t, in place of the last ones: much nearer to the optimum.
+        Give the mean of w and b over the visits, with weight t, in place of the last ones: much nearer to the optimum,
+        above all after one pass over a stream of noisy rows, whose last rows alone can move the last plane far.
     fit_intercept : bool, default=True
         A bias, which is not regularised. A kernel always has one.
     tol : float, default=1e-2

@@ -104,7 +104,9 @@ def read_theorems(fields: Fields, name: str) -> tuple[TheoremBound, ...]:
     for entry in fields.list(name):
         with Fields(entry, f"{name!r} of {fields.place}") as theorem:
             words, bound, measured = theorem.text("name"), theorem.number("bound"), theorem.number("measured")
-            theorems.append(TheoremBound(words, bound, measured, theorem.flag("at_most")))
+            numbers = theorem.list("plane") if "plane" in theorem.left else []
+            plane = tuple(number_in(one, f"'plane' of {theorem.place}") for one in numbers)
+            theorems.append(TheoremBound(words, bound, measured, theorem.flag("at_most"), plane))
     return tuple(theorems)
 
 
