@@ -200,7 +200,7 @@ class Figures(check.Problem):  # type: ignore[misc]
         for one in self.c.get("theorems", []):
             name, bound, counted = one["name"], one["bound"], one["measured"]
             other = one.get("plane")
-            known = own if other is None else self.promised(other) if "norm" in self.c else {}
+            known = own if not other else self.promised(other) if "norm" in self.c else {}
             said = {"name", "bound", "measured", "at_most"} | ({"plane"} & set(one))
             require(name in known and set(one) == said, f"there is no theorem {name!r} about this problem")
             fits = any(bound == high or low * (1 - SLACK) <= bound <= high * (1 + SLACK) for low, high in known[name])

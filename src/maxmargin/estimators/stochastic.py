@@ -13,10 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.certificates import theorems
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import Labels, check_weights, labels_of_a_batch
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import Threads, one_thread_for_blas
@@ -36,7 +34,7 @@ from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_points import points_in_time, values_in_time
 from maxmargin.solve.soft_margin import soft_certificate
-from maxmargin.solve.stochastic import JudgeOfTheLast, follow, measured_against_the_best
+from maxmargin.solve.stochastic import JudgeOfTheLast, beside_pegasos, follow, measured_against_the_best
 
 ABOUT_ROWS = ("support_", "dual_coef_", "n_support_", "support_vectors_", "status_")  # of the table of the last fit
 
@@ -221,28 +219,9 @@ class StochasticSVM(KernelPlanes):
             certificate, a = soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)
             answer = Answer(two, iterate, certificate, status, a)
         answer = dataclasses.replace(answer, run=run, kernel=kernel)
-        theorem = self._theorem(problem, run, answer, goes_on=earlier is not None)
+        theorem = beside_pegasos(problem, run, answer, is_pegasos=self.step == PEGASOS, goes_on=earlier is not None)
         told = (theorem,) if math.isfinite(theorem.measured) else ()  # losses beyond float64 are no count
         return dataclasses.replace(answer, certificate=dataclasses.replace(answer.certificate, theorems=told))
-
-    def _theorem(self, problem: SoftMargin, run: Descent, answer: Answer, *, goes_on: bool) -> TheoremBound:
-        """What is promised of Pegasos beside what happened, or why nothing is."""
-        is_broken = (
-            problem.fit_intercept,
-            self.step != PEGASOS,
-            goes_on,
-            run.visits == 0 or run.visits % problem.n_rows != 0,
-        )
-        return theorems.pegasos(
-            problem.X,
-            problem.costs,
-            run.C,
-            radius=run.radius,
-            visits=run.visits,
-            primal=answer.certificate.primal,
-            loss=answer.iterate.loss,
-            broken=[words for words, broken in zip(theorems.BROKEN, is_broken, strict=True) if broken],
-        )
 
     def _problem(self, two: TwoClasses, kernel: Kernel | None, clock: Clock | None = None) -> SoftMargin:
         costs, bias = prices(float(self.C), two), bool(self.fit_intercept)

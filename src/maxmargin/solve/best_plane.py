@@ -17,7 +17,7 @@ from maxmargin.problems.statement import Norm, Separation
 from maxmargin.run.control import Clock
 from maxmargin.solvers import registry
 
-MOST_NUMBERS = {Norm.L2: 2**18, Norm.L1: 2**14}  # of the table: the search then takes about as long as the run did
+MOST_NUMBERS = {Norm.L2: 2**16, Norm.L1: 2**12}  # of the table: then it is a few milliseconds
 MOST_ON_A_SIDE = 64  # rows or columns, whichever are fewer: the rows that a nearest point of the hulls is made of
 PRECISE = 1e-2  # relative, of the margin: a bound need not be known better than it is
 
