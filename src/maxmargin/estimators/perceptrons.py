@@ -154,9 +154,10 @@ class Perceptron(MistakeDriven):
 
         while some row has y (w.x + b) <= 0:   w += rate y x,   b += rate y
 
-    It ends when no row is misclassified. Novikov's bound, R^2 / g^2 for the margin g of any plane, is from the best plane
-    where the table is small, and else from the one that was found. On data that no plane separates it ends too: after 20 sweeps the hull solver
-    is asked once, and its witness, if it finds one, is the answer; in any case after `max_updates`.
+    It ends when no row is misclassified. Novikov's bound, R^2 / g^2 for the margin g of any plane, is from the best
+    plane where the table is small, and else from the one that was found. On data that no plane separates it ends too:
+    after 20 sweeps the hull solver is asked once, and its witness, if it finds one, is the answer; in any case after
+    `max_updates`.
 
     Parameters
     ----------
