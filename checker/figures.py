@@ -11,7 +11,8 @@ is the street: the plane of a hard margin is divided by m = min f_i first; t_i =
     slackness      the largest share of a row in the gap, C_i loss(t_i) + q_i a_i^2 / 2 - a_i t_i, over P (separation:
                    over sum a_i); its row
     bias           y_i (t_i - q_i a_i), highest minus lowest, over the rows that carry weight and are not at their limit
-theorems: what each promises for the rows at hand, with g the margin of the plane and R the length of the longest row.
+theorems: what each promises for the rows at hand, with g the margin of the plane, or of one that is recorded with the
+theorem, (w_1, ..., w_d, b), and R the length of the longest row.
     Novikov, halving, guess   1, 64, 12 times R^2 / g^2, in l2, of the rows (x_i, 1), or x_i without a bias
     Winnow                    (32/3), (16/3) or at least 2 times ln(m) / g^2, in l1, rows divided by the largest number
     share of the best margin  at least the lifted g over |sum l_i y_i (x_i, 1)| / sum l_i, at most 1
@@ -108,7 +109,7 @@ class Figures(check.Problem):  # type: ignore[misc]
             a, t = [share.get(i, ZERO) for i in range(len(self.f))], [1 - own / m for own in self.f]
             self.compare_conditions(a, t, value=ONE, apart=apart, blur=blur, rows=rows, carrying=list(share))
         if c.get("theorems"):
-            self.compare_theorems(self.promised(m))
+            self.compare_theorems(self.promised())
 
     def soft_margin(self) -> None:
         super().soft_margin()
@@ -195,34 +196,48 @@ class Figures(check.Problem):  # type: ignore[misc]
             require(fits and set(said) == {"value", "row"}, f"the condition of {name} is violated by {float(low):.3g}")
             require(type(said["row"]) is int and said["row"] in named, f"the condition of {name} has another row")
 
-    def compare_theorems(self, known: Bounds) -> None:
+    def compare_theorems(self, own: Bounds) -> None:
         for one in self.c.get("theorems", []):
             name, bound, counted = one["name"], one["bound"], one["measured"]
-            require(name in known and len(one) == 4, f"there is no theorem {name!r} about this problem")
+            other = one.get("plane")
+            known = own if not other else self.promised(other) if "norm" in self.c else {}
+            said = {"name", "bound", "measured", "at_most"} | ({"plane"} & set(one))
+            require(name in known and set(one) == said, f"there is no theorem {name!r} about this problem")
             fits = any(bound == high or low * (1 - SLACK) <= bound <= high * (1 + SLACK) for low, high in known[name])
             require(fits and one["at_most"] is (name != SHARE), f"the theorem promises something else ({name})")
             whole = name == SHARE or "Pegasos" in name or counted == counted // 1
             require(0 <= counted < INF and whole, f"what was counted is no count ({name})")
 
-    def promised(self, m: Fraction) -> Bounds:
+    def promised(self, plane: list[Any] | None = None) -> Bounds:
         """What is promised to learners by mistakes, for the least and the largest g that rounding leaves possible. Rows
         out of the safe range are multiplied by a power of two first, as the solvers see them."""
-        one, w_sum, exponent = int(self.bias), sum(map(abs, self.w)), math.frexp(self.largest)[1]
+        w, b, m, error = self.w, self.b, min(self.f), self.error
+        if plane is not None:
+            fits = len(plane) == self.d + 1 and all(abs(own) < INF for own in plane) and (self.bias or not plane[-1])
+            require(fits, "the plane of a theorem is none")
+            w, b = [Fraction(own) for own in plane[:-1]], Fraction(plane[-1])
+            values = [sum(w[j] * cell for j, cell in row.items()) * self.unit for row in self.rows]
+            m = min(sign * (own + b) for sign, own in zip(self.signs, values, strict=True))
+            error = Fraction(1.02) * U * (self.d + 8) * (sum(map(abs, w)) * self.largest + abs(b))
+        one, w_sum, exponent = int(self.bias), sum(map(abs, w)), math.frexp(self.largest)[1]
         far = self.largest and not 2**-100 <= self.largest <= 2**100
         scale = Fraction(2) ** (min(1000, -exponent) if far else 0)
-        size = self.w_square / scale**2 + one * self.b**2
-        least, most = (m - self.error, m + 2 * self.error) if w_sum else (0, 0)
+        size = Fraction(sum(own**2 for own in w)) / scale**2 + one * b**2
+        least, most = (m - error, m + 2 * error) if w_sum else (0, 0)
 
         def over(square: Any, factor: Any = 1) -> tuple[Any, Any]:
             return (factor * square / most**2 if most > 0 else INF), (factor * square / least**2 if least > 0 else INF)
 
         lifted = (self.radius * scale**2 + one) * size
-        winnow = ((self.largest or 1) * w_sum + one * abs(self.b)) ** 2
+        winnow = ((self.largest or 1) * w_sum + one * abs(b)) ** 2
         logs: list[Any] = [Fraction(math.log(self.d * signs + 2 * one or 1)) for signs in (1, 2)]
+        logs = logs[1:] if plane is not None and min(w, default=0) < 0 else logs  # no plane of positive weights
         known: Bounds = {name: [over(lifted, factor)] for name, factor in OF_LIFTED.items()}
         known.update({name: [over(winnow, factor * log) for log in logs] for name, factor in OF_WINNOW.items()})
         known["margin perceptron, G <= g: updates <= 12 R^2/g^2"] += [(INF, INF)]  # the guess was too large
         known["Winnow: mistakes <= ln(m)/(eta (g - eta/2))"] = [(over(winnow, 2 * min(logs))[0], INF)]  # any step
+        if plane is not None:
+            return known
         known[SHARE] = [(Fraction(1, 4), Fraction(1, 4))]
         for theorem in self.c["theorems"]:
             if theorem["name"] == SHARE:

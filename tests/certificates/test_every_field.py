@@ -45,6 +45,7 @@ MAY_BE_ACCEPTED = {  # a field, and why a forgery of it can be true
     "kkt": "left out: nothing is said",
     "theorems": "left out, or said twice: they stand in the reported part",
     "theorems.bound": "a bound that depends on a step, a guess or a number of sweeps: what the algorithm reported",
+    "theorems.plane": "of a step of one's own: another plane, or none, of which the bound can be true as well",
     "theorems.measured": "what was counted: what the algorithm reported",
     "kkt.stationarity.value": "a figure that is rounding alone",
     "kkt.dual.value": "a figure that is rounding alone",

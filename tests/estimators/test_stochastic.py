@@ -9,6 +9,7 @@ import scipy.sparse as sparse
 from scikit_learn_checks import each_check
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
+from sklearn.linear_model import SGDClassifier
 
 from maxmargin import KernelSVM, LinearSVM, StochasticSVM
 from maxmargin.run.control import Status
@@ -93,12 +94,13 @@ def test_many_classes(strategy):
 
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("project", [False, True])
-def test_a_stream_is_a_sweep_in_the_order_of_its_rows(average, project):
+@pytest.mark.parametrize("step", ["damped", 0.05, "0.5/sqrt(t)"])
+def test_a_stream_of_known_length_is_a_sweep_of_fit(average, project, step):
     X, y = noisy_table()
     weights = np.random.default_rng(2).uniform(0.5, 2.0, 300)
-    options = {"average": average, "project": project}
-    whole = StochasticSVM(**options, shuffle=False, max_iter=3, tol=1e-9).fit(X, y, sample_weight=weights)
-    stream = StochasticSVM(**options)
+    options = {"average": average, "project": project, "step": step}
+    whole = StochasticSVM(**options, max_iter=3, tol=1e-9).fit(X, y, sample_weight=weights)
+    stream = StochasticSVM(**options, stream_rows=300)
     for _ in range(3):
         stream.partial_fit(X, y, classes=["no", "yes"], sample_weight=weights)
     assert np.array_equal(stream.coef_, whole.coef_)
@@ -106,13 +108,85 @@ def test_a_stream_is_a_sweep_in_the_order_of_its_rows(average, project):
     assert stream.n_iter_ == 3
 
 
-def test_a_stream_of_batches_is_a_stream_of_rows():
+def in_batches(stream, X, y, size):
+    for start in range(0, len(y), size):
+        stream.partial_fit(X[start : start + size], y[start : start + size], classes=np.unique(y))
+    return stream
+
+
+@pytest.mark.parametrize("rows", [None, 300])
+def test_batches_that_are_not_shuffled_are_one_sweep(rows):
     X, y = noisy_table()
-    whole = StochasticSVM(shuffle=False, max_iter=1).fit(X, y)
-    stream = StochasticSVM(stream_rows=300)
-    for start in range(0, 300, 70):
-        stream.partial_fit(X[start : start + 70], y[start : start + 70], classes=["no", "yes"])
-    assert np.array_equal(stream.coef_, whole.coef_)
+    options = {"shuffle": False, "stream_rows": rows, "average": True}
+    planes = [in_batches(StochasticSVM(**options), X, y, size).coef_ for size in (1, 70, 300)]
+    assert np.allclose(planes[0], planes[1], rtol=1e-12)
+    assert np.allclose(planes[0], planes[2], rtol=1e-12)
+    if rows is not None:
+        sweep = StochasticSVM(step="damped", shuffle=False, max_iter=1, average=True).fit(X, y)
+        assert np.allclose(planes[0], sweep.coef_, rtol=1e-12)
+
+
+def words(n, seed):
+    """Short texts: few of many columns, rows of length 1, and a tenth of the columns speaks for a class."""
+    random = np.random.default_rng(seed)
+    y = np.where(random.random(n) < 0.5, 1, 0)
+    columns = (2000 * random.random((n, 12)) ** 2).astype(np.int32)
+    topical = random.random((n, 12)) < 0.25
+    columns[topical] = (2 * random.integers(0, 100, (n, 12)) + y[:, None])[topical]
+    X = sparse.csr_array(
+        (np.full(n * 12, 12**-0.5), columns.ravel(), 12 * np.arange(n + 1, dtype=np.int32)), shape=(n, 2000)
+    )
+    X.sum_duplicates()
+    return X, y
+
+
+def cloud(n, seed):
+    X = np.random.default_rng(seed).normal(size=(n, 20)) @ np.diag(np.linspace(0.5, 3.0, 20))
+    noise = np.random.default_rng(seed + 1).normal(size=n)
+    return X, np.where(X @ np.linspace(-1.0, 1.0, 20) + 2.0 * noise > 1.0, 1, 0)
+
+
+@pytest.mark.parametrize("table", [words, cloud])
+@pytest.mark.parametrize("size", [10, 1000])
+def test_a_stream_of_unknown_length_learns_as_one_of_known_length(table, size):
+    """One pass over shuffled rows, beside scikit-learn's, which is told n: the mean of three tables."""
+    ours, peers, n = [], [], 2000
+    for seed in (0, 10, 20):
+        (X, y), new = table(n, seed), table(1000, seed + 2)
+        stream = in_batches(StochasticSVM(), X, y, size)
+        peer = in_batches(SGDClassifier(loss="hinge", alpha=1 / n, random_state=0), X, y, size)
+        ours.append((stream.score(*new), stream.score(X, y)))
+        peers.append((peer.score(*new), peer.score(X, y)))
+    assert np.all(np.mean(ours, axis=0) > np.mean(peers, axis=0) - 0.01)
+    assert stream.certify(X, y).verify(X, y)
+
+
+def test_rows_of_one_call_are_shuffled():
+    X, y = words(2000, 0)
+    by_class = np.argsort(y, kind="stable")
+    planes, scores = [], []
+    for options in ({}, {}, {"random_state": 1}, {"shuffle": False}):
+        stream = StochasticSVM(**options).partial_fit(X[by_class], y[by_class], classes=[0, 1])
+        planes.append(stream.coef_)
+        scores.append(stream.score(X, y))
+    assert min(scores[:3]) > 0.9
+    assert scores[3] < 0.8
+    assert np.array_equal(planes[0], planes[1])
+    assert not np.array_equal(planes[0], planes[2])
+
+
+def test_how_many_rows_a_stream_has():
+    X, y = noisy_table()
+    begun = StochasticSVM().partial_fit(X[:100], y[:100], classes=["no", "yes"]).partial_fit(X[100:150], y[100:150])
+    assert begun._runs[0].n_rows == 150
+    known = StochasticSVM(stream_rows=100).partial_fit(X[:100], y[:100], classes=["no", "yes"])
+    assert known.partial_fit(X[100:], y[100:])._runs[0].n_rows == 100
+    after = StochasticSVM(max_iter=2, tol=1e-9).fit(X, y).partial_fit(X[:10], y[:10])
+    assert after._runs[0].n_rows == 300
+    absent = StochasticSVM(multi_class="ovo").partial_fit(X[:3], [0, 0, 0], classes=[0, 1, 2])
+    assert [run.n_rows for run in absent._runs] == [3, 3, 1]
+    absent.partial_fit(X[:4], [1, 2, 1, 2])
+    assert [run.n_rows for run in absent._runs] == [5, 5, 4]
 
 
 def test_a_stream_has_no_certificate_but_can_be_certified():
@@ -202,7 +276,8 @@ def test_it_can_be_cloned_pickled_and_stopped():
     [
         ({"C": 0}, "C must be a positive number, not 0"),
         ({"C": math.inf}, "LinearSVM finds the hard margin"),
-        ({"step": "newton"}, 'step must be "pegasos", a positive number or a function of t'),
+        ({"step": "newton"}, 'step must be "pegasos", "damped", a positive number, a text like "0.1/sqrt'),
+        ({"step": "0/sqrt(t)"}, "step must be"),
         ({"step": -1.0}, "step must be"),
         ({"tol": 0}, "tol must be a number above 0 and below 1"),
         ({"max_iter": 1.5}, "max_iter must be a positive whole number, not 1.5"),
@@ -236,7 +311,7 @@ def test_what_a_stream_cannot_have_is_said_in_a_sentence():
 
 @pytest.mark.parametrize("average", [True, False])
 def test_steps_beyond_float64_in_a_stream_are_refused_and_change_nothing(average):
-    svm = StochasticSVM(C=1e6, average=average).partial_fit([[1.0], [-1.0]], [1, 0], classes=[0, 1])
+    svm = StochasticSVM(step=1e6, average=average).partial_fit([[1.0], [-1.0]], [1, 0], classes=[0, 1])
     before = svm.coef_.copy()
     with pytest.raises(ValueError, match="the steps are too long"):
         svm.partial_fit([[1e200], [-1e200]], [0, 1])

@@ -106,6 +106,16 @@ def test_perceptron_goes_on_with_partial_fit(tmp_path):
     assert same(one.partial_fit(-POINTS, TWO).coef_, other.partial_fit(-POINTS, TWO).coef_)
 
 
+def test_the_plane_of_a_theorem_comes_back(tmp_path):
+    model = Perceptron().fit(POINTS, TWO)
+    [theorem] = model.certificate_.theorems
+    assert len(theorem.plane) == 3  # another one than the certificate's own
+    save(model, tmp_path / "model.safetensors")
+    certificate = load(tmp_path / "model.safetensors").certificate_
+    assert certificate.theorems == (theorem,)
+    assert certificate.verify(POINTS, TWO)
+
+
 def test_names_of_columns_come_back(tmp_path):
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(POINTS, columns=["height", "width"])

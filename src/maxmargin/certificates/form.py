@@ -75,6 +75,8 @@ def is_theorems(value: Any) -> bool:
         and is_number(one.bound)
         and is_number(one.measured)
         and is_flag(one.at_most)
+        and isinstance(one.plane, tuple)
+        and all(map(is_number, one.plane))
         for one in value
     )
 
@@ -102,6 +104,10 @@ def read_look(value: Any) -> FurtherLook:
     if value not in FurtherLook.__members__:
         raise ValueError(f"further_look {value!r} is not known")
     return FurtherLook[value]
+
+
+def read_theorem(value: Any) -> TheoremBound:
+    return TheoremBound(**(value | {"plane": tuple(map(float, value.get("plane", ())))}))
 
 
 def read_conditions(value: Any) -> KKT | None:
@@ -134,7 +140,7 @@ FITS: dict[str, Kind] = {  # by annotation
     "KKT | None": Kind(is_conditions, "the conditions of optimality, or None", read_conditions),
     "None": Kind(lambda value: value is None, "None", read_conditions),
     "tuple[TheoremBound, ...]": Kind(
-        is_theorems, "theorems", lambda value: tuple(TheoremBound(**theorem) for theorem in value)
+        is_theorems, "theorems", lambda value: tuple(read_theorem(theorem) for theorem in value)
     ),
     "tuple[tuple[Any, float], ...]": Kind(
         is_class_weight,

@@ -69,12 +69,16 @@ class KKT:
 
 @dataclass(frozen=True)
 class TheoremBound:
-    """What a theorem promises beside what was measured; `at_most` says which way the promise goes."""
+    """What a theorem promises beside what was measured; `at_most` says which way the promise goes.
+
+    `plane` is (w_1, ..., w_d, b) of the plane whose margin the bound is from; empty: of the certificate's own.
+    """
 
     name: str
     bound: float
     measured: float
     at_most: bool = True
+    plane: tuple[float, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -91,6 +95,9 @@ def plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, tuple):
         return [plain(entry) for entry in value]
+    if isinstance(value, TheoremBound):
+        fields = dataclasses.asdict(value) | {"plane": list(value.plane)}
+        return fields if value.plane else {name: entry for name, entry in fields.items() if name != "plane"}
     return dataclasses.asdict(value) if dataclasses.is_dataclass(value) and not isinstance(value, type) else value
 
 

@@ -203,7 +203,8 @@ def beside_practice(theorems: tuple[TheoremBound, ...]) -> list[str]:
     for theorem in theorems:
         relation, shown = ("of at most", rounded_up) if theorem.at_most else ("against at least", rounded_down)
         promise = "without a bound" if math.isinf(theorem.bound) else f"{relation} {shown(theorem.bound, 6)}"
-        lines.append(f"{theorem.name}: {theorem.measured:.6g} {promise}")
+        best = ", g of the best plane known" if theorem.plane else ""
+        lines.append(f"{theorem.name}{best}: {theorem.measured:.6g} {promise}")
     return lines
 
 

@@ -1,12 +1,14 @@
 """Checking what a certificate says of theorems: no invented ones, and no bound that the data and the plane do not give.
 
 What an algorithm counted on its way, no data can prove; it stands in the report as what the algorithm reported. But
-what each theorem promises follows from X, y and the plane, and is computed again. g is known up to the rounding of one
-evaluation, so a bound may lie anywhere between those of the largest and of the least g that this leaves possible.
+what each theorem promises follows from X, y and a plane, the certificate's own or one that is recorded with it: it is
+computed again. g is known up to the rounding of one evaluation, so a bound may lie anywhere between those of the
+largest and of the least g that this leaves possible.
 
     Novikov, halving, guess     1, 64 and 12 times R^2/g^2; a guess that was too large promises nothing, which is inf
     Winnow                      (32/3) or (16/3) ln(m)/g^2, m for balanced weights or not; with a step of one's own,
-                                ln(m)/(eta (g - eta/2)), which is least for eta = g: never below 2 ln(m)/g^2
+                                ln(m)/(eta (g - eta/2)), which is least for eta = g: never below 2 ln(m)/g^2.
+                                Weights that are not balanced make no w negative: m is not theirs for a plane with one
     share of the best margin    at least what the plane and the weights of the rows prove, and at most 1
     Pegasos                     above P, by at most what one sweep leaves open; nothing where a condition is broken
 """
@@ -75,26 +77,37 @@ def most_of(value: float, lower: float) -> float:
 
 @np.errstate(over="ignore", invalid="ignore")
 def separation_theorems_refused(c: Any, X: Matrix, signs: Vector, rows: Any) -> Iterator[str]:
-    """Of the hard margin: what mistake-driven learners are promised."""
-    if not c.theorems:
-        return
-    plane = (X, signs, c.w, c.b, c.fit_intercept)
-    lifted, winnow = lifted_ratio(*plane).squared(), winnow_ratio(*plane).squared()
-    weights = [math.log(X.shape[1] * sides + (2 if c.fit_intercept else 0) or 1) for sides in (1, 2)]
+    """Of the hard margin: what mistake-driven learners are promised, from the plane of the certificate or another."""
+    promises = {plane: promised(c, X, signs, plane) for plane in {theorem.plane for theorem in c.theorems}}
+    for theorem in c.theorems:
+        known, is_share = promises[theorem.plane], theorem.name == theorems.SHARE
+        if known is None:
+            yield f"the plane of a theorem is not finite, or one of another problem ({theorem.name})"
+            continue
+        bounds = known.get(theorem.name)
+        yield from theorem_refused(theorem, bounds, at_most=not is_share, counts=not is_share, any_plane=True)
+        if is_share and not theorem.plane:
+            yield from share_refused(c, X, signs, rows, theorem, known[theorems.NOVIKOV][0])
+
+
+def promised(c: Any, X: Matrix, signs: Vector, plane: tuple[float, ...]) -> dict[str, list[Interval]] | None:
+    """What each theorem can promise from the margin of this plane (empty: the certificate's own); None: it is none."""
+    w, b = (np.array(plane[:-1]), plane[-1]) if plane else (c.w, c.b)
+    if w.shape != c.w.shape or not (np.all(np.isfinite(w)) and math.isfinite(b)) or (b and not c.fit_intercept):
+        return None
+    lifted = lifted_ratio(X, signs, w, b, c.fit_intercept).squared()
+    winnow = winnow_ratio(X, signs, w, b, c.fit_intercept).squared()
+    sides = (2,) if plane and np.any(w < 0.0) else (1, 2)
+    weights = [math.log(X.shape[1] * side + (2 if c.fit_intercept else 0) or 1) for side in sides]
     known = {
         theorems.NOVIKOV: [lifted],
         theorems.HALVING: [lifted.times(64.0)],
         theorems.GUESSED: [lifted.times(12.0), Interval(math.inf, math.inf)],
-        theorems.SHARE: [Interval(0.25, 0.25)],
         theorems.WINNOW_HALVING: [winnow.times(32.0 / 3.0 * logarithm) for logarithm in weights],
         theorems.WINNOW: [Interval(2.0 * min(weights) * winnow.low, math.inf)],
         theorems.WINNOW_TO_LEADING_ORDER: [winnow.times(16.0 / 3.0 * logarithm) for logarithm in weights],
     }
-    for theorem in c.theorems:
-        is_share = theorem.name == theorems.SHARE
-        yield from theorem_refused(theorem, known.get(theorem.name), at_most=not is_share, counts=not is_share)
-        if is_share:
-            yield from share_refused(c, X, signs, rows, theorem, lifted)
+    return known if plane else known | {theorems.SHARE: [Interval(0.25, 0.25)]}
 
 
 def share_refused(
@@ -137,9 +150,11 @@ def kernel_novikov_refused(c: Any, radius_squared: float) -> Iterator[str]:
 
 
 def theorem_refused(
-    theorem: TheoremBound, bounds: list[Interval] | None, *, at_most: bool, counts: bool
+    theorem: TheoremBound, bounds: list[Interval] | None, *, at_most: bool, counts: bool, any_plane: bool = False
 ) -> Iterator[str]:
     """A theorem that is not known here, or that promises something else, or whose count is none."""
+    if theorem.plane and not any_plane:
+        yield f"the theorem speaks of no other plane ({theorem.name})"
     if bounds is None:
         yield f"there is no theorem {theorem.name!r} about this problem"
         return

@@ -1,6 +1,7 @@
 """Theory against practice: what each theorem promises on the user's data, from the data and the plane alone.
 
-Each theorem speaks of the margin g of *any* separating plane, so the plane that was found gives a valid bound.
+Each theorem speaks of the margin g of *any* separating plane, so the plane that was found gives a valid bound; the
+plane of the largest margin that is known gives the least, and is then recorded beside it (`from_the_better_plane`).
 Lifted rows are (x_i, 1) with a bias, x_i without; R is their largest Euclidean norm. They are lifted as the solvers
 see them: a table out of the safe range is first multiplied by a power of two. g is rounded down and R up, so that a
 bound that is reached exactly is not broken by rounding.
@@ -14,6 +15,7 @@ The theorem of Pegasos needs no margin: it speaks of the objective P of any plan
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -62,6 +64,17 @@ def lifted_ratio(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: b
 def novikov(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool, mistakes: int) -> TheoremBound:
     ratio = lifted_ratio(X, signs, w, b, fit_intercept)
     return TheoremBound(NOVIKOV, ratio * ratio, float(mistakes))
+
+
+def from_the_better_plane(
+    own: tuple[TheoremBound, ...], other: tuple[TheoremBound, ...], plane: tuple[Vector, float]
+) -> tuple[TheoremBound, ...]:
+    """The same theorems from two planes: each bound from the plane that makes it less, recorded if it is the other."""
+    numbers = (*plane[0].tolist(), float(plane[1]))
+    return tuple(
+        dataclasses.replace(theirs, plane=numbers) if theirs.at_most and theirs.bound < ours.bound else ours
+        for ours, theirs in zip(own, other, strict=True)
+    )
 
 
 def margin_perceptron_updates(

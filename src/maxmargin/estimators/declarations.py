@@ -24,6 +24,7 @@ from maxmargin.estimators.parameters import (
     declared,
     is_boolean,
 )
+from maxmargin.problems.steps import inverse_scaling
 
 MAX_TIME = Number(
     default=None,
@@ -114,6 +115,13 @@ def is_random_state(value: Any) -> bool:
     import numpy as np
 
     return value is np.random or isinstance(value, np.random.RandomState)
+
+
+class Step(Number):
+    """The length of a step: a number, or a text that says how it falls with t."""
+
+    def fits(self, value: Any) -> bool:
+        return super().fits(value) or (isinstance(value, str) and inverse_scaling(value) is not None)
 
 
 SHUFFLE = Flag(default=False, label="Shuffle", help="Visit the rows in a new order in each sweep.")
@@ -326,14 +334,14 @@ STOCHASTIC_SVM = declared(
     {"kernel": LINEAR_KERNEL, **NUMBERS_OF_A_KERNEL},
     multi_class=MULTI_CLASS,
     C=replace(PRICE, says="a positive number", why="; LinearSVM finds the hard margin, C = inf", also={}),
-    step=Number(
+    step=Step(
         default="pegasos",
-        says='"pegasos", a positive number or a function of t',
-        holds='"pegasos" or a positive number',
-        also={"pegasos": "Pegasos: 1 / (lambda t)"},
+        says='"pegasos", "damped", a positive number, a text like "0.1/sqrt(t)" or "0.1/t^0.25", or a function of t',
+        holds='"pegasos", "damped", a positive number or a text like "0.1/sqrt(t)"',
+        also={"pegasos": "Pegasos: 1 / (lambda t)", "1/sqrt(t)": "1 / sqrt(t)", "damped": ""},
         takes=callable,
         label="Step",
-        help="eta_t, how far visit t moves: 1 / (lambda t), or always the same.",
+        help="eta_t, how far visit t moves: 1 / (lambda t), 1 / sqrt(t), or always the same.",
         shown=(1e-4, 1.0),
     ),
     project=Flag(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABCMeta, abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -25,6 +26,7 @@ from maxmargin.problems.visits import Order
 from maxmargin.run.control import Clock, Status
 from maxmargin.run.observers import RunState
 from maxmargin.solve.answer import Answer
+from maxmargin.solve.best_plane import best_lifted_plane, with_both_classes
 from maxmargin.solve.separation import drive, in_units_of_the_user, judge, separation_of, witness
 
 REFEREE_AFTER = 20  # sweeps without success: then the hull solver is asked, once, whether a plane exists at all
@@ -92,6 +94,7 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
         if status in (Status.BUDGET, Status.WITNESS) and not was_asked:
             proof = witness(problem, clock)
         w, b = self._choose_plane(problem, iterate)
+        iterate = dataclasses.replace(iterate, a=with_both_classes(problem, iterate.a))
         certificate = judge(
             two,
             self.norm_,
@@ -102,9 +105,30 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
             stopped=not iterate.proposes,
             plane=(w, b),
             clock=clock,
-            theorems=self._theorems(two, *in_units_of_the_user(w, b, scale), iterate) if iterate.proposes else (),
+            theorems=self._promises(two, problem, (w, b), iterate, scale, clock) if iterate.proposes else (),
         )
         return Answer(two, iterate, certificate, status)
+
+    def _promises(
+        self,
+        two: TwoClasses,
+        problem: Separation,
+        plane: tuple[Vector, float],
+        iterate: Iterate,
+        scale: float,
+        clock: Clock,
+    ) -> tuple[TheoremBound, ...]:
+        """The guarantees from the plane that was found, or from the best one, if it is known."""
+        own = self._theorems(two, *in_units_of_the_user(*plane, scale), iterate)
+        best = self._best_plane(problem, clock)
+        if best is None:
+            return own
+        best = in_units_of_the_user(*best, scale)
+        return theorems.from_the_better_plane(own, self._theorems(two, *best, iterate), best)
+
+    def _best_plane(self, problem: Separation, clock: Clock) -> tuple[Vector, float] | None:
+        """Of all planes that its theorems speak of, the one of the largest margin, if it can be had."""
+        return best_lifted_plane(problem, clock)
 
     def _choose_plane(self, problem: Separation, iterate: Iterate) -> tuple[Vector, float]:
         """The last weights; where they do not separate, the averaged ones if these make fewer mistakes."""
@@ -129,8 +153,10 @@ class Perceptron(MistakeDriven):
 
         while some row has y (w.x + b) <= 0:   w += rate y x,   b += rate y
 
-    It ends when no row is misclassified. On data that no plane separates it ends too: after 20 sweeps the hull solver
-    is asked once, and its witness, if it finds one, is the answer; in any case after `max_updates`.
+    It ends when no row is misclassified. Novikov's bound, R^2 / g^2 for the margin g of any plane, is from the best
+    plane where the table is small, and else from the one that was found. On data that no plane separates it ends too:
+    after 20 sweeps the hull solver is asked once, and its witness, if it finds one, is the answer; in any case after
+    `max_updates`.
 
     Parameters
     ----------
@@ -246,6 +272,7 @@ class Perceptron(MistakeDriven):
             with np.errstate(all="ignore"):  # whatever overflows, the end is looked at
                 iterate = next(shown(run.iterates))
             refuse_too_long_steps(plane_values(two.X, iterate.w[None], iterate.b)[:, 0], two.rows)
+            iterate = dataclasses.replace(iterate, a=with_both_classes(problem, iterate.a))
         certificate = judge(two, Norm.L2, self.fit_intercept, iterate, 1.0, tol=0.0, stopped=True)
         return Answer(two, iterate, certificate, Status.BUDGET)
 

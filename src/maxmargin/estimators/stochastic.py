@@ -13,10 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.certificates import theorems
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import Labels, check_weights, labels_of_a_batch
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import Threads, one_thread_for_blas
@@ -31,11 +29,12 @@ from maxmargin.problems.losses import HINGE
 from maxmargin.problems.multiclass import ClassWeight, Strategy, TwoClasses, plain, prices, two_class_problems
 from maxmargin.problems.protocol import Run
 from maxmargin.problems.statement import KernelMargin, SoftMargin
+from maxmargin.problems.steps import DAMPED, PEGASOS
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_points import points_in_time, values_in_time
 from maxmargin.solve.soft_margin import soft_certificate
-from maxmargin.solve.stochastic import JudgeOfTheLast, follow, measured_against_the_best
+from maxmargin.solve.stochastic import JudgeOfTheLast, beside_pegasos, follow, measured_against_the_best
 
 ABOUT_ROWS = ("support_", "dual_coef_", "n_support_", "support_vectors_", "status_")  # of the table of the last fit
 
@@ -71,12 +70,21 @@ class StochasticSVM(KernelPlanes):
         The price of the loss, a sum over the rows.
     kernel : a name or a function, default="linear"
         As in `KernelSVM`, with `gamma`, `coef0` and `degree`. Anything but "linear" keeps the rows it learnt from.
-    step : "pegasos", float or function, default="pegasos"
-        eta_t: 1 / (lambda t), the same number at every visit, or a function of t = 1, 2, ...
+    step : str, float or function, default="pegasos"
+        eta_t, the length of the step at visit t = 1, 2, ...; after T visits the mean of the objectives is above the
+        least one by about
+
+        - "pegasos": 1 / (lambda t).  ln(T) / (lambda T): the theorem of which the certificate speaks
+        - "damped": 1 / (lambda t + |x|^2): no first step that throws w far away. `partial_fit` damps Pegasos always
+        - 0.1, a number: the same at every visit.  1 / (eta T) + eta: it does not fall to zero
+        - "0.1/sqrt(t)", or another number.  1 / sqrt(T)
+        - "0.1/t^0.25", inverse scaling with any power
+        - a function of t
     project : bool, default=False
         After each step move w back to the ball |w|^2 <= sum_i C_i, in which the best w lies.
     average : bool, default=False
-        Give the mean of w and b over the visits, with weight t, in place of the last ones: much nearer to the optimum.
+        Give the mean of w and b over the visits, with weight t, in place of the last ones: much nearer to the optimum,
+        above all after one pass over a stream of noisy rows, whose last rows alone can move the last plane far.
     fit_intercept : bool, default=True
         A bias, which is not regularised. A kernel always has one.
     tol : float, default=1e-2
@@ -84,12 +92,13 @@ class StochasticSVM(KernelPlanes):
     max_iter : int, default=100
         The most sweeps over the rows.
     shuffle : bool, default=True
-        Visit the rows in a new order in each sweep; else as they lie.
+        Visit the rows in a new order in each sweep, and those of each call of `partial_fit`; else as they lie.
     random_state : int, RandomState or None, default=0
         The seed of the orders; None takes another one for each fit.
     stream_rows : int, default=None
         The n of lambda = 1 / (n C) for `partial_fit`: how many rows each two-class problem is taken to have. None:
-        those of the first call.
+        those that have come so far, whatever the size of the batches; a row that comes again counts again, so that
+        to go over the same rows more than once, say how many they are. After `fit`: those of its table.
     warm_start : bool, default=False
         Go on where the last fit ended, at visit t + 1.
     multi_class, class_weight, max_time, verbose : as in `LinearSVM`
@@ -170,13 +179,17 @@ class StochasticSVM(KernelPlanes):
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
         kernel = None if self.kernel == Linear.name else self._kernel_on(table)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.shuffle else None
+        seed = self._seed()
         earlier = iter(self._runs if self._goes_on(table) else ())
 
         def answer(two: TwoClasses, clock: Clock) -> Answer:
             return self._answer(two, clock, kernel, seed, class_weight, next(earlier, None))
 
         return self._solve(table, answer)
+
+    def _seed(self) -> int | None:
+        """Of the orders of visits; None: as the rows lie."""
+        return int(check_random_state(self.random_state).randint(2**31 - 1)) if self.shuffle else None
 
     def _goes_on(self, table: Table) -> bool:
         """Whether the last runs were of the same planes."""
@@ -207,28 +220,9 @@ class StochasticSVM(KernelPlanes):
             certificate, a = soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)
             answer = Answer(two, iterate, certificate, status, a)
         answer = dataclasses.replace(answer, run=run, kernel=kernel)
-        theorem = self._theorem(problem, run, answer, goes_on=earlier is not None)
+        theorem = beside_pegasos(problem, run, answer, is_pegasos=self.step == PEGASOS, goes_on=earlier is not None)
         told = (theorem,) if math.isfinite(theorem.measured) else ()  # losses beyond float64 are no count
         return dataclasses.replace(answer, certificate=dataclasses.replace(answer.certificate, theorems=told))
-
-    def _theorem(self, problem: SoftMargin, run: Descent, answer: Answer, *, goes_on: bool) -> TheoremBound:
-        """What is promised of Pegasos beside what happened, or why nothing is."""
-        is_broken = (
-            problem.fit_intercept,
-            not isinstance(self.step, str),
-            goes_on,
-            run.visits == 0 or run.visits % problem.n_rows != 0,
-        )
-        return theorems.pegasos(
-            problem.X,
-            problem.costs,
-            run.C,
-            radius=run.radius,
-            visits=run.visits,
-            primal=answer.certificate.primal,
-            loss=answer.iterate.loss,
-            broken=[words for words, broken in zip(theorems.BROKEN, is_broken, strict=True) if broken],
-        )
 
     def _problem(self, two: TwoClasses, kernel: Kernel | None, clock: Clock | None = None) -> SoftMargin:
         costs, bias = prices(float(self.C), two), bool(self.fit_intercept)
@@ -316,9 +310,10 @@ class StochasticSVM(KernelPlanes):
 
     @available_if(learns_from_streams)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One visit to each of these rows, as they lie, from where the last call (or fit) ended.
+        """One visit to each of these rows, from where the last call (or fit) ended; step="pegasos" is damped.
 
-        `classes` lists all labels that will ever come; it is needed in the first call.
+        `classes` lists all labels that will ever come; it is needed in the first call. Rows that lie sorted by class
+        make a bad stream: `shuffle` mixes those of one call, not those of several.
         """
         from maxmargin.solvers.stochastic_subgradient import stochastic_subgradient
 
@@ -329,19 +324,28 @@ class StochasticSVM(KernelPlanes):
         first = not hasattr(self, "classes_")
         table = self._read_more(X, y, classes, sample_weight, first)
         table = table._replace(weights=weights_of_rows(table, class_weights(self.class_weight, table)))
+        seed = self._seed() if table.X.shape[0] > 1 else None
+        step = DAMPED if self.step == PEGASOS else self.step
         runs = []
         for k, two in enumerate(two_class_problems(table.X, table.labels, strategy, table.weights)):
             problem, earlier = self._problem(two, None), None if first else self._runs[k]
-            begun = earlier is not None and earlier.visits > 0
-            n_rows = self._runs[k].n_rows if begun else int(self.stream_rows or problem.n_rows or 1)
-            run = self._run(problem, n_rows, earlier)
-            for _ in stochastic_subgradient(problem, run, step=self.step, max_sweeps=1).iterates:
+            length = self._length_of_stream(earlier)
+            so_far = problem.n_rows + (0 if earlier is None else earlier.visits)
+            run = self._run(problem, length or max(1, so_far), earlier)
+            going_on = stochastic_subgradient(problem, run, step=step, seed=seed, max_sweeps=1, grows=length is None)
+            for _ in going_on.iterates:
                 pass
             refuse_too_long_steps(plane_values(two.X, run.w[None], run.b)[:, 0], two.rows)
             run.a = np.zeros(0)
             runs.append(run)
         self._show(table.labels.classes, strategy, runs)
         return self
+
+    def _length_of_stream(self, earlier: Descent | None) -> int | None:
+        """The n of lambda, from the first rows on or from an earlier fit; None: those that have come so far."""
+        if earlier is None or earlier.visits == 0 or (earlier.grows and self.stream_rows is None):
+            return None if self.stream_rows is None else int(self.stream_rows)
+        return earlier.n_rows
 
     def _read_more(self, X: Any, y: Any, classes: Any, sample_weight: Any, first: bool) -> Table:
         """Rows whose labels are known already, or listed in the first call."""

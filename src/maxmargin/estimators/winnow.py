@@ -17,6 +17,7 @@ from maxmargin.problems.protocol import Iterate, Run
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import Trace, UpdateObserver
 from maxmargin.problems.visits import Order
+from maxmargin.run.control import Clock
 
 
 class Winnow(MistakeDriven):
@@ -81,6 +82,10 @@ class Winnow(MistakeDriven):
             max_updates=max_updates,
             trace=trace,
         )
+
+    def _best_plane(self, problem: Separation, clock: Clock) -> tuple[Vector, float] | None:
+        """Where no weight of a column is negative, the theorem is about planes that have none."""
+        return super()._best_plane(problem, clock) if self.balanced else None
 
     def _theorems(self, two: TwoClasses, w: Vector, b: float, iterate: Iterate) -> tuple[TheoremBound, ...]:
         weights = two.X.shape[1] * (2 if self.balanced else 1) + (2 if self.fit_intercept else 0)

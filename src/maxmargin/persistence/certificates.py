@@ -62,7 +62,7 @@ def read_certificate(reader: Reader, document: Any, sides: list[tuple[Any, Any]]
     }
     if has_plane(kind):
         arrays["w"] = [w.copy() for w in reader.array("certificate.w", Stored(len(sides), n_columns))]
-    parts = dataclasses.replace(reader, kinds=KINDS_OF_FIELDS, missing=LATER)
+    parts = dataclasses.replace(reader, kinds=KINDS_OF_FIELDS, missing={**LATER, "plane": ()})
     made = []
     for index, part in enumerate(said.parts):
         with parts.fields(part, f"certificate.parts[{index}]") as fields:

@@ -104,6 +104,8 @@ def run_of(estimator: Any, X: Any, y: Any, *, plane: int = 0) -> Run:
     if not isinstance(estimator, Perceptron) or theorem is None:
         return run
     w, b = np.asarray(found.w), found.b
+    if theorem.plane:  # whose margin the bound is from
+        w, b = np.array(theorem.plane[:-1]), theorem.plane[-1]
     progress = lifted_margin(table, signs, w, b, bias)
     return dataclasses.replace(
         run, progress=progress, radius=progress * lifted_ratio(table, signs, w, b, bias) if progress > 0.0 else 0.0

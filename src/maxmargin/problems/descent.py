@@ -40,7 +40,7 @@ class Position(NamedTuple):
 class Descent(State):
     """A run: of a table, or of a stream of tables.
 
-    C, n_rows                    lambda = 1 / (n_rows C)
+    C, n_rows                    lambda = 1 / (n_rows C); a stream of unknown length has as many rows as were visited
     has_kernel                   v are the values of w / scale on the rows of the table at hand; else v is w / scale
     average                      whether means are shown
     a                            dual variables / scale, of the rows of the table at hand
@@ -66,6 +66,11 @@ class Descent(State):
     @property
     def lam(self) -> float:
         return 1.0 / (self.n_rows * self.C)
+
+    @property
+    def grows(self) -> bool:
+        """Whether it can be of a stream of unknown length, each of whose rows was visited once."""
+        return self.visits == self.n_rows or self.visits == 0
 
     def taken_up(self, earlier: Descent | None) -> Self:
         """This run from where the earlier one stands, if it has the same columns, or the same rows of a kernel."""

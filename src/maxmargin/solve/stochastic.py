@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from maxmargin.certificates import theorems
 from maxmargin.certificates.passes import values_of
+from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.matrix import Vector
 from maxmargin.data.threads import OutOfTime
+from maxmargin.problems.descent import Descent
 from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.protocol import Evaluation, Iterate, Run
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
 from maxmargin.run.observers import RunState
+from maxmargin.solve.answer import Answer
 from maxmargin.solve.soft_margin import Judge, prove, soft_margin_of
 
 if TYPE_CHECKING:
@@ -91,3 +95,25 @@ def measured_against_the_best(
         weights = np.minimum(best.a * scale * scale, problem.upper)
     judge.evaluate(Iterate(*plane, weights, True, iterate.updates, iterate.sweeps))
     return judge
+
+
+def beside_pegasos(
+    problem: SoftMargin, run: Descent, answer: Answer, *, is_pegasos: bool, goes_on: bool
+) -> TheoremBound:
+    """What is promised of Pegasos beside what happened, or why nothing is."""
+    is_broken = (
+        problem.fit_intercept,
+        not is_pegasos,
+        goes_on,
+        run.visits == 0 or run.visits % problem.n_rows != 0,
+    )
+    return theorems.pegasos(
+        problem.X,
+        problem.costs,
+        run.C,
+        radius=run.radius,
+        visits=run.visits,
+        primal=answer.certificate.primal,
+        loss=answer.iterate.loss,
+        broken=[words for words, broken in zip(theorems.BROKEN, is_broken, strict=True) if broken],
+    )

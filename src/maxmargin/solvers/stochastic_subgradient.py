@@ -5,13 +5,17 @@
     step      visit t sees row i:    w <- w - eta_t (lambda w - s_i [y_i (w.x_i + b) < 1] y_i x_i)
                                      b <- b + min(eta_t, 1) s_i [y_i (w.x_i + b) < 1] y_i
     Pegasos   eta_t = 1 / (lambda t), so that w = 1 / (lambda t) times the sum of s_i y_i x_i over the violations so far
+    damped    eta_t = 1 / (lambda t + s_i |x_i|^2): no step moves the value of its own row by more than 1
+    stream    n is not known: it is t, the rows so far. Pegasos' w is then C times the sum, for every t: steps of length
+              C (damped: 1 / (1/C + s_i |x_i|^2)), and nothing shrinks. 0 <= a_i <= C_i: a dual point of the rows so far
     ball      the best w has |w|^2 <= sum_i a_i <= sum_i C_i; with `project` each step ends on that ball or inside it
     dual      w = sum_i a_i y_i x_i. In Pegasos a_i = s_i n C (violations of row i) / t, and each sweep
               visits a row once, so that 0 <= a_i <= C_i after whole sweeps: a dual point, and a proof of the gap
 
 Nothing pulls b back, and the first steps of Pegasos are n C long: so a row moves b by no more than 1, the distance from
-the plane to an edge of the street. The mean of w over the visits, later ones counting more (weight t), converges like
-the last w without the logarithm in its bound [lacoste2012].
+the plane to an edge of the street. Damped steps of a stream do not fall with t, and a step of b moves the values of all
+rows: there it is no longer than 1 / sqrt(t). The mean of w over the visits, later ones counting more (weight t),
+converges like the last w without the logarithm in its bound [lacoste2012].
 
 Shrinking w costs nothing: w = scale v, and only the scale shrinks. The mean costs nothing either: with
 M = sum_t t scale_t so far, sum_t t w_t = M v - u, where u collects M step x_i whenever v moves by step x_i.
@@ -22,7 +26,7 @@ With a kernel v is the plane's values on all rows (`kernel_memory`), and w its c
 
 Cost: a sweep reads every row once. The gap falls like 1 / (lambda T): good for a few digits.
 Reference: [shalev2011], Figure 1 with k = 1, and section 4 for kernels. Differs: rows come in shuffled sweeps; the bias
-is learnt by the same rule and is not regularised.
+is learnt by the same rule and is not regularised; damped steps, and those of a stream, are our own.
 """
 
 from __future__ import annotations
@@ -43,6 +47,7 @@ from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
 from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Run
 from maxmargin.problems.state import Kept, State, resumed, varying
 from maxmargin.problems.statement import KernelMargin, SoftMargin
+from maxmargin.problems.steps import DAMPED, PEGASOS, inverse_scaling
 from maxmargin.problems.trace import UpdateObserver
 from maxmargin.solvers.mistakes.kernel_memory import KernelMemory, expect, inner, is_ready, move
 
@@ -71,6 +76,14 @@ class Rule(NamedTuple):
     lam: float
     lift: float
     radius: float
+    damped: bool = False
+
+
+class Steps(NamedTuple):
+    """For each visit: eta before it is damped, and the longest step of b."""
+
+    etas: Any
+    longest_of_b: Any
 
 
 class Lagging(NamedTuple):
@@ -92,13 +105,14 @@ def fold(values: Any, lag: Any, scale: float, mass: float) -> None:
 
 
 @njit
-def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start: int, etas: Any) -> Any:
+def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start: int, steps: Any) -> Any:
     """Visit order[start:], with a step of length etas[k] at order[k], as long as the rows that are needed are ready.
 
     Returns the next place in the order, the number of violations, the loss that was met, and the new position.
     """
     rows, signs, weights, squares = table
-    lam, lift, radius = rule
+    lam, lift, radius, damped = rule
+    etas, longest_of_b = steps
     v, a, v_lag, a_lag = plane
     scale, mass, b, b_lag, square, visits, before = position
     projected, violations, loss, k = radius < np.inf, 0, 0.0, start
@@ -114,6 +128,8 @@ def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start:
         if violated and not is_ready(rows, i):
             break
         eta = etas[k]
+        if damped:
+            eta /= 1.0 + eta * weights[i] * squares[i]
         scale *= 1.0 - eta * lam
         push = eta * weights[i] if violated else 0.0
         far = projected and push * SMALLEST_SCALE * np.sqrt(squares[i]) > radius  # and soon taken back to the ball
@@ -131,7 +147,7 @@ def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start:
                 move(rows, i, step * mass, v_lag)
             if a_lag.shape[0] > 0:
                 a_lag[i] += push / scale * mass
-            shift = lift * min(eta, LONGEST_STEP_OF_B) * weights[i] * signs[i]
+            shift = lift * min(eta, longest_of_b[k]) * weights[i] * signs[i]
             b += shift
             b_lag += shift * before
             if projected:
@@ -161,12 +177,15 @@ def stochastic_subgradient(
     problem: SoftMargin,
     run: Descent,
     *,
-    step: Step = "pegasos",
+    step: Step = PEGASOS,
     seed: int | None = None,
     max_sweeps: int = 2**62,
     trace: UpdateObserver | None = None,
+    grows: bool = False,
 ) -> Run:
     """Go on with the run for at most so many sweeps; an iterate after each sweep, or after some of a small table.
+
+    `grows`: these rows go on a stream of unknown length; `run.n_rows` counts those that came so far, and these.
 
     Without a seed the rows are visited as they lie; with one, sweep number k has an order of its own, the same in
     every run. No iterate proposes. With a kernel it has no w: the `a` are all there is. `loss` is the mean of
@@ -176,16 +195,24 @@ def stochastic_subgradient(
     if run.average and len(run.v_lag) + len(run.a_lag) == 0:
         run.begin_mean()
     state = SubgradientState(run, run.visits)
-    return Run(state, steps(problem, state, step, seed, run.sweeps + max_sweeps, trace))
+    return Run(state, steps(problem, state, step, seed, run.sweeps + max_sweeps, trace, grows))
 
 
 def steps(
-    problem: SoftMargin, state: SubgradientState, step: Step, seed: int | None, last: int, trace: UpdateObserver | None
+    problem: SoftMargin,
+    state: SubgradientState,
+    step: Step,
+    seed: int | None,
+    last: int,
+    trace: UpdateObserver | None,
+    grows: bool,
 ) -> Iterates:
     """Up to sweep number `last`."""
     check_interrupt()
     run, n = state.run, problem.n_rows
-    table, rule, memory = prepare(problem, run)
+    table, rule, memory = prepare(problem, run, damped=step == DAMPED)
+    if grows and step in (PEGASOS, DAMPED):
+        step, rule = run.C, rule._replace(lam=0.0)
     per_row = problem.X.nnz / max(1, n) if is_sparse(problem.X) else problem.n_columns
     visits_per_call = max(1, int(NUMBERS_PER_CALL / max(1, per_row)))
     if memory is not None:  # a visit adds a row of the kernel, which may have to be made
@@ -205,14 +232,15 @@ def steps(
             yield Iterate(w, run.b, run.dual, False, run.violations, run.sweeps, loss=loss)
 
 
-def prepare(problem: SoftMargin, run: Descent) -> tuple[Table, Rule, KernelMemory | None]:
+def prepare(problem: SoftMargin, run: Descent, *, damped: bool = False) -> tuple[Table, Rule, KernelMemory | None]:
     """What `visit` needs to go on with a run on these rows; the memory is for rows of a kernel."""
     memory = KernelMemory(problem.kernel, problem.points) if isinstance(problem, KernelMargin) else None
     squares = NO_NUMBERS
-    if run.radius < math.inf:
-        squares = row_squares(problem.X) if memory is None else memory.kernel.diagonal(memory.points)
+    if damped or run.radius < math.inf:
+        with np.errstate(over="ignore"):
+            squares = row_squares(problem.X) if memory is None else memory.kernel.diagonal(memory.points)
     table = Table(rows_of(problem.X) if memory is None else memory.rows, problem.signs, problem.costs / run.C, squares)
-    return table, Rule(run.lam, 1.0 if problem.fit_intercept else 0.0, run.radius), memory
+    return table, Rule(run.lam, 1.0 if problem.fit_intercept else 0.0, run.radius, damped), memory
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -226,7 +254,9 @@ def visit(
     trace: UpdateObserver | None = None,
 ) -> float:
     """Visit these rows, and make the rows of the kernel that are missing on the way; returns the loss that was met."""
-    etas = step_lengths(step, rule.lam, run.visits + 1, len(order))
+    t = np.arange(run.visits + 1, run.visits + 1 + len(order), dtype=np.float64)
+    longest_of_b = 1.0 / np.sqrt(t) if rule.damped else np.full(len(order), LONGEST_STEP_OF_B)
+    lengths = Steps(step_lengths(step, rule.lam, run.visits + 1, len(order)), longest_of_b)
     plane, done, met = Lagging(run.v, run.a, run.v_lag, run.a_lag), 0, 0.0
     if rule.radius < math.inf:  # summed anew: what rounding did to it is gone
         square = np.sum(run.v * run.v) if memory is None else np.sum(run.a * table.signs * run.v)
@@ -235,7 +265,7 @@ def visit(
         while True:
             begun, end = done, len(order) if trace is None else min(len(order), done + max(1, trace.until_next))
             before = None if trace is None or trace.until_next else shown_to_trace(table, run, order[done])
-            done, violations, loss, run.position = descend(table, rule, plane, run.position, order[:end], done, etas)
+            done, violations, loss, run.position = descend(table, rule, plane, run.position, order[:end], done, lengths)
             run.violations += int(violations)
             met += float(loss)
             if trace is not None and done > begun:
@@ -258,7 +288,7 @@ def visit(
         what = "|w|^2 is" if math.isfinite(rule.radius) else "the weights are"
         raise ValueError(
             f"the steps are too long: after {run.visits} visits {what} beyond what float64 can hold. Keep "
-            f"step * lambda below 1, with lambda = 1 / (rows * C) = {rule.lam:.3g} here, or scale the columns of X"
+            f"step * lambda below 1, with lambda = 1 / (rows * C) = {run.lam:.3g} here, or scale the columns of X"
         )
     return met
 
@@ -276,9 +306,10 @@ def order_of(n: int, seed: int | None, sweep: int) -> NDArray[np.intp]:
 
 
 def step_lengths(step: Step, lam: float, first: int, count: int) -> Vector:
-    """eta_t for t = first, first + 1, ..."""
-    if isinstance(step, str):  # "pegasos"
-        return np.asarray(1.0 / (lam * np.arange(first, first + count, dtype=np.float64)))
+    """eta_t for t = first, first + 1, ..., before it is damped."""
+    if isinstance(step, str):
+        visits, scaling = np.arange(first, first + count, dtype=np.float64), inverse_scaling(step)
+        return np.asarray(1.0 / (lam * visits) if scaling is None else scaling.first / visits**scaling.power)
     if not callable(step):
         return np.full(count, float(step))
     etas = np.array([float(step(t)) for t in range(first, first + count)])

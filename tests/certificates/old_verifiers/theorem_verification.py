@@ -13,6 +13,7 @@ evaluation, so a bound may lie anywhere between those of the largest and of the 
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -74,12 +75,25 @@ def most_of(value: float, lower: float) -> float:
 
 @np.errstate(over="ignore", invalid="ignore")
 def separation_theorems_refused(c: Any, X: Matrix, signs: Vector, rows: Any) -> Iterator[str]:
-    """Of the hard margin: what mistake-driven learners are promised."""
-    if not c.theorems:
-        return
+    """Of the hard margin: what mistake-driven learners are promised.
+
+    Certificates of its time recorded no other plane with a theorem: one that does is taken for one of that plane.
+    """
+    for theorem in c.theorems:
+        if theorem.plane and len(theorem.plane) == X.shape[1] + 1 and np.all(np.isfinite(theorem.plane)):
+            w, b = np.array(theorem.plane[:-1]), theorem.plane[-1]
+            yield from theorem_of_plane_refused(dataclasses.replace(c, w=w, b=b), X, signs, rows, theorem)
+        elif theorem.plane:
+            yield "no plane"
+        else:
+            yield from theorem_of_plane_refused(c, X, signs, rows, theorem)
+
+
+def theorem_of_plane_refused(c: Any, X: Matrix, signs: Vector, rows: Any, theorem: TheoremBound) -> Iterator[str]:
     plane = (X, signs, c.w, c.b, c.fit_intercept)
     lifted, winnow = lifted_ratio(*plane).squared(), winnow_ratio(*plane).squared()
-    weights = [math.log(X.shape[1] * sides + (2 if c.fit_intercept else 0) or 1) for sides in (1, 2)]
+    sides = (2,) if theorem.plane and np.any(c.w < 0.0) else (1, 2)
+    weights = [math.log(X.shape[1] * side + (2 if c.fit_intercept else 0) or 1) for side in sides]
     known = {
         theorems.NOVIKOV: [lifted],
         theorems.HALVING: [lifted.times(64.0)],
@@ -89,11 +103,10 @@ def separation_theorems_refused(c: Any, X: Matrix, signs: Vector, rows: Any) -> 
         theorems.WINNOW: [Interval(2.0 * min(weights) * winnow.low, math.inf)],
         theorems.WINNOW_TO_LEADING_ORDER: [winnow.times(16.0 / 3.0 * logarithm) for logarithm in weights],
     }
-    for theorem in c.theorems:
-        is_share = theorem.name == theorems.SHARE
-        yield from theorem_refused(theorem, known.get(theorem.name), at_most=not is_share, counts=not is_share)
-        if is_share:
-            yield from share_refused(c, X, signs, rows, theorem, lifted)
+    is_share = theorem.name == theorems.SHARE
+    yield from theorem_refused(theorem, known.get(theorem.name), at_most=not is_share, counts=not is_share)
+    if is_share:
+        yield from share_refused(c, X, signs, rows, theorem, lifted)
 
 
 def share_refused(
