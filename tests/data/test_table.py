@@ -163,10 +163,16 @@ def test_an_estimator_knows_its_columns():
 def test_a_block_that_changes_is_noticed():
     source = Listed([np.ones((2, 2)), np.ones((3, 2))])
     held = Surveyed(source)
-    source.given[1] = np.ones((4, 2))
     assert held.block(0).X.shape == (2, 2)
-    with pytest.raises(ValueError, match="block 1 of X has changed"):
-        held.block(1)
+    for other in (np.ones((4, 2)), np.full((3, 2), 1.5), np.full((3, 2), np.nan)):
+        source.given[1] = other
+        with pytest.raises(ValueError, match="block 1 of X has changed"):
+            held.block(1)
+    sparse_rows = Listed([sparse.csr_array(np.eye(2))])
+    held = Surveyed(sparse_rows)
+    sparse_rows.given[0] = sparse.csr_array(np.ones((2, 2)))
+    with pytest.raises(ValueError, match="block 0 of X has changed"):
+        held.block(0)
 
 
 def test_what_is_read_by_blocks():

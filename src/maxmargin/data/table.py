@@ -210,8 +210,9 @@ class Surveyed(Table):
     def block(self, k: int) -> Block:
         check_interrupt()
         X = canonical(check_array(self.source.block(k), **OF_A_BLOCK))
-        if X.shape != (self.edges[k + 1] - self.edges[k], self.n_columns):
-            raise ValueError(f"block {k} of X has changed: it had other rows or columns when it was first read")
+        known = X.shape == (self.edges[k + 1] - self.edges[k], self.n_columns) and terms_of(X) <= self.terms
+        if not (known and largest_magnitude(X) <= self.largest):  # what rounding errors are bounded by
+            raise ValueError(f"block {k} of X has changed: it had other rows or numbers when it was first read")
         return Block(k, self.edges[k], X)
 
 

@@ -149,6 +149,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, a0: Any = None) -> Self:
         """Find the plane.
 
+        X may be a table that is not in memory, read block by block (`maxmargin.data.table.Source`).
         `a0` are dual variables to start from: one per row, or one line of them for each two-class problem.
         `sample_weight`: a row of weight k counts as k equal rows.
         """
