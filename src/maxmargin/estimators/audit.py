@@ -265,7 +265,7 @@ def margin_part(fitted: FittedModel, two: TwoClasses, plane: tuple[Vector, float
 def problem_of(fitted: FittedModel) -> str:
     """The question in a line."""
     many = {Strategy.ONE_VERSUS_REST: "each class against the rest", Strategy.ONE_VERSUS_ONE: "each pair of classes"}
-    parts = [f"the widest street, {fitted.norm}" if fitted.loss is None else f"{fitted.loss.value}, C = {fitted.C:g}"]
+    parts = [f"the widest street, {fitted.norm}" if fitted.loss is None else f"{fitted.loss.name}, C = {fitted.C:g}"]
     if fitted.kernel is not None:
         parts.append(f"{fitted.kernel.name} kernel")
     parts.append(
