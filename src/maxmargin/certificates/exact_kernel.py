@@ -41,7 +41,7 @@ from maxmargin.certificates.exact_linear_algebra import (
 )
 from maxmargin.certificates.exact_soft_margin import aligned, blocks_of, integers_of, products_with, side_sum
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
-from maxmargin.problems.kernels import Kernel, ProductKernel
+from maxmargin.problems.kernels import Kernel, Linear, ProductKernel
 from maxmargin.problems.statement import KernelMargin
 
 Rows = NDArray[np.intp]
@@ -119,7 +119,7 @@ def sums_with(problem: KernelMargin, rows: Rows, weights: Integers) -> tuple[Int
     """sum_j weights_j k(x_i, x_j) over these rows j, for every row i: integers times one power of two."""
     kernel, X = problem.kernel, problem.X
     everything = np.arange(problem.n_rows)
-    if isinstance(kernel, ProductKernel) and (kernel.gamma, kernel.coef0, kernel.degree) == (1.0, 0.0, 1):
+    if isinstance(kernel, Linear):
         w, unit = side_sum(X, rows, weights)
         parts = [products_with(part, w) for _, part in blocks_of(X, everything)]
         parts = [(products, own + unit) for products, own in parts]

@@ -186,7 +186,7 @@ def test_it_is_drawn_and_audited():
     StreetDisplay.from_estimator(svm, X[:, :2], y)
     plt.close("all")
     own = audit(svm, X[:, :2], y)
-    assert "laplacian kernel" in str(own)
+    assert "  hinge, C = 1, laplacian kernel, a bias\n" in str(own)
     theirs = SVC(kernel=laplacian_kernel).fit(X, y)  # a function, which nobody knows by its name
     assert "function kernel" in str(audit(theirs, X, y))
 

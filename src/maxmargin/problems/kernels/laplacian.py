@@ -21,7 +21,9 @@ that are near to 0 less, gamma (|x|_1 + |x'|_1).
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sparse
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.threads import check_interrupt
@@ -79,8 +81,6 @@ def sizes_of(X: Matrix) -> Vector:
 
 def distances(A: Matrix, B: Matrix) -> NDArray[np.float64]:
     """|x - x'|_1 for every x of A and x' of B."""
-    from scipy.spatial.distance import cdist  # not before it is needed
-
     if is_sparse(A) or is_sparse(B):
         return sparse_distances(A, B)
     out = np.empty((A.shape[0], B.shape[0]))
@@ -92,11 +92,16 @@ def distances(A: Matrix, B: Matrix) -> NDArray[np.float64]:
 
 def sparse_distances(A: Matrix, B: Matrix) -> NDArray[np.float64]:
     """The same over the columns in which either has an entry, some of them at a time."""
-    used = np.zeros(A.shape[1], dtype=bool)
-    for X in (A, B):
-        used[X.indices if is_sparse(X) else slice(None)] = True
-    columns, out = np.flatnonzero(used), np.zeros((A.shape[0], B.shape[0]))
-    for some in spans(0, len(columns), COLUMNS):
-        own = columns[some]
-        out += distances(*(as_array(X if len(own) == X.shape[1] else X[:, own]) for X in (A, B)))
+    if is_sparse(A) and is_sparse(B):
+        columns = np.union1d(A.indices, B.indices)
+        A, B = packed(A, columns), packed(B, columns)
+    out = np.zeros((A.shape[0], B.shape[0]))
+    for some in spans(0, A.shape[1], COLUMNS):
+        out += distances(as_array(A[:, some]), as_array(B[:, some]))
     return out
+
+
+def packed(X: Matrix, columns: NDArray[np.intp]) -> Matrix:
+    """Sparse rows without all other columns, which are empty."""
+    places = np.searchsorted(columns, X.indices)
+    return sparse.csr_array((X.data, places, X.indptr), shape=(X.shape[0], len(columns)))
