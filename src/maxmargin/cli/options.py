@@ -12,10 +12,10 @@ their declaration.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
-from functools import wraps
+from functools import cache, wraps
 from typing import Annotated, Any, ClassVar, NamedTuple, get_args, get_type_hints
 
 import typer
@@ -189,8 +189,8 @@ def spelt_out(command: Callable[..., int]) -> Callable[..., int]:
     for parameter in inspect.signature(command).parameters.values():
         hint = hints[parameter.name]
         group, spelt = [*get_args(hint), Spelt()][:2] if get_args(hint) else (hint, Spelt())
-        if is_dataclass(group):
-            found = list(parameters_of(group, spelt))
+        if isinstance(group, type) and is_dataclass(group):
+            found = [one for one in parameters_of(group) if one.name not in spelt.without]
             groups[parameter.name] = group, [one.name for one in found]
             last = [*getattr(group, "at_the_end", ()), *last] if not spelt.in_one_place else last
             parameters += found
@@ -209,14 +209,14 @@ def spelt_out(command: Callable[..., int]) -> Callable[..., int]:
     return with_groups
 
 
-def parameters_of(group: Any, spelt: Spelt) -> Iterator[inspect.Parameter]:
+@cache
+def parameters_of(group: Any) -> tuple[inspect.Parameter, ...]:
     """The fields of a dataclass as parameters of a command."""
-    hints = get_type_hints(group, include_extras=True)
-    for field in fields(group):
-        if field.name not in spelt.without:
-            yield inspect.Parameter(
-                field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
-            )
+    hints, kind = get_type_hints(group, include_extras=True), inspect.Parameter.KEYWORD_ONLY
+    return tuple(
+        inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name])
+        for field in fields(group)
+    )
 
 
 def read_class_weight(given: list[str] | None, labels: list[Any]) -> Any:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import io
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from maxmargin.cli.console import UserError, messages, name_of_output, results
 from maxmargin.cli.options import ReadingOptions
-from maxmargin.reading.files import COMPRESSORS, SUFFIXES, Format, suffix_of
+from maxmargin.reading.files import SUFFIXES, Format, opener_of, suffix_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -288,7 +286,7 @@ def write_table(output: str, format: Format, X: Any, data: DataFile) -> None:
             write_rows(stream, format, X, data, ",")
             results.file.write(stream.getvalue())
         elif format is Format.CSV:
-            with replaced(output) as path, open_text(path) as file:
+            with replaced(output) as path, opener_of(path)(path, "wt", encoding="utf-8", newline="") as file:
                 write_rows(file, format, X, data, "\t" if suffix_of(output) == ".tsv" else ",")
         else:
             with replaced(output) as path:
@@ -305,13 +303,6 @@ def format_of(output: str, data: DataFile) -> Format:
     """By the name; or else as the data came, if that can be written."""
     as_it_came = Format.SVMLIGHT if data.format is Format.SVMLIGHT else Format.CSV
     return SUFFIXES.get(suffix_of(output), as_it_came)
-
-
-def open_text(path: str) -> Any:
-    suffix = Path(path).suffix.lower()
-    if suffix in COMPRESSORS:
-        return importlib.import_module(COMPRESSORS[suffix]).open(path, "wt", encoding="utf-8", newline="")
-    return open(path, "w", encoding="utf-8", newline="")
 
 
 def write_rows(target: Any, format: Format, X: Any, data: DataFile, delimiter: str) -> None:

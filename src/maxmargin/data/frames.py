@@ -1,7 +1,7 @@
 """Data frames and series of any library: the names of their columns, and their cells as NumPy has them.
 
 narwhals knows pandas, Polars, PyArrow, Modin and cuDF, and those that must be asked before there are rows: DuckDB, lazy
-frames. It is imported where something is given that is neither an array nor a list.
+frames. Arrays and lists (`PLAIN`) need none of this: whoever has one does not ask, and narwhals is not imported.
 
 On the way to NumPy nothing is rounded and nothing is made up: whole numbers beside missing ones stay whole, and what is
 missing is NaN, in categories too.
@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
+
+PLAIN = (np.ndarray, list, tuple, str, sparse.sparray, sparse.spmatrix)
 
 
 class Frame(NamedTuple):
@@ -34,8 +36,6 @@ class Frame(NamedTuple):
 
 def frame_of(given: Any) -> Frame | None:
     """A data frame; None of what is none."""
-    if isinstance(given, np.ndarray | list | tuple | str) or sparse.issparse(given):
-        return None
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
 
@@ -63,8 +63,6 @@ def frame_with_twins(given: Any) -> Frame | None:
 
 def array_of(given: Any) -> Any:
     """A series as an array; anything else as it is."""
-    if isinstance(given, np.ndarray | list | tuple | str):
-        return given
     import narwhals as nw
 
     found = nw.from_native(given, series_only=True, pass_through=True)

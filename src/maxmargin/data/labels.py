@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from maxmargin.data.frames import array_of
+from maxmargin.data.frames import PLAIN, array_of
 from maxmargin.data.matrix import labels_in, refuse_what_float64_cannot_hold
 
 
@@ -74,7 +74,7 @@ def check_labels(y: Any, n_rows: int) -> NDArray[Any]:
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """One finite weight >= 0 for each row, not all zero."""
-    sample_weight = array_of(sample_weight)
+    sample_weight = sample_weight if isinstance(sample_weight, PLAIN) else array_of(sample_weight)
     given = np.asarray(sample_weight)
     if given.dtype.kind == "c":
         raise ValueError("Complex data not supported: sample_weight holds complex numbers")

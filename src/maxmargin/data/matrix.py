@@ -15,7 +15,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
-from maxmargin.data.frames import array_of, frame_of
+from maxmargin.data.frames import PLAIN, array_of, frame_of
 
 Vector = NDArray[np.float64]
 Matrix = Any  # an ndarray, or a scipy.sparse csr_array or csr_matrix
@@ -89,7 +89,7 @@ def check_rows(X: Any) -> Matrix:
 
 def opened(X: Any) -> tuple[Any, list[Any] | None]:
     """X with its rows at hand, and the names of its columns if it is a data frame; what is not a double is refused."""
-    frame = frame_of(X)
+    frame = None if isinstance(X, PLAIN) else frame_of(X)
     if frame is None:
         refuse_what_is_not_numbers(X)
         refuse_what_float64_cannot_hold(X)
@@ -104,6 +104,8 @@ def opened(X: Any) -> tuple[Any, list[Any] | None]:
 
 def labels_in(y: Any) -> Any:
     """Labels as an array, if they are a series; one that is missing is an error that names its row."""
+    if isinstance(y, PLAIN):
+        return y
     labels = array_of(y)
     if labels is not y and labels.dtype.kind in "Of" and np.any(missing := labels != labels):
         raise ValueError(f"Input y contains NaN: row {int(np.argmax(missing))} has no label.")

@@ -12,7 +12,7 @@ import lzma
 import os
 import re
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from enum import StrEnum
 from itertools import chain
@@ -143,6 +143,12 @@ def suffix_of(file: str) -> str:
     while suffixes and suffixes[-1] in COMPRESSORS:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
+
+
+def opener_of(file: str | os.PathLike[str]) -> Callable[..., Any]:
+    """What opens a file to be written: `open`, or that of the compression which its name says."""
+    compressor = COMPRESSORS.get(Path(file).suffix.lower())
+    return open if compressor is None else cast("Callable[..., Any]", importlib.import_module(compressor).open)
 
 
 def recognise(source: Source) -> Format:

@@ -6,24 +6,19 @@ numbers without a point. Stored zeros of a sparse matrix are kept; of a dense on
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import itertools
-import lzma
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import ArrayLike, NDArray
 
-from maxmargin.reading.files import Source
+from maxmargin.reading.files import Source, opener_of
 
-COMPRESSORS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 LARGEST_WHOLE = 2.0**53
 
 
@@ -101,8 +96,7 @@ def numbers_of(values: NDArray[Any], name: str) -> NDArray[Any]:
 def opened(target: Source) -> Iterator[Callable[[str], object]]:
     """What writes text to the target."""
     if isinstance(target, str | os.PathLike):
-        compress = COMPRESSORS.get(Path(target).suffix.lower())
-        with compress(target, "wt") if compress else open(target, "w", encoding="ascii", newline="\n") as file:
+        with opener_of(target)(target, "wt", encoding="ascii", newline="\n") as file:
             yield file.write
     elif isinstance(target, io.TextIOBase):
         yield target.write
