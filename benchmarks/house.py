@@ -31,6 +31,7 @@ FAMILIES = {
     "certificate kind": r"KernelSeparationCertificate|\"kernel separation\"|Kind\.KERNEL_SEPARATION",
     "table": r"csr_(matrix|array)|issparse|is_sparse|row_blocks|float_blocks|blocks_of|block_edges|spans\(",
 }
+KINDS_OF_TABLE = r"\b(InMemory|Surveyed)\b"  # where a table is blocks, whatever they are made of
 # Lines that compute over all rows of a table, or cut them. (Products with a few rows at hand, such as a working set,
 # are none, nor are sweeps, which read a row and change w before the next.)
 TABLE = r"(?:X|part|block|rows|sizes|problem\.X)(?:\.astype\([^)]*\))?"
@@ -258,6 +259,7 @@ def read_off(source):
     }
     for module in graph:  # a package is not its parts: `import maxmargin` for the version closes no circle
         graph[module] = [other for other in graph[module] if modules[other].name != "__init__.py"]
+    families = {**FAMILIES, "table": KINDS_OF_TABLE} if "maxmargin.data.table" in modules else FAMILIES
     algorithms = [module for module in modules if re.match(r"maxmargin\.(solvers|solve)\b", module)]
     names = defaultdict(list)
     for module, path in modules.items():
@@ -270,7 +272,7 @@ def read_off(source):
     return {
         "families": {
             family: sorted(module for module, text in texts.items() if re.search(pattern, text))
-            for family, pattern in FAMILIES.items()
+            for family, pattern in families.items()
         },
         "passes": {
             (name, side): sorted(

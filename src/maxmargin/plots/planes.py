@@ -14,10 +14,10 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.certificates.passes import values_of
+from maxmargin.certificates.passes import margins_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
-from maxmargin.data.table import checked_rows, is_source, matrix_of
+from maxmargin.data.table import as_table, checked_rows, is_source, matrix_of
 from maxmargin.problems.kernels import Kernel
 
 LEAST_SLACK = 1e-9  # below, or below the gap that was asked for, a row is on its edge of the street
@@ -146,7 +146,7 @@ def certified_plane(certificate: Any, X: Any, y: Any, *, sample_weight: Any = No
 
 def values_on(w: Vector, b: float) -> Callable[[Any], Vector]:
     """w.x + b of given rows."""
-    return lambda points: values_of(points, w) + b
+    return lambda points: margins_of(as_table(points), w)[0] + b
 
 
 def part_of(estimator: Any, plane: int) -> Any:
