@@ -102,7 +102,7 @@ def test_the_whole_of_an_optimal_report():
         (weakly_separable, ["no plane has a positive one", "witness: 3 rows whose hulls meet: 0, 2, 3"]),
         (undecided, ["best l2 margin: between -", " and "]),
         (stopped, ["best l2 margin: between -", "rows that carry weight: 3 of 30:"]),
-        (learnt, ["Novikov: mistakes <= R^2/g^2: ", " of at most ", "1 against -1, 30 rows x 3 columns, with a bias"]),
+        (learnt, ["Novikov: mistakes <= R^2/g^2", " of at most ", "1 against -1, 30 rows x 3 columns, with a bias"]),
     ],
 )
 def test_key_sentences(make, sentences):
@@ -120,7 +120,7 @@ def test_nothing_is_said_of_a_street_that_is_not_there(make):
 
 def test_what_no_data_can_prove_stands_apart():
     """Why a run ended and what it counted come last, and under a title of their own."""
-    for make, words in ((stopped, Verdict.STOPPED.value), (learnt, "Novikov: mistakes <= R^2/g^2: ")):
+    for make, words in ((stopped, Verdict.STOPPED.value), (learnt, "Novikov: mistakes <= R^2/g^2")):
         lines = make().report().splitlines()
         place = lines.index(REPORTED)
         assert [words in line for line in lines[place + 1 :]] == [True]

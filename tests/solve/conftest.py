@@ -40,5 +40,6 @@ class Hand:
 def hand(monkeypatch):
     hand = Hand()
     monkeypatch.setattr(clock_module, "time", hand)
+    monkeypatch.setattr(clock_module.Clock, "is_limited", True)  # so that it is read at every check
     monkeypatch.setattr("maxmargin.data.threads.cores", lambda: 1)
     return hand

@@ -10,7 +10,6 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from maxmargin.certificates.report import bounds_of, sides
 from maxmargin.certificates.rounding import rounded_down, rounded_gap, rounded_up
 from maxmargin.cli.console import ExitCode, say, show
 from maxmargin.cli.tables import DataFile
@@ -57,6 +56,8 @@ def tell_certificate(certificate: Any, verification: Any) -> None:
 
 def table_of(parts: tuple[Any, ...]) -> Table:
     """A line for each plane."""
+    from maxmargin.certificates.report import bounds_of, sides
+
     table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("plane", "verdict", "optimum between", "and", "gap", "rows with weight"):
         table.add_column(heading, justify="left" if heading in ("plane", "verdict") else "right", no_wrap=True)

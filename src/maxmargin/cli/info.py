@@ -7,7 +7,6 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from maxmargin.certificates.report import sides
 from maxmargin.cli.certified import parts_of
 from maxmargin.cli.console import ExitCode, say, say_json, show
 from maxmargin.cli.models import Model, load_model
@@ -37,6 +36,8 @@ def info(model: ModelFile, as_json: AsJson = False) -> int:
 
 def contents(loaded: Model, path: str) -> dict[str, Any]:
     """All of it as plain values."""
+    from maxmargin.certificates.report import sides
+
     classifier = loaded.classifier
     certificate = getattr(classifier, "certificate_", None)
     parts = () if certificate is None else parts_of(certificate)

@@ -64,7 +64,7 @@ class RowsAndPlanes:
         A plane that does not separate the rows has none, which a ValueError says.
         """
         values = self.values_of_planes(X)
-        margins = signs_of_planes(self, X, y) * values
+        margins = signs_of_planes(self, y, len(values)) * values
         w: Any = self.coef_ if hasattr(self, "coef_") else self.dual_coef_  # type: ignore[attr-defined]
         found = []
         for number, (column, size) in enumerate(zip(margins.T, lengths_of_planes(self), strict=True)):
@@ -86,7 +86,7 @@ class RowsAndPlanes:
         With one versus one, a row of a third class has no slack (NaN) against the plane between two others.
         """
         values = self.values_of_planes(X)
-        return alone(np.maximum(0.0, 1.0 - signs_of_planes(self, X, y) * values))
+        return alone(np.maximum(0.0, 1.0 - signs_of_planes(self, y, len(values)) * values))
 
     def violations(self, X: Any, y: Any) -> Any:
         """The rows inside the street (0 < xi <= 1) and beyond the plane (xi > 1); a list of these for many planes."""
@@ -101,9 +101,9 @@ def alone(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     return columns[:, 0] if columns.shape[1] == 1 else columns
 
 
-def signs_of_planes(model: Any, X: Any, y: Any) -> NDArray[np.float64]:
+def signs_of_planes(model: Any, y: Any, n_rows: int) -> NDArray[np.float64]:
     """+1 and -1 of the two sides of each plane, NaN of a label that is on neither."""
-    y, n_rows, classes = np.asarray(y), X.shape[0] if hasattr(X, "shape") else len(X), model.classes_
+    y, classes = np.asarray(y), model.classes_
     known = np.isin(y, classes)
     if y.shape != (n_rows,) or not np.all(known):
         what = f"the shape {y.shape}" if y.shape != (n_rows,) else f"the label {plain(y[~known][0])!r}"
