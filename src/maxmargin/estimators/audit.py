@@ -30,7 +30,7 @@ from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.threads import OutOfTime, Threads, check_interrupt, one_thread_for_blas
 from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart
-from maxmargin.estimators.base import Table, table_of
+from maxmargin.estimators.base import TrainingSet, table_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, KERNEL_SVM, TOL
 from maxmargin.estimators.fitted_models import FittedModel, read_model
 from maxmargin.estimators.linear import LinearSVM
@@ -112,7 +112,7 @@ def with_column(X: Matrix, value: float) -> Matrix:
     return sparse.hstack([X, sparse.csr_array(column)], format="csr") if is_sparse(X) else np.hstack([X, column])
 
 
-def with_class_weights(fitted: FittedModel, table: Table, two: TwoClasses) -> tuple[TwoClasses, ClassWeight]:
+def with_class_weights(fitted: FittedModel, table: TrainingSet, two: TwoClasses) -> tuple[TwoClasses, ClassWeight]:
     """The rows' weights times those of their classes, as the model counts them; and these as pairs."""
     weights = fitted.class_weight.copy()
     if fitted.own_class_only and two.negative is None:
@@ -125,7 +125,7 @@ def with_class_weights(fitted: FittedModel, table: Table, two: TwoClasses) -> tu
 
 
 def measured_parts(
-    fitted: FittedModel, table: Table, questions: list[tuple[TwoClasses, ClassWeight]], tol: float, clock: Clock
+    fitted: FittedModel, table: TrainingSet, questions: list[tuple[TwoClasses, ClassWeight]], tol: float, clock: Clock
 ) -> Iterator[Any]:
     planes = zip(questions, fitted.planes, fitted.biases, strict=True)
     if fitted.kernel is not None:

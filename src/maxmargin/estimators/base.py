@@ -21,8 +21,7 @@ from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.executor import row_by_row
 from maxmargin.data.labels import Labels, check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.data.table import Table as Blocks
-from maxmargin.data.table import as_table, checked_table, matrix_of
+from maxmargin.data.table import Table, as_table, checked_table, matrix_of
 from maxmargin.estimators.convergence import End, Ending, warn_of
 from maxmargin.estimators.declarations import CLASS_WEIGHT
 from maxmargin.estimators.geometry import RowsAndPlanes
@@ -34,10 +33,10 @@ from maxmargin.run.control import Clock, Status, now
 from maxmargin.solve.answer import Answer
 
 
-class Table(NamedTuple):
+class TrainingSet(NamedTuple):
     """Checked input: rows, labels, the rows' weights if they have any, max |x_ij|, and when its reading began."""
 
-    X: Matrix | Blocks
+    X: Matrix | Table
     labels: Labels
     weights: Vector | None
     largest: float
@@ -67,7 +66,7 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
             status = state["status_"]
             self.status_ = [Status(one) for one in status] if isinstance(status, list) else Status(status)
 
-    def _solve(self, table: Table, answer: Callable[[TwoClasses, Clock], Answer]) -> Self:
+    def _solve(self, table: TrainingSet, answer: Callable[[TwoClasses, Clock], Answer]) -> Self:
         """Answer each two-class problem within one time limit."""
         strategy, clock = Strategy(self.multi_class), Clock(self.max_time, self.verbose, table.begun)
         problems = two_class_problems(table.X, table.labels, strategy, table.weights, table.largest)
@@ -86,7 +85,7 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
             warn_of(Ending(type(self).__name__, self.get_params(deep=False), ends))
         return self
 
-    def _store(self, X: Matrix | Blocks, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
+    def _store(self, X: Matrix | Table, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
         """Set the fitted attributes, all at once: a fit that fails leaves those of the last one."""
         self.classes_ = classes
         self._strategy = strategy
@@ -102,7 +101,7 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         self.margin_ = single(margins)
         self.street_ = single([2.0 * margin for margin in margins])
 
-    def _store_planes(self, X: Matrix | Blocks, answers: list[Answer]) -> None:
+    def _store_planes(self, X: Matrix | Table, answers: list[Answer]) -> None:
         """What predictions are made of."""
         planes = [self.plane_of(answer.certificate) for answer in answers]
         self.coef_ = np.array([w for w, _ in planes])
@@ -168,7 +167,7 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def table_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, by_blocks: bool = False) -> Table:
+def table_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, by_blocks: bool = False) -> TrainingSet:
     """The checked input; a wrong parameter of the estimator or a wrong cell raises a ValueError that names it.
 
     A table that is read by blocks stays one where the estimator can do with it (`by_blocks`); for all others its rows
@@ -179,10 +178,10 @@ def table_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, by_bl
     X, y, largest = checked_table(estimator, X, y)
     X = X if by_blocks else matrix_of(X)
     weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
-    return Table(X, encode_labels(y, weights), weights, largest, begun)
+    return TrainingSet(X, encode_labels(y, weights), weights, largest, begun)
 
 
-def class_weights(class_weight: Any, table: Table) -> ClassWeight:
+def class_weights(class_weight: Any, table: TrainingSet) -> ClassWeight:
     """The weights of the classes, from None, a dict or "balanced"."""
     if class_weight is None:
         return ()
@@ -204,7 +203,7 @@ def class_weights(class_weight: Any, table: Table) -> ClassWeight:
     return tuple((plain(label), float(weight)) for label, weight in zip(classes, weights, strict=True))
 
 
-def weights_of_rows(table: Table, class_weight: ClassWeight) -> Vector | None:
+def weights_of_rows(table: TrainingSet, class_weight: ClassWeight) -> Vector | None:
     """The weight of each row: its class's times its own; None if all are 1."""
     if not class_weight:
         return table.weights

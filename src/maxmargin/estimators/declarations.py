@@ -24,7 +24,7 @@ from maxmargin.estimators.parameters import (
     declared,
     is_boolean,
 )
-from maxmargin.problems.steps import inverse_scaling
+from maxmargin.problems.step_lengths import inverse_scaling
 
 MAX_TIME = Number(
     default=None,

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data.matrix import Vector
-from maxmargin.estimators.base import MarginClassifier, Table, class_weights
+from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights
 from maxmargin.estimators.scikit_learn_versions import class_weights_like_theirs
 from maxmargin.problems.kernels import Kernel, KernelChoice, Points, rows_of
 from maxmargin.problems.losses import HINGE, LOSSES, Loss, loss_named
@@ -68,7 +68,7 @@ class FittedModel:
     notes: tuple[str, ...] = ()
 
 
-def read_model(estimator: Any, table: Table) -> FittedModel:
+def read_model(estimator: Any, table: TrainingSet) -> FittedModel:
     """The model in our form; a ValueError says why where that is not possible."""
     from sklearn.linear_model import Perceptron, SGDClassifier
     from sklearn.svm import SVC, LinearSVC
@@ -89,7 +89,7 @@ def read_model(estimator: Any, table: Table) -> FittedModel:
     raise ValueError(f"{what} cannot be audited: {AUDITED} can")
 
 
-def check_sizes(estimator: Any, table: Table) -> None:
+def check_sizes(estimator: Any, table: TrainingSet) -> None:
     """The columns and the labels must be those that the model was fitted on."""
     expected, found = getattr(estimator, "n_features_in_", table.X.shape[1]), table.X.shape[1]
     if expected != found:
@@ -101,7 +101,7 @@ def check_sizes(estimator: Any, table: Table) -> None:
         raise ValueError(f"{what}: a model is audited on the rows that it was fitted on")
 
 
-def read_linear_svc(estimator: Any, table: Table) -> FittedModel:
+def read_linear_svc(estimator: Any, table: TrainingSet) -> FittedModel:
     require_l2(estimator)
     if estimator.multi_class != "ovr":
         raise ValueError(
@@ -129,7 +129,7 @@ def read_linear_svc(estimator: Any, table: Table) -> FittedModel:
     )
 
 
-def read_svc(estimator: Any, table: Table) -> FittedModel:
+def read_svc(estimator: Any, table: TrainingSet) -> FittedModel:
     if estimator.kernel == "sigmoid" or (estimator.kernel == "poly" and estimator.coef0 < 0.0):
         raise ValueError(
             f"SVC(kernel={estimator.kernel!r}, coef0={estimator.coef0:g}) cannot be audited: this kernel is not "
@@ -175,7 +175,7 @@ def unfolded(dual_coef: NDArray[np.float64], n_support: NDArray[Any]) -> NDArray
     return lines
 
 
-def support_of(estimator: Any, kernel: Kernel, table: Table, n_fitted: int | None) -> Points:
+def support_of(estimator: Any, kernel: Kernel, table: TrainingSet, n_fitted: int | None) -> Points:
     """The rows of which the planes are made. Of a table of kernel values and of a function, rows of X itself."""
     if not (kernel.is_table or kernel.is_code):
         return kernel.points(estimator.support_vectors_)
@@ -187,7 +187,7 @@ def support_of(estimator: Any, kernel: Kernel, table: Table, n_fitted: int | Non
     return rows_of(kernel.points(table.X), np.asarray(estimator.support_, dtype=np.intp))
 
 
-def read_sgd(estimator: Any, table: Table) -> FittedModel:
+def read_sgd(estimator: Any, table: TrainingSet) -> FittedModel:
     if estimator.loss == "perceptron":
         return read_perceptron(estimator, table)
     if estimator.loss not in LOSSES:
@@ -211,7 +211,7 @@ def read_sgd(estimator: Any, table: Table) -> FittedModel:
     )
 
 
-def read_perceptron(estimator: Any, table: Table) -> FittedModel:
+def read_perceptron(estimator: Any, table: TrainingSet) -> FittedModel:
     return FittedModel(
         name=type(estimator).__name__,
         classes=estimator.classes_,
@@ -224,7 +224,7 @@ def read_perceptron(estimator: Any, table: Table) -> FittedModel:
     )
 
 
-def read_our_own(estimator: Any, table: Table) -> FittedModel:
+def read_our_own(estimator: Any, table: TrainingSet) -> FittedModel:
     """LinearSVM, KernelSVM and StochasticSVM by their objective; all others by their margin."""
     name, kernel = type(estimator).__name__, getattr(estimator, "_kernel", None)
     C = float(getattr(estimator, "C_", getattr(estimator, "C", math.inf)))
@@ -260,7 +260,7 @@ def planes_of(estimator: Any) -> dict[str, Any]:
     return {"planes": planes.astype(np.float64), "biases": biases.astype(np.float64)}
 
 
-def weights_like_theirs(estimator: Any, table: Table, sample_weight: Vector | None) -> Vector:
+def weights_like_theirs(estimator: Any, table: TrainingSet, sample_weight: Vector | None) -> Vector:
     """The weights of the classes as scikit-learn computes them."""
     classes, codes = table.labels
     counting = codes >= 0

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import one_thread_for_blas
-from maxmargin.estimators.base import MarginClassifier, Table
+from maxmargin.estimators.base import MarginClassifier, TrainingSet
 from maxmargin.problems.kernels import Kernel, KernelChoice
 from maxmargin.problems.kernels.choice import is_table
 from maxmargin.problems.kernels.given import refuse_a_skew_table
@@ -26,7 +26,7 @@ class KernelPlanes(MarginClassifier):
     degree: int
     _kernel: Kernel | None = None
 
-    def _kernel_on(self, table: Table) -> Kernel:
+    def _kernel_on(self, table: TrainingSet) -> Kernel:
         """The kernel on this table."""
         X = table.X
         if is_table(self.kernel):

@@ -29,7 +29,7 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Vector
-from maxmargin.estimators.base import Table, class_weights, table_of, weights_of_rows
+from maxmargin.estimators.base import TrainingSet, class_weights, table_of, weights_of_rows
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.declarations import MAX_TIME
 from maxmargin.estimators.hard_margin import HardMarginSVM
@@ -204,14 +204,14 @@ def refuse_what_has_no_optimum(estimator: Any) -> None:
         raise ValueError('the widest street of norm="l1" need not be one plane: leave_one_out takes norm="l2"')
 
 
-def spelled(table: Table) -> str:
+def spelled(table: TrainingSet) -> str:
     return ", ".join(repr(plain(label)) for label in table.labels.classes)
 
 
 class Question:
     """The rows, and how the estimator is fitted to some of them."""
 
-    def __init__(self, estimator: Any, table: Table) -> None:
+    def __init__(self, estimator: Any, table: TrainingSet) -> None:
         self.table, self.counting = table, table.labels.codes >= 0
         self.estimator = clone(estimator).set_params(verbose=0)
         self.y = table.labels.classes[np.maximum(table.labels.codes, 0)]

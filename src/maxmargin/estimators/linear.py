@@ -13,8 +13,8 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.data.table import Table as Blocks
-from maxmargin.estimators.base import MarginClassifier, Table, class_weights, single, table_of, weights_of_rows
+from maxmargin.data.table import Table
+from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights, single, table_of, weights_of_rows
 from maxmargin.estimators.convergence import Ending, collected, warn_of
 from maxmargin.estimators.declarations import LINEAR_SVM
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
@@ -207,7 +207,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
                 self.class_weight_ = np.ones(len(hard.classes_))
         warn_of(Ending(type(self).__name__, self.get_params(deep=False), ends))
 
-    def _starts(self, table: Table, a0: Any) -> list[Start] | None:
+    def _starts(self, table: TrainingSet, a0: Any) -> list[Start] | None:
         """Where to start from, for each two-class problem, over all rows of the table."""
         n_rows, n_classes = table.X.shape[0], len(table.labels.classes)
         pairs = n_classes * (n_classes - 1) // 2
@@ -237,7 +237,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
         steepness = length(answer.certificate.w, "l2")
         return 1.0 / steepness if steepness > 0.0 else math.inf
 
-    def _store(self, X: Matrix | Blocks, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
+    def _store(self, X: Matrix | Table, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
         super()._store(X, classes, strategy, answers)
         duals, at_bound, kept = [], [], []
         weights: dict[Any, float] = {}

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.data.labels import check_weights, encode_labels
 from maxmargin.data.matrix import Matrix, Vector
 from maxmargin.data.table import checked_table, matrix_of
-from maxmargin.estimators.base import Table, class_weights
+from maxmargin.estimators.base import TrainingSet, class_weights
 from maxmargin.estimators.convergence import Ending, collected, warn_of
 from maxmargin.estimators.declarations import LINEAR_SVM_CV
 from maxmargin.estimators.linear import LinearSVM
@@ -112,7 +112,9 @@ class LinearSVMCV(LinearSVM):
         weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
         class_weight = self.class_weight
         if class_weight is not None:
-            class_weight = dict(class_weights(class_weight, Table(X, encode_labels(y, weights), weights, largest)))
+            class_weight = dict(
+                class_weights(class_weight, TrainingSet(X, encode_labels(y, weights), weights, largest))
+            )
         machine.set_params(class_weight=class_weight, warm_start=True)
         folds = list(check_cv(self.cv, y, classifier=True).split(X, y))
         with collected() as ends:

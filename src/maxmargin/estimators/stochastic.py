@@ -18,7 +18,7 @@ from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.labels import Labels, check_weights, labels_of_a_batch
 from maxmargin.data.matrix import Matrix, check_table
 from maxmargin.data.threads import Threads, one_thread_for_blas
-from maxmargin.estimators.base import Table, class_weights, single, table_of, weights_of_rows
+from maxmargin.estimators.base import TrainingSet, class_weights, single, table_of, weights_of_rows
 from maxmargin.estimators.declarations import STOCHASTIC_SVM
 from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
@@ -29,7 +29,7 @@ from maxmargin.problems.losses import HINGE
 from maxmargin.problems.multiclass import ClassWeight, Strategy, TwoClasses, plain, prices, two_class_problems
 from maxmargin.problems.protocol import Run
 from maxmargin.problems.statement import KernelMargin, SoftMargin
-from maxmargin.problems.steps import DAMPED, PEGASOS
+from maxmargin.problems.step_lengths import DAMPED, PEGASOS
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_points import points_in_time, values_in_time
@@ -191,7 +191,7 @@ class StochasticSVM(KernelPlanes):
         """Of the orders of visits; None: as the rows lie."""
         return int(check_random_state(self.random_state).randint(2**31 - 1)) if self.shuffle else None
 
-    def _goes_on(self, table: Table) -> bool:
+    def _goes_on(self, table: TrainingSet) -> bool:
         """Whether the last runs were of the same planes."""
         same = hasattr(self, "classes_") and np.array_equal(self.classes_, table.labels.classes)
         return bool(self.warm_start and same and self._strategy == self.multi_class)
@@ -347,14 +347,14 @@ class StochasticSVM(KernelPlanes):
             return None if self.stream_rows is None else int(self.stream_rows)
         return earlier.n_rows
 
-    def _read_more(self, X: Any, y: Any, classes: Any, sample_weight: Any, first: bool) -> Table:
+    def _read_more(self, X: Any, y: Any, classes: Any, sample_weight: Any, first: bool) -> TrainingSet:
         """Rows whose labels are known already, or listed in the first call."""
         X, y, largest = check_table(self, X, y, reset=first)
         known, codes = labels_of_a_batch(y, classes, None if first else self.classes_)
         weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
         if weights is not None:
             codes = np.where(weights > 0.0, codes, -1)
-        return Table(X, Labels(known, codes), weights, largest)
+        return TrainingSet(X, Labels(known, codes), weights, largest)
 
     def _show(self, classes: NDArray[Any], strategy: Strategy, runs: list[Descent]) -> None:
         """The planes of a stream, and nothing that speaks of the rows of a table."""

@@ -47,7 +47,7 @@ from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
 from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Run
 from maxmargin.problems.state import Kept, State, resumed, varying
 from maxmargin.problems.statement import KernelMargin, SoftMargin
-from maxmargin.problems.steps import DAMPED, PEGASOS, inverse_scaling
+from maxmargin.problems.step_lengths import DAMPED, PEGASOS, inverse_scaling
 from maxmargin.problems.trace import UpdateObserver
 from maxmargin.solvers.mistakes.kernel_memory import KernelMemory, expect, inner, is_ready, move
 

@@ -22,7 +22,7 @@ from maxmargin.data.matrix import Vector
 from maxmargin.teaching.answers import Field, differs, listed, number
 from maxmargin.teaching.exercise import Task, Variant, register
 from maxmargin.teaching.grade import Failure, Grade, graded
-from maxmargin.teaching.tables import lattice_rows
+from maxmargin.teaching.lattice_data import lattice_rows
 
 
 @register("mistake bound", "A bound for the mistakes of the perceptron")

@@ -19,7 +19,7 @@ from maxmargin.data.matrix import Vector
 from maxmargin.teaching.answers import Field, differs, listed, number
 from maxmargin.teaching.exercise import Task, Variant, register
 from maxmargin.teaching.grade import Failure, Grade, graded
-from maxmargin.teaching.tables import Points, Signs, lattice_rows, lattice_street
+from maxmargin.teaching.lattice_data import Points, Signs, lattice_rows, lattice_street
 
 WITH_RATIONAL_LENGTH = ((3, 4), (4, 3), (6, 8), (8, 6))
 NO_PLANE = Failure("plane", "w is 0, which makes no plane.")

@@ -22,7 +22,7 @@ from maxmargin.problems.statement import SoftMargin
 from maxmargin.teaching.answers import GAP, NEAR, Field, differs, listed, number
 from maxmargin.teaching.exercise import Task, Variant, register
 from maxmargin.teaching.grade import Failure, Grade, graded
-from maxmargin.teaching.tables import Points, Signs
+from maxmargin.teaching.lattice_data import Points, Signs
 
 
 def soft_margin(X: Points, y: Signs, C: float) -> SoftMargin:

@@ -18,7 +18,7 @@ from maxmargin.teaching.answers import NEAR, Field, listed, number, without_dust
 from maxmargin.teaching.exercise import Task, Variant, register
 from maxmargin.teaching.grade import Failure, Grade, graded
 from maxmargin.teaching.lagrange import ConstrainedParabola
-from maxmargin.teaching.tables import common_point
+from maxmargin.teaching.lattice_data import common_point
 
 FIRST = (ConstrainedParabola(0.2, -1, 1, 5), ConstrainedParabola(0.2, -1, 1, -3))  # seeds 0 and 1: both cases
 

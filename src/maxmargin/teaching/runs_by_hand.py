@@ -20,7 +20,7 @@ from maxmargin.data.matrix import Vector
 from maxmargin.teaching.answers import Field, differs, listed, number
 from maxmargin.teaching.exercise import Task, Variant, register
 from maxmargin.teaching.grade import Failure, Grade, graded
-from maxmargin.teaching.tables import Points, Signs, lattice_rows
+from maxmargin.teaching.lattice_data import Points, Signs, lattice_rows
 
 Update = Callable[[Vector, Vector], Vector]  # of the weights, by a row times its sign
 FEWEST, MOST = 3, 7  # mistakes of a run that is done by hand

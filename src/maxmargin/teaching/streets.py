@@ -25,8 +25,8 @@ from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.teaching.answers import GAP, NEAR, Field, listed, number, without_dust
 from maxmargin.teaching.exercise import Task, Variant, register
 from maxmargin.teaching.grade import Failure, Grade, graded
+from maxmargin.teaching.lattice_data import Points, Signs, lattice_street
 from maxmargin.teaching.planes import NO_PLANE, wrong_sides
-from maxmargin.teaching.tables import Points, Signs, lattice_street
 
 WIDEST = 0.01  # relative: a plane in three digits is as near as that to the best margin
 

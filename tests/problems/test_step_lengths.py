@@ -2,7 +2,7 @@
 
 import pytest
 
-from maxmargin.problems.steps import InverseScaling, inverse_scaling
+from maxmargin.problems.step_lengths import InverseScaling, inverse_scaling
 
 
 @pytest.mark.parametrize(
