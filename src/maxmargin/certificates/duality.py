@@ -10,7 +10,7 @@ doubles, and t a' are the real numbers that they stand for. u_i = box C_i and q_
 Each value comes with an error that bounds how far it is from the real number; sums, products and quotients round by
 at most u = 2^-53 of themselves, or by half of the least positive double where they are below the normal range
 [higham2002]. A certificate states `upper` and `lower`, which are four errors away: whoever measures again, with the
-additions in another order, finds the stated value beyond one error of the own, and has it proven.
+additions in another order, finds a value that is more than one error inside the stated bound, and has it proven.
 
 Where large numbers cancel, as they do in columns far from zero or in units of their own, the error of a sum can be
 larger than the gap that is asked for. Then the sums that cancel are taken once more in long doubles, where the machine

@@ -5,9 +5,9 @@ roundings that they take counted.
 
 in whatever order they are added [higham2002]. Each pass is a function of one block, and what the blocks give is joined
 in a fixed tree (`data.executor`); the additions of the tree are counted like all others. Within a block the rows are
-read some at a time, as many as stay in the cache. All sums run in NumPy's own loops: BLAS adds in an order that depends
-on the number of threads. The exceptions are `margins_of` and `point_of`, of the hard margin: their bounds hold for any
-order.
+read some at a time: of an array as many as stay in the cache, of CSR 2^21 entries. All sums run in NumPy's and SciPy's
+own loops: BLAS adds in an order that depends on the number of threads. The exceptions are `margins_of` and `point_of`,
+of the hard margin: their bounds hold for any order.
 """
 
 from __future__ import annotations

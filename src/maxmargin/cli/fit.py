@@ -263,7 +263,8 @@ def make_classifier(asked: FitOptions, labels: list[Any], settings: Sequence[str
     given["fit_intercept"] = not asked.no_bias
     options = {"fit_intercept": "no_bias"}
     usual = {field.name: field.default for field in fields(asked)} | {"fit_intercept": True}
-    for name in ("C", "loss", "huber_width", "kernel", "class_weight", "fit_intercept", "tol", "multi_class"):
+    names = ("C", "loss", "huber_width", "kernel", "gamma", "degree", "coef0", "class_weight", "fit_intercept", "tol")
+    for name in (*names, "multi_class"):
         if name not in kind.parameters and given[name] != usual[name]:
             option = options.get(name, name).replace("_", "-")
             raise UserError(f"--{option} has no meaning for {kind.__name__} (--algorithm {asked.algorithm.value})")
@@ -339,7 +340,8 @@ def what_is_not_kept(classifier: Any) -> str | None:
     is_hard = values.get("C") == math.inf
     if is_hard and "kernel" in values:
         return "the hard margin of a kernel is not kept in a checkpoint: --resume begins it anew"
-    by_newton = values.get("solver") == "newton" or ("loss" in values and LOSSES[values["loss"]].is_smooth)
+    loss, solver = LOSSES.get(values.get("loss", "")), values.get("solver")
+    by_newton = solver == "newton" or (solver == "auto" and loss is not None and loss.is_smooth)
     if is_hard or type(classifier).__name__ == "HardMarginSVM" or by_newton:
         return (
             "this algorithm may be kept between planes only: then --resume begins the plane anew that was being sought"

@@ -8,7 +8,7 @@
 The tree depends on the numbers of the blocks alone. So whether one thread computes them, several, or other machines,
 the result has the same bits; and a worker that has 8, or 64, neighbours joins them where it is.
 
-A table of one block is called directly.
+Of a table of one block the pass is called directly, and no executor is asked.
 """
 
 from __future__ import annotations

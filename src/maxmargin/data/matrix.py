@@ -171,8 +171,10 @@ def refuse_what_float64_cannot_hold(X: Any, where: Where = cell_at) -> None:
     """Integers beyond 2^53, fractions, decimals and long doubles that would be rounded: a proof about rounded numbers
     proves nothing."""
     if is_sparse(X):
-        entries = X.data if X.format in ("csr", "csc", "coo", "bsr") else X.tocoo().data
-        refuse_rounding(entries, lambda place: f"entry {place[0]} of X.data")
+        if X.dtype.kind == "f" and X.dtype.itemsize <= 8:
+            return
+        entries = X.tocoo()
+        refuse_rounding(entries.data, lambda place: where((int(entries.row[place[0]]), int(entries.col[place[0]]))))
     elif isinstance(X, list | tuple):
         refuse_rounding(np.array(X, dtype=object), where)
     elif isinstance(X, np.ndarray):

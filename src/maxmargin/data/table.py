@@ -163,6 +163,7 @@ class InMemory(Table):
     def block(self, k: int) -> Block:
         if len(self.edges) == 2:
             return Block(0, 0, self.X)
+        check_interrupt()
         return Block(k, self.edges[k], rows_between(self.X, self.edges[k], self.edges[k + 1]))
 
     def __getitem__(self, rows: Rows) -> Matrix:
@@ -200,9 +201,10 @@ class Surveyed(Table):
         where = partial(cell_at, first=start)
         refuse_what_is_not_numbers(X, where)
         refuse_what_float64_cannot_hold(X, where)
-        if estimator is not None:  # which learns the number of columns, or has learnt it
-            validate_data(estimator, X, reset=reset and k == 0, **OF_A_BLOCK)
-        X = check_array(X, **OF_A_BLOCK)
+        if estimator is None:
+            X = check_array(X, **OF_A_BLOCK)
+        else:  # which learns the number of columns, or has learnt it
+            X = validate_data(estimator, X, reset=reset and k == 0, **OF_A_BLOCK)
         if X.shape[1] != self.n_columns:
             raise ValueError(f"block {k} of X has {X.shape[1]} columns, not {self.n_columns}")
         return canonical(X)

@@ -1,4 +1,4 @@
-"""The solvers' passes over the rows, compiled, on every core that this process may use.
+"""The solvers' passes over the rows, compiled: of a matrix on every core that this process may use.
 
     values_of              X w                    each entry from its own row
     combination            X' c                   a number for each row
@@ -11,7 +11,8 @@
 
 Tables are read in place and summed in float64. The rows of a matrix are cut into parts for the threads by the size of
 the data alone, each part sums for itself, and the sums are added in their order: whoever computes them, and when, is
-not seen in the result. A table that is not in memory is read block by block, and what its blocks give is joined in a
+not seen in the result. (`combination` and `products_of_columns` are the exceptions: BLAS adds in an order of its own.)
+A table that is not in memory is read block by block, by whoever executes them, and what its blocks give is joined in a
 fixed tree (`data.executor`).
 """
 
@@ -139,7 +140,9 @@ class Values(NamedTuple):
     w: Vector
 
     def __call__(self, block: Block) -> Vector:
-        return values_of(block.X, self.w)
+        h = np.empty(block.X.shape[0])
+        values_of_block(rows_of(block.X), self.w, 0, len(h), h)
+        return h
 
 
 def combination(X: Matrix, weights: Vector) -> Vector:

@@ -43,7 +43,8 @@ class Kernel:
     name                  by which it is asked for
     parameters            those of gamma, coef0 and degree that it has
     formula               in words, with {gamma}, {coef0} and {degree}, for reports and the page
-    irrational            why it has no exact values for `verify(exact=True)`; "" where it has: see `exact_values`
+    irrational            why it has no exact values for `verify(exact=True)`; "" where it has: by `exact_values`,
+                          or, of a `ProductKernel` and a precomputed one, by the judge's own integers
     is_semidefinite       whether that is proven; if not, reports say that it is taken on trust
     is_positive           no value is below 0: sums of values are sums of their magnitudes
     is_shift_invariant    k(x - s, x' - s) = k(x, x'), so that every row may lose `shift`, and k(x, x) is one number

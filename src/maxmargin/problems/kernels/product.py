@@ -39,7 +39,6 @@ class ProductKernel(Kernel):
     """exp(-gamma |x - x'|^2) if `is_exponential`, else (gamma x.x' + coef0)^degree."""
 
     is_exponential: ClassVar[bool] = False
-    is_semidefinite = True
 
     @np.errstate(over="ignore", invalid="ignore")
     def points(self, X: Matrix, places: NDArray[np.intp] | None = None) -> Points:
@@ -69,6 +68,7 @@ class Linear(ProductKernel):
 
     name = "linear"
     irrational = ""
+    is_semidefinite = True
 
     @np.errstate(over="ignore", invalid="ignore")
     def values(self, A: Points, B: Points) -> NDArray[np.float64]:
@@ -119,6 +119,7 @@ class Polynomial(ProductKernel):
     parameters = ("gamma", "coef0", "degree")
     formula = "({gamma} x.x' + {coef0})^{degree}"
     irrational = ""
+    is_semidefinite = True
 
     @np.errstate(over="ignore", invalid="ignore")
     def values(self, A: Points, B: Points) -> NDArray[np.float64]:
@@ -158,7 +159,7 @@ class Rbf(ProductKernel):
     parameters = ("gamma",)
     formula = "exp(-{gamma} |x - x'|^2)"
     irrational = "exp of a rational number is none"
-    is_exponential = is_positive = is_shift_invariant = True
+    is_semidefinite = is_exponential = is_positive = is_shift_invariant = True
 
     @classmethod
     def on(cls, X: Matrix, **numbers: Any) -> Self:

@@ -9,7 +9,7 @@
 
 With a guess G > 0 the same loop is the margin perceptron: a row is a violation already when its distance
 y_i w.x_i / |w| is below G / 2. |w| is carried along, |w + s x|^2 = |w|^2 + 2 s w.x + s^2 |x|^2, and summed anew
-before each sweep.
+before each order, and where digits have cancelled.
 
 Cost: one sweep reads every row once. Differs: also keeps the sum that gives the averaged weights.
 """
