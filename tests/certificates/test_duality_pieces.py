@@ -7,6 +7,8 @@ from error_analysis import LEAST
 
 from maxmargin.certificates import duality
 from maxmargin.certificates.duality import DualValue, PrimalValue
+from maxmargin.problems.losses import Loss
+from maxmargin.problems.statement import SoftMargin
 
 
 def test_long_doubles_are_used_where_they_are_longer():
@@ -35,3 +37,10 @@ def test_the_edge_of_what_is_negligible():
     assert duality.negligible(found(0.125), 0.5)
     assert duality.negligible(found(0.0), 0.0)
     assert not duality.negligible(found(LEAST), 0.0)
+
+
+def test_a_loss_without_a_bend_is_as_steep_as_its_box():
+    steep = Loss("steep", box=2.0, bend=0.0)
+    problem = SoftMargin(np.zeros((3, 1)), np.array([1.0, -1.0, 1.0]), np.array([1.0, 3.0, 5.0]), steep, True)
+    paid, _ = duality.loss_of(problem, np.array([0.5, 2.0, -1.0]))
+    assert paid == 2.0 * (1.0 * 0.5 + 3.0 * 2.0)

@@ -91,6 +91,15 @@ def test_bounds_hold_in_fractions(w, b, rows):
             assert math.isinf(far1) or Fraction(float(far1)) * total >= value
 
 
+@pytest.mark.parametrize("size", [5e-324, 1e-237, 1.0, 1e200, 1e308])
+def test_no_distance_is_longer_because_squares_vanish_or_overflow(size):
+    model = HardMarginSVM().fit([[0.0] * 3, [1.0] * 3], [0, 1])
+    model.coef_, model.intercept_ = np.array([[0.0, 0.0, size]]), np.zeros(1)
+    for norm in ("l2", "linf"):
+        found = robustness(model, [[0.0, 0.0, 1.0]], [1], norm=norm)
+        assert found.distances[0] <= 1.0 <= found.farthest[0]
+
+
 def test_what_cancels_is_not_believed():
     """1e16 + 3 - 1e16 is 4 in some orders of addition: the true distance is 3 / sqrt(3)."""
     model = HardMarginSVM().fit([[0.0] * 3, [1.0] * 3], [0, 1])

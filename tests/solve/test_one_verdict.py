@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from random_sparse import random_sparse
 
 import maxmargin
 from maxmargin.certificates.certificate import FurtherLook, Verdict
@@ -97,7 +98,7 @@ def test_contradicting_rows_end_a_wide_perceptron(weak_rows, monkeypatch):
     """Where rows and columns are many, too, equal rows of both classes are noticed."""
     monkeypatch.setattr(registry, "LARGE", 10)
     random = np.random.default_rng(5)
-    X = sp.random_array((200, 400), density=0.05, format="csr", rng=random)
+    X = random_sparse((200, 400), 0.05, random)
     y = np.where(random.random(200) < 0.5, 1, -1)
     X, y = sp.csr_array(sp.vstack([X, X[:weak_rows]])), np.concatenate([y, -y[:weak_rows]])
     for model in (maxmargin.Perceptron(), maxmargin.MarginPerceptron()):

@@ -100,6 +100,7 @@ def test_copies_of_a_row_share_by_cost():
     assert gap <= 1e-6
     share = seen[-1][1] / costs
     _, group = np.unique(np.column_stack([X, signs]), axis=0, return_inverse=True)
+    group = group.ravel()  # NumPy 2.0.0 returns a column
     for members in (share[group == g] for g in np.unique(group)[:50]):
         assert np.ptp(members) <= 1e-12
 

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.certificates.measure import length
 from maxmargin.certificates.passes import rounding
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.threads import Threads, one_thread_for_blas
@@ -39,6 +40,7 @@ from maxmargin.problems.statement import KernelMargin
 
 U = 2.0**-53
 TINY = 1e-300  # more than what vanishes below the least double
+LEAST = 2.0**-1074
 HALVINGS = 100
 
 Numbers = NDArray[np.float64]
@@ -101,10 +103,10 @@ def between_columns(
     values = np.asarray(X @ W.T) + b
     magnitudes = np.asarray(abs(X) @ np.abs(W).T) + b_sizes
     error = 1.01 * (rounding(n_columns + 4) * magnitudes + np.asarray(abs(X) @ W_error.T) + b_error) + TINY
-    dual = 1 if norm == "linf" else 2
-    length, off = (np.linalg.norm(part, ord=dual, axis=1) for part in (W, W_error))
-    off = off * 1.01 + rounding(n_columns + 8) * length
-    return values, error, np.maximum(0.0, length - off), length + off
+    dual = "l1" if norm == "linf" else "l2"
+    lengths, off = (np.array([length(w, dual) for w in part]) for part in (W, W_error))  # squares neither vanish
+    off = off * 1.01 + rounding(n_columns + 8) * lengths + LEAST  # nor overflow
+    return values, error, np.maximum(0.0, lengths - off), lengths + off
 
 
 def in_the_space_of_a_kernel(
@@ -126,8 +128,8 @@ def in_the_space_of_a_kernel(
             lost = 1.01 * rounding(terms) * float(own @ (np.abs(line) @ np.abs(decision.planes)))  # of w
             b, b_size = float(line @ decision.biases), float(np.abs(line) @ np.abs(decision.biases))
             error = w.off + lost * roots + rounding(terms + 4) * (np.abs(w.values) + b_size) + TINY
-            length = np.sqrt(max(0.0, w.square) + w.square_error) * (1.0 + 8.0 * U) + lost
-            columns.append((w.values + b, error, length))
+            reach = np.sqrt(max(0.0, w.square) + w.square_error) * (1.0 + 8.0 * U) + lost
+            columns.append((w.values + b, error, reach))
     values, errors = (np.stack([column[k] for column in columns], axis=1) for k in (0, 1))
     lengths = np.sqrt(points.squares * (1.0 + 1e-9)) + TINY
     return values, errors, np.array([column[2] for column in columns]), (lengths, off)
@@ -149,7 +151,7 @@ def in_columns(decision: Decision, t: Numbers, places: tuple[Vector, Vector], no
     (lengths, off), scaling = places, decision.scaling
     assert decision.kernel is not None
     radius = np.maximum(0.0, radius_in_l2(decision.kernel, outwards(t, -1), lengths[:, None]) - off[:, None])
-    stretch = float(np.max(np.abs(scaling.g)) if norm == "l2" else np.linalg.norm(scaling.g))
+    stretch = float(np.max(np.abs(scaling.g)) if norm == "l2" else length(scaling.g, "l2"))
     return outwards(radius / (stretch * (1.0 + rounding(len(scaling.g) + scaling.roundings + 4))), -1)
 
 

@@ -83,7 +83,21 @@ def solved_primal(problem: Separation) -> Iterate:
     solve(program)
     meets = program.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
     plane, bias = (np.zeros(problem.n_columns), 0.0) if meets else (w.value, float(b.value))
-    return as_solution(problem, program, scale, plane, bias, beyond_the_edge.dual_value, meets)
+    a = beyond_the_edge.dual_value
+    if a is None:  # of a program without a solution, older releases of CVXPY give none
+        a = point_in_both_hulls(problem, scale)
+    return as_solution(problem, program, scale, plane, bias, a, meets)
+
+
+def point_in_both_hulls(problem: Separation, scale: float) -> Vector:
+    """Weights a >= 0 of sum one with sum_i a_i y_i x_i = 0 and, with a bias, sum_i a_i y_i = 0; zeros: none found."""
+    cp = imported_cvxpy()
+    a = cp.Variable(problem.n_rows)
+    meeting = [a >= 0, cp.sum(a) == 1, (problem.X * scale).T @ cp.multiply(problem.signs, a) == 0]
+    if problem.fit_intercept:
+        meeting.append(problem.signs @ a == 0)
+    solve(cp.Problem(cp.Minimize(0), meeting))
+    return np.zeros(problem.n_rows) if a.value is None else np.asarray(a.value)
 
 
 def solved_dual(problem: Separation) -> Iterate | None:
