@@ -1,23 +1,30 @@
 """A table from outside the package, whose rows are not in memory: fitted, proven, saved and drawn block by block."""
 
 import itertools
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from sklearn.base import clone
 
 from maxmargin import (
     HardMarginSVM,
+    KernelPerceptron,
     KernelSVM,
     LinearSVM,
     LinearSVMCV,
     NotSeparableError,
     Perceptron,
+    StochasticSVM,
     StreetDisplay,
+    from_dual,
     load,
     model_info,
+    robustness,
     save,
+    write_svmlight,
 )
 from maxmargin.data.executor import Serial, Threaded, executing
 from maxmargin.data.synthetic import overlapping
@@ -224,3 +231,30 @@ def test_the_same_rows_cut_otherwise_are_the_same_problem(tmp_path):
     ]
     for one, other in itertools.permutations(found, 2):
         assert one.dual <= other.primal
+
+
+@pytest.mark.parametrize(
+    "model",
+    [KernelSVM(), KernelPerceptron(max_iter=5), StochasticSVM(kernel="rbf", max_iter=2)],
+)
+def test_kernels_predict_the_rows_of_a_table(model, table):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = model.fit(table, Y)
+    assert np.array_equal(fitted.decision_function(table), fitted.decision_function(X))
+    assert np.array_equal(fitted.distances(table), fitted.distances(X))
+
+
+@pytest.mark.parametrize("model", [Perceptron(), StochasticSVM(shuffle=False)])
+def test_a_stream_takes_a_table_as_its_rows(model, table):
+    by_table = clone(model).partial_fit(table, Y, classes=[-1, 1])
+    assert np.array_equal(by_table.coef_, clone(model).partial_fit(X, Y, classes=[-1, 1]).coef_)
+
+
+def test_functions_take_a_table_as_its_rows(table, tmp_path):
+    svm = LinearSVM().fit(table, Y)
+    assert np.array_equal(robustness(svm, table, Y).distances, robustness(svm, X, Y).distances)
+    assert from_dual(svm, table, Y).b == from_dual(svm, X, Y).b
+    for name, rows in (("table", table), ("rows", X)):
+        write_svmlight(tmp_path / name, rows, Y)
+    assert (tmp_path / "table").read_bytes() == (tmp_path / "rows").read_bytes()

@@ -211,3 +211,8 @@ def test_arrays_need_no_library_of_frames(monkeypatch):
         assert check_weights(given, 2).tolist() == [0.0, 1.0]
     with pytest.raises(ImportError):
         check_rows(pd.DataFrame(np.eye(2)))
+
+
+def test_dates_are_no_weights():
+    with pytest.raises(ValueError, match="dates or times"):
+        check_weights(np.arange(3).astype("datetime64[ns]"), 3)

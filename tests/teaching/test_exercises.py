@@ -582,3 +582,10 @@ def test_a_new_exercise_is_one_function(monkeypatch):
     assert not task.check(5)
     with pytest.raises(ValueError, match="already"):
         registry.register("mine", "again")(mine)
+
+
+@pytest.mark.parametrize("text", ["1e999999999", "1e-999999999", "1E+10000000", "1e9_999_999"])
+def test_a_short_text_of_a_huge_power_is_refused_at_once(text):
+    grade = exercise("widest street").check(w=[text, 0], b=0)
+    assert not grade.right
+    assert "numbers here are finite" in str(grade)

@@ -244,6 +244,7 @@ def status_of(classifier: Any) -> list[str]:
 def make_classifier(asked: FitOptions, labels: list[Any], settings: Sequence[str] | None) -> Any:
     """The estimator with those of the options that it has; what it does not have must not have been asked for."""
     import maxmargin
+    from maxmargin.problems.kernels import KERNELS
 
     has_kernel = asked.kernel != LINEAR_KERNEL.default
     kinds: dict[Algorithm, Any] = {
@@ -268,6 +269,10 @@ def make_classifier(asked: FitOptions, labels: list[Any], settings: Sequence[str
         if name not in kind.parameters and given[name] != usual[name]:
             option = options.get(name, name).replace("_", "-")
             raise UserError(f"--{option} has no meaning for {kind.__name__} (--algorithm {asked.algorithm.value})")
+    if "kernel" in kind.parameters:
+        for name in ("gamma", "degree", "coef0"):
+            if name not in KERNELS[asked.kernel].parameters and given[name] != usual[name]:
+                raise UserError(f"--{name} has no meaning for the {asked.kernel} kernel")
     chosen = {name: value for name, value in given.items() if name in kind.parameters and value is not None}
     return kind(**chosen | read_settings(settings, kind))
 

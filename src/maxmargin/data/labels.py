@@ -78,6 +78,8 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     given = np.asarray(sample_weight)
     if given.dtype.kind == "c":
         raise ValueError("Complex data not supported: sample_weight holds complex numbers")
+    if given.dtype.kind in "Mm":
+        raise ValueError("sample_weight holds dates or times, which are no weights")
     refuse_what_float64_cannot_hold(sample_weight if isinstance(sample_weight, list | tuple) else given)
     weights = given.astype(np.float64, copy=False)
     if weights.shape != (n_rows,):

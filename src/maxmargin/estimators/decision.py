@@ -24,7 +24,8 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.data.matrix import Matrix, Vector, check_rows
+from maxmargin.data.matrix import Matrix, Vector, check_rows, opened
+from maxmargin.data.table import checked_rows, is_source, matrix_of
 from maxmargin.estimators.base import MarginClassifier
 from maxmargin.estimators.fitted_models import dense, planes_of, unfolded
 from maxmargin.problems.kernels import Function, Kernel, KernelChoice, Linear, Points, Polynomial, Precomputed, Rbf
@@ -98,6 +99,7 @@ def read_decision(estimator: Any, X: Any) -> tuple[Decision, Matrix]:
     *before, model = [step for step in steps if step not in (None, "passthrough")]
     first = before[0] if before else model
     check_is_fitted(model)
+    X = matrix_of(checked_rows(X)) if is_source(X) else opened(X)[0]
     if hasattr(first, "n_features_in_"):
         validate_data(first, X=X, reset=False, skip_check_array=True)
     X = check_rows(X)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.data.matrix import Matrix, check_table
+from maxmargin.data.matrix import Matrix
+from maxmargin.data.table import checked_table, matrix_of
 from maxmargin.data.threads import one_thread_for_blas
 from maxmargin.estimators.base import MarginClassifier, TrainingSet
 from maxmargin.problems.kernels import Kernel, KernelChoice
@@ -47,7 +48,7 @@ class KernelPlanes(MarginClassifier):
     def _kernel_values(self, X: Any) -> NDArray[np.float64]:
         """w.phi(x) + b: one column for each plane."""
         check_is_fitted(self, "classes_")
-        X = check_table(self, X, reset=False).X
+        X = matrix_of(checked_table(self, X, reset=False).X)
         assert self._kernel is not None
         with one_thread_for_blas():
             points, support = self._kernel.points(X), self._kernel.points(self.support_vectors_, self.support_)

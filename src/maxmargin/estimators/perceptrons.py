@@ -13,7 +13,8 @@ from maxmargin.certificates import theorems
 from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.labels import labels_of_a_batch
-from maxmargin.data.matrix import Vector, check_table
+from maxmargin.data.matrix import Vector
+from maxmargin.data.table import checked_table, matrix_of
 from maxmargin.estimators.base import MarginClassifier, single, table_of
 from maxmargin.estimators.declarations import MARGIN_PERCEPTRON, PERCEPTRON
 from maxmargin.estimators.parameters import Declarations, check_parameters
@@ -251,7 +252,8 @@ class Perceptron(MistakeDriven):
         """
         check_parameters(self)
         first = not hasattr(self, "coef_")
-        X, y, _ = check_table(self, X, y, reset=first)
+        X, y, _ = checked_table(self, X, y, reset=first)
+        X = matrix_of(X)
         labels = labels_of_a_batch(y, classes, None if first else self.classes_)
         strategy = Strategy(self.multi_class)
         problems = two_class_problems(X, labels, strategy)

@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.labels import Labels, check_weights, labels_of_a_batch
-from maxmargin.data.matrix import Matrix, check_table
+from maxmargin.data.matrix import Matrix
+from maxmargin.data.table import checked_table, matrix_of
 from maxmargin.data.threads import Threads, one_thread_for_blas
 from maxmargin.estimators.base import TrainingSet, class_weights, single, table_of, weights_of_rows
 from maxmargin.estimators.declarations import STOCHASTIC_SVM
@@ -349,7 +350,8 @@ class StochasticSVM(KernelPlanes):
 
     def _read_more(self, X: Any, y: Any, classes: Any, sample_weight: Any, first: bool) -> TrainingSet:
         """Rows whose labels are known already, or listed in the first call."""
-        X, y, largest = check_table(self, X, y, reset=first)
+        X, y, largest = checked_table(self, X, y, reset=first)
+        X = matrix_of(X)
         known, codes = labels_of_a_batch(y, classes, None if first else self.classes_)
         weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
         if weights is not None:

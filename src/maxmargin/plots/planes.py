@@ -16,6 +16,7 @@ from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.passes import margins_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.data.frames import frame_of
 from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.table import as_table, checked_rows, is_source, matrix_of
 from maxmargin.problems.kernels import Kernel
@@ -180,9 +181,10 @@ def two_sides(estimator: Any, X: Any, y: Any, plane: int, sample_weight: Any = N
 
 def rows_and_names(X: Any, feature_names: Any = None) -> tuple[Matrix, tuple[str, ...] | None]:
     """The rows as numbers, and what the columns are called."""
-    known = feature_names if feature_names is not None else getattr(X, "columns", None)
+    frame = frame_of(X)
+    known = feature_names if feature_names is not None or frame is None else frame.names
     names = None if known is None else tuple(map(str, known))
-    X = matrix_of(checked_rows(X)) if is_source(X) else X
+    X = matrix_of(checked_rows(X)) if is_source(X) else X if frame is None else frame.native
     table = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
     if table.ndim != 2:
         raise ValueError(f"X must be a table; its shape is {table.shape}")

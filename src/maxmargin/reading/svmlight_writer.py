@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import ArrayLike, NDArray
 
+from maxmargin.data.table import checked_rows, is_source, matrix_of
 from maxmargin.reading.files import Source, opener_of
 
 LARGEST_WHOLE = 2.0**53
@@ -42,6 +43,7 @@ def write_svmlight(
     >>> text.getvalue()
     '1 1:0.1\\n-1 2:2\\n'
     """
+    X = matrix_of(checked_rows(X)) if is_source(X) else X
     rows, labels = sparse.csr_array(X), numbers_of(np.asarray(y), "label")
     numbers_of(rows.data, "value")
     asked = np.full(len(labels), -1) if queries is None else np.asarray(queries, np.int64)

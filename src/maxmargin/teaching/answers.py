@@ -8,6 +8,7 @@ numbers.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +20,7 @@ from maxmargin.data.matrix import Vector
 
 LARGEST = 1e9  # no exercise needs a larger number
 LONGEST = 1000  # nor a longer list
+HUGE = re.compile(r"[eE][+-]?[\d_]{4,}")  # an exponent whose power of ten would fill the memory
 DUST = 1e-9  # of the largest
 NEAR = 5e-3  # relative: answers in three digits are answers
 GAP = 0.02  # relative, of the two bounds that multipliers in three digits prove
@@ -77,7 +79,7 @@ class Field:
         value: Any = given.item() if is_one else given
         try:
             if isinstance(value, str):
-                value = Fraction(value.strip()) if len(value) < 50 else None
+                value = math.inf if HUGE.search(value) else Fraction(value.strip()) if len(value) < 50 else None
             if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
                 raise TypeError
             number = float(value)

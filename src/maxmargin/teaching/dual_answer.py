@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.data.table import checked_rows, is_source, matrix_of
 from maxmargin.problems.losses import Loss, loss_named
 
 INSIDE = 1e-3  # of u_i, or of the largest a_i: nearer to its bounds a multiplier does not tell b
@@ -88,6 +89,7 @@ def from_dual(estimator: Any, X: Any, y: Any, rows: Any = None, *, sample_weight
     certificate = estimator.certificate_
     if certificate.is_separable is False or getattr(certificate, "norm", "l2") != "l2":
         raise ValueError("these multipliers make no plane: w = sum_i a_i y_i x_i is of the l2 margin of a plane")
+    X = matrix_of(checked_rows(X)) if is_source(X) else X
     learnt = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
     asked = learnt if rows is None else rows.tocsr() if is_sparse(rows) else np.asarray(rows, dtype=np.float64)
     support, signed = estimator.support_, estimator.dual_coef_[0]
