@@ -141,3 +141,11 @@ def test_axes_of_the_user_are_used(noisy, display):
     shown = display.from_estimator(LinearSVM().fit(X, y), X, y, ax=ax)
     assert shown.figure_ is figure
     assert pyplot.get_fignums() == [figure.number]
+
+
+def test_the_title_of_the_conditions_speaks_of_the_rows_that_are_drawn(noisy):
+    """The rows of the fit meet the conditions; other rows, of which nothing is proven, need not."""
+    X, y = noisy
+    svm = LinearSVM().fit(X, y)
+    assert KKTDisplay.from_estimator(svm, X, y).title.startswith("The conditions of optimality hold")
+    assert KKTDisplay.from_estimator(svm, X + 5.0, y).title.startswith("How far from the conditions of optimality")

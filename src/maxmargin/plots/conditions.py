@@ -89,8 +89,9 @@ class KKTDisplay:
     @property
     def title(self) -> str:
         """Whether they hold, and the row that is farthest from it."""
-        optimal = self.plane.certificate.verdict.name == "OPTIMAL"
-        first = "The conditions of optimality hold" if optimal else "How far from the conditions of optimality"
-        worst, most = int(np.argmax(self.conditions.gap)), float(self.conditions.gap.max())
+        certificate, worst = self.plane.certificate, int(np.argmax(self.conditions.gap))
+        most = float(self.conditions.gap.max())
+        hold = certificate.verdict.name == "OPTIMAL" and most <= 10.0 * max(certificate.tol, certificate.relative_gap)
+        first = "The conditions of optimality hold" if hold else "How far from the conditions of optimality"
         second = f"row {worst} is farthest from them, {most:.1e} of the objective" if most > 0.0 else "to the last bit"
         return f"{first}\n{second}"
