@@ -151,3 +151,8 @@ def test_programs_are_short(form):
         lines = program("soft margin", form, loss=loss).splitlines()
         assert len(lines) <= 25
         assert max(map(len, lines)) <= 110
+
+
+def test_a_degree_is_whole():
+    with pytest.raises(ValueError, match="degree must be a whole number"):
+        program("soft margin", "dual", kernel="poly", degree=2.5)

@@ -65,7 +65,8 @@ class RowsAndPlanes:
         """
         values = self.values_of_planes(X)
         margins = signs_of_planes(self, y, len(values)) * values
-        w: Any = self.coef_ if hasattr(self, "coef_") else self.dual_coef_  # type: ignore[attr-defined]
+        w = getattr(self, "coef_", None)
+        w = vars(self)["dual_coef_"] if w is None else w
         found = []
         for number, (column, size) in enumerate(zip(margins.T, lengths_of_planes(self), strict=True)):
             nearest = int(np.nanargmin(column))

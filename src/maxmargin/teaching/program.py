@@ -165,6 +165,8 @@ def checked(asked: Asked) -> Asked:
         is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
         if not is_number or not least < value or (name != "C" and not math.isfinite(value)):
             raise ValueError(f"{name} must be a {'' if name == 'coef0' else 'positive '}number, not {value!r}")
+        if name == "degree" and value != int(value):
+            raise ValueError(f"degree must be a whole number, not {value!r}: of a half power there may be no value")
         numbers[name] = int(value) if isinstance(value, Integral) else float(value)
     if asked.kernel is not None and asked.form == "primal":
         raise ValueError(
