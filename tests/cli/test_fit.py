@@ -299,3 +299,8 @@ def test_ctrl_c_before_anything_was_found(write, monkeypatch, capsys):
     monkeypatch.setattr(LinearSVM, "fit", interrupted)
     assert main(["fit", write(STREET), "--label", "label"]) == 130
     assert "Interrupted." in capsys.readouterr().err
+
+
+def test_exact_arithmetic_is_refused_before_a_fit_that_it_could_not_check(write, fail, monkeypatch):
+    monkeypatch.setattr("maxmargin.KernelSVM.fit", lambda *_, **__: pytest.fail("it was fitted"))
+    assert "Leave --exact out" in fail("fit", write(STREET), "-t", "laplacian", "--exact")

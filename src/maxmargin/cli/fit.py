@@ -126,6 +126,8 @@ def fit(
     labels = [value for value, _ in count_labels(table)]
     refuse_a_measure(table, labels)
     classifier = make_classifier(asked, labels, settings)
+    if exact:
+        refuse_exact_arithmetic(classifier)
     preparation = preparation_of(table, asked.scale, reading.impute)
     found = run(classifier, preparation, table, exact, limit, kept)
     unwritten = None
@@ -239,6 +241,19 @@ def weights_for(classifier: Any, table: DataFile) -> dict[str, Any]:
 def status_of(classifier: Any) -> list[str]:
     status = getattr(classifier, "status_", [])
     return [one.name for one in (status if isinstance(status, list) else [status])]
+
+
+def refuse_exact_arithmetic(classifier: Any) -> None:
+    """Before a fit whose proof it could not check. (That no plane exists is a proof of rows alone.)"""
+    from maxmargin.problems.kernels import KERNELS
+
+    values = classifier.get_params()
+    kernel = KERNELS.get(values.get("kernel", ""))
+    if kernel is not None and kernel.irrational and values.get("C", math.inf) != math.inf:
+        raise UserError(
+            f"exact arithmetic needs a kernel with rational values, and {kernel.name} has none: {kernel.irrational}. "
+            "Leave --exact out: the proof is checked in float64, with every rounding error accounted for"
+        )
 
 
 def make_classifier(asked: FitOptions, labels: list[Any], settings: Sequence[str] | None) -> Any:
