@@ -2,7 +2,9 @@
 
 The delimiter is a comma, a semicolon or a tab, whichever the first line holds most of. Numbers are read exactly, as
 Python reads them. Nothing is guessed and nothing is filled in: an empty cell, a NaN, a line that is too short or a
-label column that cannot be told is a `DataFileError`, which names the file, the line and the column.
+label column that cannot be told is a `DataFileError`, which names the file, the line and the column. Large files are
+read by pyarrow where it is installed (`csv_pieces.py`): the same numbers and words, and whatever it stumbles over is
+read again here.
 
 Where categories are welcome, a column that begins with text is text all the way: a number in it, like text in a column
 of numbers, is a slip that is refused with its place, unless the column is said to be categorical.
@@ -25,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.reading.columns import Columns, LabelledTable, Roles, count_numbers
+from maxmargin.reading.csv_pieces import Layout, NotPlain, csv_pieces, is_for_pyarrow
 from maxmargin.reading.files import DataFileError, MissingValueError, Source, lines_of, name_of, shortened
 from maxmargin.reading.notations import (
     MISSING,
@@ -82,7 +85,15 @@ def read_csv_columns(source: Source, roles: Roles, header: bool = True) -> Label
         names = [cell.strip() for cell in first.cells] if header else None
         columns = Columns(file, names, len(first.cells), roles, first.line if header else None)
         rows = records if header else itertools.chain([first], records)
-        return assemble(columns, rows)
+        texts, begun = text_columns(columns, rows)
+        if not begun and not columns.roles.may_be_empty:
+            raise DataFileError(columns.file, "there is a header but no row of data", columns.header_line)
+        numbers = [index for index in columns.features if index not in set(texts)]
+        if begun and is_for_pyarrow(source):
+            layout = Layout(columns, numbers, texts, delimiter_in(source), begun[0].line)
+            if (cells := cells_by_pyarrow(source, layout)) is not None:
+                return table_of(cells, columns, numbers, texts)
+        return table_of(cells_of(itertools.chain(begun, rows), columns, numbers, texts), columns, numbers, texts)
 
 
 def refuse_a_line_before_the_table(first: Record, file: str) -> None:
@@ -133,16 +144,21 @@ def explain(error: csv.Error) -> str:
     return text
 
 
-def assemble(columns: Columns, records: Iterator[Record]) -> LabelledTable:
+class Cells(NamedTuple):
+    """The rows of a file: numbers, where each begins, weights, and the words of each column that is read as text."""
+
+    X: NDArray[np.float64]
+    lines: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    words: dict[int, list[str]]
+
+
+def cells_of(records: Iterator[Record], columns: Columns, numbers: list[int], texts: list[int]) -> Cells:
     """Cells to numbers; labels, weights, ids and categories apart."""
-    texts, begun = text_columns(columns, records)
-    if not begun and not columns.roles.may_be_empty:
-        raise DataFileError(columns.file, "there is a header but no row of data", columns.header_line)
-    numbers = [index for index in columns.features if index not in set(texts)]
     values, weights, lines = array("d"), array("d"), array("q")
     labels: set[str] = set()  # that were seen, and are none that say "missing"
     words: dict[int, list[str]] = {index: [] for index in (columns.label, columns.id, *texts) if index is not None}
-    for record in itertools.chain(begun, records):
+    for record in records:
         refuse_other_widths(record, columns)
         line, cells = record
         for index, column in words.items():
@@ -160,15 +176,43 @@ def assemble(columns: Columns, records: Iterator[Record]) -> LabelledTable:
         values.extend(read)
         lines.append(line)
     X = np.array(values, dtype=np.float64).reshape(len(lines), len(numbers))
-    refuse_what_is_not_finite(X, numbers, columns, lines)
+    return Cells(X, np.array(lines, dtype=np.int64), np.array(weights, dtype=np.float64), words)
+
+
+def cells_by_pyarrow(source: Source, layout: Layout) -> Cells | None:
+    """The same, where the whole file is plain; None where it is not."""
+    try:
+        pieces = list(csv_pieces(source, layout))
+    except NotPlain:
+        return None
+    X = np.concatenate([piece.X for piece in pieces])
+    weights = [piece.weights for piece in pieces if piece.weights is not None]
+    return Cells(
+        X,
+        np.arange(layout.first_line, layout.first_line + len(X), dtype=np.int64),
+        np.concatenate(weights) if weights else np.empty(0),
+        {index: list(itertools.chain.from_iterable(piece.words[index] for piece in pieces)) for index in layout.words},
+    )
+
+
+def delimiter_in(source: Source) -> str:
+    """That of the first line that is not empty."""
+    with closing(lines_of(source)) as some_at_a_time:
+        lines = itertools.chain.from_iterable(some_at_a_time)
+        return delimiter_of([next((line for line in lines if line.strip()), "")])
+
+
+def table_of(cells: Cells, columns: Columns, numbers: list[int], texts: list[int]) -> LabelledTable:
+    words = cells.words
+    refuse_what_is_not_finite(cells.X, numbers, columns, cells.lines)
     refuse_header_that_is_data(columns, words)
     return LabelledTable(
-        X,
+        cells.X,
         None if columns.label is None else labels_of(words[columns.label], columns.roles),
         tuple(columns.name_of(index) for index in numbers),
         columns.label_name,
-        np.array(lines),
-        None if columns.weight is None else np.array(weights),
+        cells.lines,
+        None if columns.weight is None else cells.weights,
         None if columns.id is None else np.array(words[columns.id], dtype=str),
         {columns.name_of(index): columns.with_gaps(index, *words_and_gaps(words[index])) for index in texts},
         {columns.name_of(index): part for index, part in columns.asked.items()},
@@ -258,7 +302,7 @@ def refuse_cells(cells: list[str], places: list[int], columns: Columns, line: in
 
 
 def refuse_what_is_not_finite(
-    X: NDArray[np.float64], places: list[int], columns: Columns, lines: Sequence[int]
+    X: NDArray[np.float64], places: list[int], columns: Columns, lines: NDArray[np.int64]
 ) -> None:
     finite = np.isfinite(X)
     if finite.all():
@@ -271,7 +315,7 @@ def refuse_what_is_not_finite(
         if finite.all():
             return
     row, position = divmod(int(np.argmin(finite)), X.shape[1])
-    place = lines[row], columns[places[position]]
+    place = int(lines[row]), columns[places[position]]
     if math.isnan(X[row, position]):
         raise MissingValueError(columns.file, "NaN is not a number; fill the cell in, or remove the line", *place)
     raise DataFileError(columns.file, "the number is infinite, or too large for 64 bits", *place)
