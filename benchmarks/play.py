@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data import synthetic
-from maxmargin.playground.answers import answer
 from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.playground.messages import read_state, read_view, text_of
+from maxmargin.playground.shown import answer
 
 CASES: list[tuple[str, str, dict[str, Any]]] = [
     ("perceptron", "street", {}),

@@ -12,8 +12,8 @@ from maxmargin import HardMarginSVM, KernelSVM, LinearSVM, path
 from maxmargin.persistence.exchange.liblinear import read_liblinear, write_liblinear
 from maxmargin.persistence.exchange.libsvm import read_libsvm, write_libsvm
 from maxmargin.persistence.exchange.onnx import write_onnx
-from maxmargin.playground.drawing import picture_of
 from maxmargin.playground.fits import fit_state
+from maxmargin.playground.shown import picture_of
 from maxmargin.problems.multiclass import votes
 
 X = np.array([[-2.0, 0.0], [-2.0, 1.0], [2.0, 0.0], [2.0, 1.0]])

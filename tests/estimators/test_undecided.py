@@ -25,8 +25,8 @@ from maxmargin import (
 )
 from maxmargin.cli import main
 from maxmargin.estimators.no_plane import NoPlaneError, no_plane
-from maxmargin.playground.answers import answer
 from maxmargin.playground.messages import read_state
+from maxmargin.playground.shown import answer
 from maxmargin.run.control import Status
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # such fits end early

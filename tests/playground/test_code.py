@@ -10,8 +10,8 @@ import pytest
 from play_states import BENT, LINEAR, STRAIGHTENED, fitted, name_of, state_of, view_of
 
 from maxmargin.cli import main
-from maxmargin.playground.answers import answer
 from maxmargin.playground.code import code
+from maxmargin.playground.shown import answer
 
 CASES = [(case, "separable") for case in [*LINEAR, *STRAIGHTENED]] + [(case, "rings") for case in BENT]
 CASES += [(case, "xor") for case in [("hard_margin", {}), ("linear_svm", {"C": "inf"}), ("perceptron", {})]]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from maxmargin import HardMarginSVM
-from maxmargin.playground.answers import answer
 from maxmargin.playground.challenge import challenge
 from maxmargin.playground.lessons import lesson, lessons
 from maxmargin.playground.messages import read_line, read_state, read_view
 from maxmargin.playground.presets import points_named
+from maxmargin.playground.shown import answer
 from maxmargin.playground.steps import steps
 
 LESSONS = {lesson["name"]: lesson for lesson in lessons()}

@@ -10,10 +10,9 @@ import numpy as np
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.rounding import rounded_down
 from maxmargin.playground.catalogue import ALGORITHMS
-from maxmargin.playground.drawing import NOTHING_DRAWN, hulls_of, straight_picture
 from maxmargin.playground.fits import fit_state
 from maxmargin.playground.messages import Line, State
-from maxmargin.playground.proofs import certificate_of
+from maxmargin.playground.shown import NOTHING_DRAWN, certificate_of, hulls_of, straight_picture
 from maxmargin.plots.shapes import Box
 
 BEST = ALGORITHMS["hard_margin"]

@@ -137,7 +137,7 @@ from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.kinds import Between, OneOf, Rule, later, members_of
 from maxmargin.persistence.schema import Reader, no_constant, without_duplicates
 from maxmargin.playground.catalogue import ALGORITHMS, Algorithm
-from maxmargin.plots.shapes import Box, square_around
+from maxmargin.plots.shapes import Box, Points, square_around
 
 MOST_POINTS = 500
 LARGEST = 1e6  # of a coordinate
@@ -145,6 +145,7 @@ SMALLEST = 1e-6  # of the largest coordinate
 FARTHEST = 1e2 * LARGEST  # that can be looked at: a window may be much wider than high
 MOST_BYTES = 2**18
 MOST_SECONDS = 2.0
+DIGITS = 9  # of the coordinates of a bent line: far below a pixel
 NUMBERS = [list(kinds) for kinds in itertools.product((float, int), repeat=3)]  # what three numbers can be in JSON
 
 
@@ -349,3 +350,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(entry) for entry in value]
     return value
+
+
+def short_points(line: Points) -> list[list[float]]:
+    return [short(point, DIGITS) for point in line]
+
+
+def short(values: NDArray[np.float64], digits: int) -> list[float]:
+    """So many digits of each, as a message holds them."""
+    return [float(f"{value:.{digits}g}") for value in values.tolist()]

@@ -15,11 +15,9 @@ import numpy as np
 
 from maxmargin.certificates.measure import objective
 from maxmargin.data.matrix import Vector, in_safe_range
-from maxmargin.playground.drawing import short_points
-from maxmargin.playground.explain import RULES, Plane, explained, values_explained
+from maxmargin.playground.explain import RULES, Plane, explained, measured, measured_plane, values_explained
 from maxmargin.playground.fits import Fit, Stopped, fit_state
-from maxmargin.playground.measured import measured, measured_plane
-from maxmargin.playground.messages import State
+from maxmargin.playground.messages import State, short_points
 from maxmargin.plots.contours import Grid
 from maxmargin.plots.geometry import one_line
 from maxmargin.plots.shapes import Box

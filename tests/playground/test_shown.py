@@ -9,8 +9,8 @@ import pytest
 from play_states import BENT, LINEAR, STRAIGHTENED, fitted, name_of, state_of, view_of
 
 from maxmargin import HardMarginSVM, LinearSVM
-from maxmargin.playground.answers import answer
 from maxmargin.playground.messages import read_state, text_of
+from maxmargin.playground.shown import answer
 
 EXACTLY = {"rtol": 1e-12, "atol": 1e-12}
 

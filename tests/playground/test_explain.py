@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from play_states import BENT, LINEAR, STRAIGHTENED, name_of, state_of, view_of
 
-from maxmargin.playground.measured import measured_plane
+from maxmargin.playground.explain import measured_plane
 from maxmargin.playground.steps import steps
 from maxmargin.problems.kernels import KernelChoice
 

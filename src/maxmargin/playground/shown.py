@@ -1,0 +1,254 @@
+"""What is seen of a fit: its picture, what each row has to do with it, and what is proven, in the words of the page.
+
+The numbers of the picture come from `plots.geometry`, as those of all pictures; the words of the proof from the report.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.certificates.certificate import Certificate, Verdict
+from maxmargin.certificates.kernel_margin import KernelVerdict
+from maxmargin.certificates.measure import dual_norm, length
+from maxmargin.certificates.report import CONDITIONS, HARD_CONDITIONS, bounds_of, promise, sentences
+from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.soft_margin import SoftVerdict
+from maxmargin.data.matrix import Vector
+from maxmargin.playground.fits import Fit, Stopped, fit_state
+from maxmargin.playground.messages import State, short, short_points
+from maxmargin.playground.steps import rounds_of
+from maxmargin.plots.contours import Grid
+from maxmargin.plots.geometry import Plane, Street, one_line, plane_of, street_of
+from maxmargin.plots.shapes import Box, Points, between, hull, hull_points
+
+ROUNDS_SHOWN = 16
+MESH = 48  # squares along each side of the grid on which a boundary is sought,
+FIELD = 24  # and of the one that the page shades
+SHADES = 4  # digits of the values that are shaded
+
+NOTHING_DRAWN: dict[str, Any] = {
+    "plane": None,
+    "reach": None,
+    "lines": {"minus": [], "zero": [], "plus": []},
+    "street_area": [],
+    "field": None,
+    "slack": [],
+    "mistakes": [],
+}
+NOT_PROVEN = (Verdict.UNDECIDED, Verdict.STOPPED, SoftVerdict.BOUNDED, KernelVerdict.BOUNDED)
+
+
+def answer(state: State, view: Box, is_stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:
+    """Fit, and say all that the page shows."""
+    fit = fit_state(state, is_stopped)
+    picture = picture_of(fit, view)
+    if is_stopped():
+        raise Stopped
+    margin = margin_of(fit) if picture["reach"] is not None else None
+    in_kernel = not hasattr(fit.certificate, "w")
+    return {
+        **picture,
+        "margin": margin,
+        "street": None if margin is None else 2.0 * margin,
+        "space": "kernel" if in_kernel else getattr(fit.certificate, "norm", "l2"),
+        "support": support_of(fit),
+        "hulls": hulls_of(state.points, state.signs, fit.certificate),
+        "certificate": certificate_of(fit.certificate),
+        "rounds": values_of_rounds(fit),
+        "kkt": conditions_of(fit.certificate),
+        "theorems": theorems_of(fit.certificate),
+        "status": {"name": fit.status.name, "words": fit.status.value},
+        "updates": getattr(fit.model, "n_updates_", 0),
+        "sweeps": getattr(fit.model, "n_iter_", 0),
+        "milliseconds": fit.milliseconds,
+    }
+
+
+def margin_of(fit: Fit) -> float:
+    """The distance from the plane to an edge of its street, as the estimator states it."""
+    return float(fit.model.margin_)
+
+
+def support_of(fit: Fit) -> list[dict[str, Any]]:
+    """The rows that carry weight: dual variables where the estimator has some, else what the certificate holds."""
+    model, certificate = fit.model, fit.certificate
+    if hasattr(model, "dual_coef_"):
+        rows, weights = model.support_, np.abs(model.dual_coef_[0])
+    else:
+        carrying = certificate.weights > 0.0
+        rows, weights = certificate.rows[carrying], certificate.weights[carrying]
+    bounded = bounds_reached(fit, weights)
+    return [
+        {"row": int(row), "a": float(a), "bounded": bool(full)}
+        for row, a, full in zip(rows, weights, bounded, strict=True)
+    ]
+
+
+def bounds_reached(fit: Fit, weights: Any) -> Any:
+    """Whether each dual variable is at its bound C."""
+    if hasattr(fit.model, "bounded_"):
+        return fit.model.bounded_[0]
+    return weights >= fit.state.parameters.get("C", math.inf)
+
+
+def values_of_rounds(fit: Fit) -> list[dict[str, Any]]:
+    """The primal and the dual value closing; the last are those of the certificate."""
+    last = {"primal": fit.certificate.primal, "dual": fit.certificate.dual}
+    if fit.state.algorithm.steps == "rounds" and len(fit.recording.kept) == 1:  # the certificate has measured it
+        return [{"round": 1, **last}]
+    rounds = [
+        {"round": found.number, "primal": found.primal, "dual": found.dual} for found in rounds_of(fit, ROUNDS_SHOWN)
+    ]
+    if rounds and not (rounds[-1]["primal"] == last["primal"] and rounds[-1]["dual"] == last["dual"]):
+        rounds.append({"round": fit.recording.seen + 1, **last})
+    return rounds
+
+
+# The picture.
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a street can be as narrow as a denormal number
+def picture_of(fit: Fit, view: Box) -> dict[str, Any]:
+    """The boundary, the edges of the street, what rows pay that are not beyond their edge, and which are mistakes."""
+    if not fit.has_plane:
+        return NOTHING_DRAWN
+    plane = plane_of(fit.model, fit.state.points, fit.state.signs)
+    if fit.plane is not None:
+        w, b = fit.plane
+        plane = dataclasses.replace(plane, kernel=None, w=w, b=b, length=length(w, "l2"))
+    elif plane.kernel is not None:
+        plane = dataclasses.replace(plane, decide=fit.quick_values(plane.kernel))
+    street = street_of(plane, box=view, mesh=MESH)
+    field = None
+    if plane.kernel is not None:
+        values = Grid(plane.decide, view, FIELD).values
+        field = {"columns": FIELD + 1, "rows": FIELD + 1, "values": short(values.ravel(), SHADES)}
+    return {
+        "plane": None if plane.w is None else {"w": plane.w, "b": plane.b},
+        "reach": plane.reach if plane.reach > 0.0 and plane.length > 0.0 else None,
+        "lines": {
+            "minus": polylines(street.edges[1], plane),
+            "zero": polylines(street.boundary, plane),
+            "plus": polylines(street.edges[0], plane),
+        },
+        "street_area": street.pavement,
+        "field": field,
+        "slack": slack_of(plane, street),
+        "mistakes": np.flatnonzero((plane.values >= 0.0) != (plane.signs > 0.0)),
+    }
+
+
+def straight_picture(w: Vector, b: float, reach: float, view: Box) -> dict[str, Any]:
+    """A plane that no estimator made, and its street."""
+    has_street = reach > 0.0
+    edges = [one_line(w, b - level, view) if has_street else () for level in (-reach, reach)]
+    return {
+        "plane": {"w": w, "b": b},
+        "reach": reach if has_street else None,
+        "lines": {"minus": edges[0], "zero": one_line(w, b, view), "plus": edges[1]},
+        "street_area": between(w, b, -reach, reach, view) if has_street else [],
+    }
+
+
+def polylines(lines: Sequence[Points], plane: Plane) -> list[Any]:
+    """A straight line as it is; a bent one with as many digits as can be seen."""
+    if plane.kernel is None:
+        return [line.tolist() for line in lines]
+    return [short_points(line) for line in lines]
+
+
+def slack_of(plane: Plane, street: Street) -> list[dict[str, Any]]:
+    """What each row pays that is inside the street or beyond the plane, and the way from it to its edge."""
+    xi = plane.slack
+    return [
+        {"row": int(row), "xi": float(xi[row]), "from": way[0], "to": way[1]}
+        for row, way in zip(street.late, street.slack, strict=True)
+    ]
+
+
+def hulls_of(points: Points, signs: NDArray[np.int64], certificate: Any) -> dict[str, Any] | None:
+    """The hulls of the classes, and the points of them that the certificate speaks of."""
+    if not hasattr(certificate, "w"):  # in the space of a kernel
+        return None
+    through_origin = not certificate.fit_intercept
+    drawn: dict[str, Any] = outlines(points, signs, through_origin)
+    drawn |= {"nearest": None, "distance": None, "witness": None}
+    if not isinstance(certificate, Certificate):
+        return drawn
+    carrying = certificate.weights > 0.0
+    rows, weights = certificate.rows[carrying], certificate.weights[carrying]
+    if certificate.is_separable is False:
+        at = np.zeros(2) if through_origin else hull_points(points[rows], signs[rows], weights)[0]
+        witness = {"rows": rows, "weights": weights, "at": at}
+        return {**drawn, "witness": witness | outlines(points[rows], signs[rows], through_origin)}
+    if through_origin and len(rows):
+        nearest = np.array([(signs[rows] * weights) @ points[rows] / weights.sum(), np.zeros(2)])
+    elif len(np.unique(signs[rows])) == 2:
+        nearest = hull_points(points[rows], signs[rows], weights)
+    else:  # so few mistakes that a class has none: its weights are no point of its hull
+        return drawn
+    distance = length(nearest[0] - nearest[1], dual_norm(certificate.norm))
+    return {**drawn, "nearest": nearest, "distance": distance}
+
+
+def outlines(points: Points, signs: NDArray[np.int64], through_origin: bool) -> dict[str, Any]:
+    """The corners of the hulls: of both classes, or of all y x where the plane goes through the origin."""
+    if through_origin:
+        return {"positive": None, "negative": None, "mirrored": hull(points * signs[:, None])}
+    return {"positive": hull(points[signs > 0]), "negative": hull(points[signs < 0]), "mirrored": None}
+
+
+# What is proven.
+
+
+def certificate_of(certificate: Any) -> dict[str, Any]:
+    """The verdict, the bounds and the gap."""
+    _, lower, upper = bounds_of(certificate)
+    about_margin = certificate.is_about_margin
+    gap = certificate.relative_gap if lower > 0.0 or not about_margin else math.nan
+    return {
+        "verdict": certificate.verdict.name,
+        "proven": certificate.verdict not in NOT_PROVEN,
+        "words": [certificate.verdict.value, *sentences(certificate)],
+        "quantity": "margin" if about_margin else "objective",
+        "lower": lower,
+        "upper": upper,
+        "lower_words": rounded_down(lower),
+        "upper_words": rounded_up(upper),
+        "gap": gap if math.isfinite(gap) else None,
+        "gap_words": rounded_up(gap, 2) if math.isfinite(gap) else "unknown",
+        "tol": getattr(certificate, "tol", None),
+    }
+
+
+def conditions_of(certificate: Any) -> list[dict[str, Any]]:
+    """The largest violation of each condition of Karush, Kuhn and Tucker."""
+    if certificate.kkt is None:
+        return []
+    found = []
+    for name, words in (HARD_CONDITIONS if certificate.is_about_margin else CONDITIONS).items():
+        violation = getattr(certificate.kkt, name)
+        row = violation.row if violation.row >= 0 and violation.value > 0.0 else None
+        found.append({"condition": name, "words": words, "value": violation.value, "row": row})
+    return found
+
+
+def theorems_of(certificate: Any) -> list[dict[str, Any]]:
+    """What each theorem promises beside what was counted."""
+    return [
+        {
+            "name": theorem.name,
+            "count": theorem.measured,
+            "bound": theorem.bound if math.isfinite(theorem.bound) else None,
+            "holds": theorem.holds,
+            "at_most": theorem.at_most,
+            "words": promise(theorem),
+        }
+        for theorem in getattr(certificate, "theorems", ())
+    ]
