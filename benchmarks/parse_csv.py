@@ -74,7 +74,9 @@ def main() -> None:
                 seconds[name] = min(seconds[name], time.process_time() - begun)
         theirs = READERS["pandas, round trip"](path).iloc[:, :COLUMNS].to_numpy()
         same = theirs.tobytes() == READERS["maxmargin"](path).X.tobytes()
-    print(f"\n{size:.0f} MB, {COLUMNS} columns of 17 digits and a label\n\n| reader | CPU s | MB a CPU s |\n|---|--:|--:|")
+    print(
+        f"\n{size:.0f} MB, {COLUMNS} columns of 17 digits and a label\n\n| reader | CPU s | MB a CPU s |\n|---|--:|--:|"
+    )
     for name, best in seconds.items():
         print(f"| {name} | {best:.2f} | {size / best:.0f} |")
     share = seconds["pandas"] / seconds["maxmargin"]

@@ -54,8 +54,8 @@ def learn_sklearn(X, y, sweeps: int, *, shuffle: bool) -> None:
 
 def learn_maxmargin(X, y, sweeps: int, *, order: str, guess: float = 0.0) -> None:
     """The algorithm alone: an estimator stops by its updates, and then asks whether a plane exists at all."""
+    from maxmargin.problems.choices import Order
     from maxmargin.problems.statement import Norm, Separation
-    from maxmargin.problems.visits import Order
     from maxmargin.solvers.mistakes.perceptron import perceptron
 
     problem = Separation(X, y, Norm.L2, fit_intercept=True)

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sparse
 from solver_runs import iterates
 
-from maxmargin.data.threads import Threads
+from maxmargin.data.executor import Threads
 from maxmargin.problems.kernels import KernelChoice
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Evaluation

@@ -17,8 +17,7 @@ from maxmargin.certificates.kernel_margin import (
 )
 from maxmargin.problems.kernels import KernelChoice
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.statement import KernelMargin
+from maxmargin.problems.statement import KernelMargin, TwoClasses
 
 
 class Case(NamedTuple):

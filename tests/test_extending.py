@@ -12,7 +12,7 @@ import pytest
 from problems.kernels.formulas import real_values
 
 import maxmargin.persistence.checkpoint as checkpoint
-import maxmargin.run.observers as observers
+import maxmargin.run.control as control
 from maxmargin import (
     ConvergenceDisplay,
     KernelPerceptron,
@@ -30,8 +30,7 @@ from maxmargin.persistence import ModelFileError, fit_with_checkpoints, read_sko
 from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.problems.kernels import KERNELS, Kernel
 from maxmargin.problems.kernels import register as register_kernel
-from maxmargin.problems.protocol import AT_REST, Iterate
-from maxmargin.problems.state import State, varying
+from maxmargin.problems.protocol import AT_REST, Iterate, State, varying
 from maxmargin.solvers.registry import SEPARATION, SOFT_MARGIN, SOLVERS, Solver, names_of, register
 
 X, Y = overlapping(200)
@@ -118,7 +117,7 @@ def test_models_keep_it_and_a_process_without_it_says_so(corners, tmp_path):
 
 
 def test_a_run_goes_on_from_anywhere_without_a_line_of_its_own(corners, tmp_path, monkeypatch):
-    monkeypatch.setattr(observers, "SHORTEST_REST", 0.0)
+    monkeypatch.setattr(control, "SHORTEST_REST", 0.0)
     files, path, original = [], tmp_path / "checkpoint", checkpoint.write
 
     def write_and_keep(*given):

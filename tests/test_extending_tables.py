@@ -30,8 +30,7 @@ from maxmargin.data.executor import Serial, Threaded, executing
 from maxmargin.data.synthetic import overlapping
 from maxmargin.data.table import Table
 from maxmargin.persistence import fit_with_checkpoints, verify_model
-from maxmargin.problems.protocol import AT_REST, Iterate
-from maxmargin.problems.state import State
+from maxmargin.problems.protocol import AT_REST, Iterate, State
 from maxmargin.solvers.registry import SOFT_MARGIN, SOLVERS, Solver, register
 
 X, Y = overlapping(500)

@@ -13,8 +13,8 @@ from nasty_problems import LEARNERS, nasty_problem
 from solver_runs import iterates
 
 from maxmargin import KernelSVM, LinearSVM, NotSeparableError, StochasticSVM, UndecidedError, separability
-from maxmargin.data.matrix import row_squares
-from maxmargin.data.threads import Threads
+from maxmargin.data.executor import Threads
+from maxmargin.data.table import row_squares
 from maxmargin.problems.losses import SQUARED_HINGE
 from maxmargin.problems.statement import Norm, Separation, SoftMargin
 from maxmargin.solve import kernel_margin

@@ -25,11 +25,12 @@ from numba.core.caching import FunctionCache
 from numba.extending import intrinsic, is_jitted
 from numba.extending import overload as _numba_overload
 
-__all__ = ["njit", "overload", "seconds_compiling", "touch", "types"]
+__all__ = ["compiler_watch", "njit", "overload", "touch", "types"]
 
-# Of all loops and threads: Numba compiles one loop at a time, and those that it calls within its time.
-_compiler_watch = event.TimingListener()
-event.register("numba:compile", _compiler_watch)
+# How long the compiler has worked, of all loops and threads: it compiles one loop at a time, and those that it calls
+# within its time. A loop that comes from the disk cache costs nothing. Before it is `done` once there is no duration.
+compiler_watch = event.TimingListener()
+event.register("numba:compile", compiler_watch)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Inline = Literal["always", "never"]
@@ -74,11 +75,6 @@ def overload(
         stub, jit_options=_fast_math_option(fastmath), inline=inline
     )
     return decorator
-
-
-def seconds_compiling() -> float:
-    """How long the compiler has worked in this process so far. A loop that comes from the disk cache costs nothing."""
-    return float(_compiler_watch.duration) if _compiler_watch.done else 0.0
 
 
 def _fast_math_option(flags: Collection[str]) -> dict[str, set[str]]:

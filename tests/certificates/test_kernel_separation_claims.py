@@ -12,8 +12,7 @@ from maxmargin.certificates.kernel_separation import KernelPlane, kernel_separat
 from maxmargin.certificates.measure import objective
 from maxmargin.problems.kernels import Function, Precomputed
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.statement import KernelMargin
+from maxmargin.problems.statement import KernelMargin, TwoClasses
 
 U = 2.0**-53
 LEAST = math.ulp(0.0)

@@ -23,7 +23,7 @@ from maxmargin.certificates.evaluators import EVALUATORS, Bound, Evaluator, regi
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.certificates.record import KINDS, Record
 from maxmargin.certificates.soft_margin import SoftVerdict, soft_gap
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.persistence.certificates import read_certificate, write_certificate
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.schema import Reader

@@ -14,8 +14,7 @@ from maxmargin.certificates.proof import KKT, Violation
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict, row_shares, soft_conditions, soft_gap
 from maxmargin.problems.kernels import Polynomial
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE, Loss
-from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.statement import KernelMargin, SoftMargin
+from maxmargin.problems.statement import KernelMargin, SoftMargin, TwoClasses
 
 SIGNS = np.array([1.0, 1.0, -1.0, -1.0])
 COSTS = np.array([2.0, 4.0, 2.0, 2.0])

@@ -118,11 +118,11 @@ def test_an_early_end_is_a_sentence_on_stderr_in_the_words_of_the_command(flower
 def test_what_the_compiler_took_is_told_apart(flowers, run, capsys, monkeypatch):
     begun = []
 
-    def seconds_compiling():  # 40 seconds after it was first asked, which is more than the fit took
+    def compiled_by_now():  # 40 seconds after it was first asked, which is more than the fit took
         begun.append(True)
         return 100.0 if len(begun) == 1 else 140.0
 
-    monkeypatch.setattr("maxmargin._numba.seconds_compiling", seconds_compiling)
+    monkeypatch.setattr("maxmargin.run.control.compiled_by_now", compiled_by_now)
     code, found = run("fit", *flowers)
     assert (code, found["seconds_compiling"]) == (0, 40.0)
     assert found["seconds"] == 0.0

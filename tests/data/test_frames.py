@@ -13,9 +13,8 @@ import scipy.sparse as sparse
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import LinearSVM, Perceptron, StochasticSVM, separability
+from maxmargin.data.checking import check_labels, check_rows, check_weights
 from maxmargin.data.frames import array_of, frame_of
-from maxmargin.data.labels import check_labels, check_weights
-from maxmargin.data.matrix import check_rows
 from maxmargin.reading.files import DataFileError
 from maxmargin.reading.read import read_table
 
@@ -202,8 +201,8 @@ def test_arrays_need_no_library_of_frames(monkeypatch):
     def asked(_):
         raise ImportError("nobody should have asked")
 
-    for name in ("matrix.frame_of", "matrix.array_of", "labels.array_of"):
-        monkeypatch.setattr(f"maxmargin.data.{name}", asked)
+    for name in ("frame_of", "array_of"):
+        monkeypatch.setattr(f"maxmargin.data.checking.{name}", asked)
     for given in (np.eye(2), np.eye(2).tolist(), sparse.csr_array(np.eye(2)), sparse.csr_matrix(np.eye(2))):
         assert check_rows(given).shape == (2, 2)
     for given in (np.array([0, 1]), [0, 1], (0, 1)):

@@ -14,9 +14,19 @@ import scipy.sparse as sparse
 from maxmargin import LinearSVM
 from maxmargin.certificates import passes as judge
 from maxmargin.data import executor, table
-from maxmargin.data.executor import Serial, Threaded, additions, executing, join, parts_of, row_by_row
-from maxmargin.data.table import Block, InMemory, Part, Surveyed, as_table, checked_table, is_source, matrix_of, select
-from maxmargin.data.threads import OutOfTime, interruptible
+from maxmargin.data.checking import Surveyed, checked_table, is_source
+from maxmargin.data.executor import (
+    OutOfTime,
+    Serial,
+    Threaded,
+    additions,
+    executing,
+    interruptible,
+    join,
+    parts_of,
+    row_by_row,
+)
+from maxmargin.data.table import Block, InMemory, Part, as_table, matrix_of, select
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE
 from maxmargin.problems.statement import SoftMargin, at_hand
 from maxmargin.solvers import passes as solver

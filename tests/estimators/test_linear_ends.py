@@ -181,7 +181,7 @@ def test_the_seconds_of_the_compiler_are_not_those_of_the_fit(capsys, monkeypatc
     X, y = mixed(seed=26)
     LinearSVM().fit(X, y)
     compiled = iter([0.0, 0.0, 0.0])
-    monkeypatch.setattr("maxmargin._numba.seconds_compiling", lambda: next(compiled, 1000.0))
+    monkeypatch.setattr("maxmargin.run.control.compiled_by_now", lambda: next(compiled, 1000.0))
     LinearSVM(verbose=2, max_time=100.0).fit(X, y)  # the compiler did not use up the limit
     line = capsys.readouterr().err.splitlines()[0]
     assert line.endswith("(compiled once in 1000.0 s)")

@@ -14,7 +14,7 @@ from maxmargin.persistence.exchange.libsvm import read_libsvm, write_libsvm
 from maxmargin.persistence.exchange.onnx import write_onnx
 from maxmargin.playground.fits import fit_state
 from maxmargin.playground.shown import picture_of
-from maxmargin.problems.multiclass import votes
+from maxmargin.problems.statement import votes
 
 X = np.array([[-2.0, 0.0], [-2.0, 1.0], [2.0, 0.0], [2.0, 1.0]])
 MIDDLE = np.array([[0.0, 0.0], [0.0, 7.0], [0.0, -3.0]])

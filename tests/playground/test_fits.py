@@ -11,8 +11,7 @@ from maxmargin import KernelSVM, LinearSVM, MarginPerceptron, StochasticSVM
 from maxmargin.data import synthetic
 from maxmargin.playground import fits
 from maxmargin.playground.fits import Recording, Stopped, fit_state
-from maxmargin.run.control import Status
-from maxmargin.run.observers import observing
+from maxmargin.run.control import Status, observing
 
 LONG = [
     LinearSVM(C=100.0, tol=1e-14, solver="coordinate_descent"),

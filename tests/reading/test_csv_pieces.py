@@ -11,8 +11,36 @@ from maxmargin.reading.columns import Roles
 from maxmargin.reading.csv import read_csv_columns
 from maxmargin.reading.files import DataFileError
 
-PLAIN_NUMBERS = ["0", "1.5", "-2e-3", "1e308", "4.9e-324", "0.1", "123456789012345678901234567890", " 7", "8 ", ".5", "5."]
-ODD_NUMBERS = ["+1", "1_0", "nan", "inf", "1e999", "1e-999", "", "?", "NA", "0x10", "\u0661", "1,5", '"3"', "1d5", "- 1"]
+PLAIN_NUMBERS = [
+    "0",
+    "1.5",
+    "-2e-3",
+    "1e308",
+    "4.9e-324",
+    "0.1",
+    "123456789012345678901234567890",
+    " 7",
+    "8 ",
+    ".5",
+    "5.",
+]
+ODD_NUMBERS = [
+    "+1",
+    "1_0",
+    "nan",
+    "inf",
+    "1e999",
+    "1e-999",
+    "",
+    "?",
+    "NA",
+    "0x10",
+    "\u0661",
+    "1,5",
+    '"3"',
+    "1d5",
+    "- 1",
+]
 WORDS = ["cat", "dog", " dog", '"a b"', '"c,d"', "\u00e9t\u00e9", "x-y"]
 ODD_WORDS = ["", "NA", "7", '"a""b"', '"a"b', 'a"b', '"two\nlines"', "#", "nan"]
 ROLES = [

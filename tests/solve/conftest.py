@@ -41,5 +41,5 @@ def hand(monkeypatch):
     hand = Hand()
     monkeypatch.setattr(clock_module, "time", hand)
     monkeypatch.setattr(clock_module.Clock, "is_limited", True)  # so that it is read at every check
-    monkeypatch.setattr("maxmargin.data.threads.cores", lambda: 1)
+    monkeypatch.setattr("maxmargin.data.executor.cores", lambda: 1)
     return hand

@@ -12,8 +12,8 @@ from sklearn.linear_model import Ridge
 
 import maxmargin
 from maxmargin.certificates.certificate import Verdict
-from maxmargin.data.matrix import row_squares
-from maxmargin.data.threads import OutOfTime, Threads, check_interrupt, interruptible
+from maxmargin.data.executor import OutOfTime, Threads, check_interrupt, interruptible
+from maxmargin.data.table import row_squares
 from maxmargin.problems import kernels
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.run import control as clock_module

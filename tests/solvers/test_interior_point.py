@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sparse
 from solver_runs import soft_iterates
 
-from maxmargin.data.threads import Threads, block_edges
+from maxmargin.data.executor import Threads, block_edges
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Evaluation
 from maxmargin.problems.statement import SoftMargin, best_bias, slack, total_loss

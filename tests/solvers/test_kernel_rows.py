@@ -6,7 +6,7 @@ import kernel_cases
 import numpy as np
 import pytest
 
-from maxmargin.data.threads import Threads
+from maxmargin.data.executor import Threads
 from maxmargin.solvers.kernel_smo import kernel_rows, kernel_tables
 from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
 from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for

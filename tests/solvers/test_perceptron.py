@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from solver_runs import iterates
 
+from maxmargin.problems.choices import Order
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import Trace
-from maxmargin.problems.visits import Order
 from maxmargin.solvers.mistakes.margin_perceptron import margin_perceptron
 from maxmargin.solvers.mistakes.perceptron import longest_row, perceptron
 

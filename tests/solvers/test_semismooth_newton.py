@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sparse
 from random_sparse import random_sparse
 
-from maxmargin.data.threads import Threads
+from maxmargin.data.executor import Threads
 from maxmargin.problems.losses import HINGE, HUBER_HINGE, MODIFIED_HUBER, SQUARED_HINGE
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.newton.semismooth import Line, semismooth_newton

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from solver_runs import iterates
 
+from maxmargin.problems.choices import Order
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Rbf
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin, Norm, Separation, SoftMargin
 from maxmargin.problems.trace import Trace
-from maxmargin.problems.visits import Order
 from maxmargin.run.recorder import ChosenUpdates
 from maxmargin.solvers.mistakes.kernel_perceptron import kernel_perceptron
 from maxmargin.solvers.mistakes.margin_perceptron import margin_perceptron

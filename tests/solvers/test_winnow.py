@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from solver_runs import iterates
 
+from maxmargin.problems.choices import Order
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import Trace
-from maxmargin.problems.visits import Order
 from maxmargin.solvers.mistakes.winnow import n_weights, winnow
 
 ORDERS = st.sampled_from(list(Order))

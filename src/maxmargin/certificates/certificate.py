@@ -19,7 +19,7 @@ from maxmargin.certificates.proof import FurtherLook as FurtherLook
 from maxmargin.certificates.proof import Verdict as Verdict
 from maxmargin.certificates.record import Record
 from maxmargin.certificates.separation import WITNESSED
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 
 
 def relative_gap(lower: float, upper: float) -> float:

@@ -20,8 +20,7 @@ from maxmargin.certificates.measure import hull_distance, objective, plane_margi
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.separation import Claim as Claim
 from maxmargin.certificates.separation import conditions, weakly_separated
-from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.data.table import Table, rows_at
+from maxmargin.data.table import Matrix, Table, Vector, rows_at
 
 
 def certify(

@@ -38,7 +38,7 @@ from maxmargin.certificates.passes import (
     total,
     values_of,
 )
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.problems.statement import SoftMargin
 
 NEGLIGIBLE = 0.01  # of the gap that matters: a rounding error below this is not worth a finer bound

@@ -22,7 +22,7 @@ import numpy as np
 
 from maxmargin.certificates.form import Rows
 from maxmargin.certificates.theorem_verification import theorem_refused
-from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Matrix, Vector
 
 
 class Data(NamedTuple):

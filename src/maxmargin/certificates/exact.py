@@ -43,8 +43,8 @@ from maxmargin.certificates.exact_linear_algebra import (
     weighted_sum,
 )
 from maxmargin.certificates.passes import product, rows_in_float64
-from maxmargin.data.matrix import is_sparse
-from maxmargin.data.threads import check_interrupt
+from maxmargin.data.executor import check_interrupt
+from maxmargin.data.table import is_sparse
 from maxmargin.problems.statement import Norm
 
 Vector = NDArray[Any]

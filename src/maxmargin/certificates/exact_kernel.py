@@ -40,7 +40,7 @@ from maxmargin.certificates.exact_linear_algebra import (
     split,
 )
 from maxmargin.certificates.exact_soft_margin import aligned, blocks_of, integers_of, products_with, side_sum
-from maxmargin.data.matrix import Matrix, Vector, is_sparse
+from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.kernels import Kernel, Linear, ProductKernel
 from maxmargin.problems.statement import KernelMargin
 

@@ -30,8 +30,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import is_sparse
-from maxmargin.data.threads import check_interrupt
+from maxmargin.data.executor import check_interrupt
+from maxmargin.data.table import is_sparse
 
 Rows: TypeAlias = Any  # a 2-D ndarray, a scipy.sparse csr_array or csr_matrix; in a pass over all rows also a Table
 Integers: TypeAlias = NDArray[np.object_]  # Python's integers, of any length

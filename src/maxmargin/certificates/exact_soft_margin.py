@@ -31,8 +31,7 @@ from maxmargin.certificates.exact_linear_algebra import (
     power_of_two,
     weighted_sum,
 )
-from maxmargin.data.matrix import Vector, is_sparse
-from maxmargin.data.table import as_table
+from maxmargin.data.table import Vector, as_table, is_sparse
 from maxmargin.problems.losses import Loss
 
 QUOTIENT_BITS = 300

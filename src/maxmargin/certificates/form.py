@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.proof import KKT, FurtherLook, TheoremBound, Violation
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import KERNELS
 from maxmargin.problems.losses import LOSSES
 from maxmargin.problems.statement import Norm

@@ -36,8 +36,8 @@ from maxmargin.certificates.duality import LEAST, LIGHTEST, OUTWARDS
 from maxmargin.certificates.kernel_screening import is_near, is_worth_it, summed_in_float32
 from maxmargin.certificates.passes import rounding, total
 from maxmargin.certificates.soft_margin import soft_gap
-from maxmargin.data.matrix import Vector
-from maxmargin.data.threads import MOST_BLOCKS, Threads
+from maxmargin.data.executor import MOST_BLOCKS, Threads
+from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import Kernel, Points, ProductKernel, rows_of
 from maxmargin.problems.kernels.points import FAINT
 from maxmargin.problems.statement import KernelMargin, best_bias

@@ -35,10 +35,9 @@ from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.certificates.record import Record
 from maxmargin.certificates.soft_margin import INSIDE, row_shares, soft_gap
 from maxmargin.certificates.theorem_verification import pegasos_refused
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.statement import KernelMargin
+from maxmargin.problems.statement import KernelMargin, TwoClasses
 
 ROUNDING = 2.0**-53
 

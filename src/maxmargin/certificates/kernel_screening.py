@@ -28,8 +28,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix, Vector, is_sparse
-from maxmargin.data.threads import Threads, block_edges, check_interrupt, one_thread_for_blas
+from maxmargin.data.executor import Threads, block_edges, check_interrupt, one_thread_for_blas
+from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.kernels import Kernel, Points, rows_of, spans, terms_per_row
 from maxmargin.problems.kernels.base import LEAST
 from maxmargin.problems.kernels.product import extended, written_out

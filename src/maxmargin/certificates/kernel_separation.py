@@ -40,10 +40,9 @@ from maxmargin.certificates.proof import TheoremBound, Verdict
 from maxmargin.certificates.record import Record
 from maxmargin.certificates.theorem_verification import kernel_novikov_refused
 from maxmargin.certificates.theorems import NOVIKOV
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import Kernel, Points, rows_of
-from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.statement import KernelMargin
+from maxmargin.problems.statement import KernelMargin, TwoClasses
 
 
 class KernelPlane(NamedTuple):

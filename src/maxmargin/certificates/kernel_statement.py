@@ -8,7 +8,7 @@ from typing import Any
 
 from maxmargin.certificates import exact_kernel
 from maxmargin.certificates.form import Rows, is_whole, is_word
-from maxmargin.data.matrix import Matrix
+from maxmargin.data.table import Matrix
 from maxmargin.problems.kernels import KERNELS, Kernel, KernelChoice
 from maxmargin.problems.kernels.base import NUMBERS
 from maxmargin.problems.kernels.given import refuse_a_skew_table

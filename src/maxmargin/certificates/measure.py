@@ -20,8 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.certificates.passes import longest_row, margins_of, point_of, power_below, rounding
-from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
-from maxmargin.data.table import Table, as_table
+from maxmargin.data.table import Matrix, Table, Vector, as_table, largest_magnitude
 
 
 class PlaneMargin(NamedTuple):

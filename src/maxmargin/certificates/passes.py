@@ -21,9 +21,12 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin.data.executor import additions, join, parts_of, row_by_row
-from maxmargin.data.matrix import (
+from maxmargin.data.table import (
+    Block,
     Matrix,
+    Table,
     Vector,
+    as_table,
     blocks,
     in_safe_range,
     is_sparse,
@@ -31,7 +34,6 @@ from maxmargin.data.matrix import (
     row_squares,
     rows_between,
 )
-from maxmargin.data.table import Block, Table, as_table
 
 SPARSE_BLOCK = 2**21  # entries of a CSR matrix that are converted at a time
 WIDTH = 32  # terms that are added one after the other

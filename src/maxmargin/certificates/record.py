@@ -28,7 +28,7 @@ from maxmargin.certificates.proof import KKT, FurtherLook, TheoremBound, plain, 
 from maxmargin.certificates.report import report
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.verify import Verification, verify
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 
 KINDS: dict[str, type[Record]] = {}
 LATER: dict[str, Any] = {  # what older documents lack, and what it is then

@@ -23,8 +23,7 @@ from maxmargin.certificates.form import almost, figures_refused, row_refused
 from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_distance, length, plane_margin
 from maxmargin.certificates.proof import KKT, FurtherLook, Verdict, Violation
 from maxmargin.certificates.theorem_verification import separation_theorems_refused
-from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.data.table import Table, matrix_of
+from maxmargin.data.table import Matrix, Table, Vector, matrix_of
 
 WITNESSED = (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE)
 ON_THE_PLANE = 1e-9  # of the farthest row: nearer rows are taken to lie on a weakly separating plane

@@ -26,7 +26,7 @@ from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.certificates.record import Record
 from maxmargin.certificates.theorem_verification import pegasos_refused
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.problems.losses import HUBER_HINGE, loss_named
 from maxmargin.problems.statement import SoftMargin
 

@@ -23,7 +23,7 @@ import numpy as np
 from maxmargin.certificates.measure import length, plane_margin
 from maxmargin.certificates.passes import point_of, rounding
 from maxmargin.certificates.proof import TheoremBound
-from maxmargin.data.matrix import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
+from maxmargin.data.table import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
 
 # By these names a certificate says which theorem it speaks of.
 NOVIKOV = "Novikov: mistakes <= R^2/g^2"

@@ -30,10 +30,9 @@ from maxmargin.certificates.exact import Verdict as Answer
 from maxmargin.certificates.form import Rows, gap_refused, is_class_weight, is_number, malformed, separation_refused
 from maxmargin.certificates.measure import objective
 from maxmargin.certificates.report import bounds_of
-from maxmargin.data.labels import check_labels, check_weights
-from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.data.table import Table, checked_rows, matrix_of, select
-from maxmargin.problems.multiclass import plain
+from maxmargin.data.checking import check_labels, check_weights, checked_rows
+from maxmargin.data.table import Matrix, Table, Vector, matrix_of, select
+from maxmargin.problems.statement import plain
 
 DIGITS = 9  # of the bounds that are confirmed
 

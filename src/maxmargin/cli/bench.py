@@ -143,7 +143,7 @@ def machine() -> str:
     import sklearn
 
     import maxmargin
-    from maxmargin.data.threads import cores
+    from maxmargin.data.executor import cores
 
     return (
         f"maxmargin {maxmargin.__version__}, scikit-learn {sklearn.__version__}, {cores()} cores, {platform.machine()}"

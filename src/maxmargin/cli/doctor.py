@@ -83,7 +83,7 @@ def cache() -> dict[str, Any]:
 
 def threads() -> dict[str, Any]:
     """How many this process may use, and what limits it."""
-    from maxmargin.data.threads import cores
+    from maxmargin.data.executor import cores
 
     limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     return {"usable": cores(), "limits": {name: os.environ[name] for name in limits if name in os.environ}}

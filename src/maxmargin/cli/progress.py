@@ -52,7 +52,7 @@ def bar_shown(work: str, tol: float | None) -> Iterator[None]:
         return
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from maxmargin.run.observers import observing
+    from maxmargin.run.control import observing
 
     standing = TextColumn("{task.fields[standing]}", markup=False)
     columns = (
@@ -92,10 +92,11 @@ class Stopwatch:
     happens once."""
 
     def __init__(self) -> None:
-        from maxmargin._numba import seconds_compiling
+        import maxmargin._numba  # noqa: F401  to load the compiler is no part of the work
+        from maxmargin.run import control
 
-        self._compiled_by_now = seconds_compiling
-        self._compiled_before, self._begun = seconds_compiling(), time.perf_counter()
+        self._compiled_by_now = control.compiled_by_now
+        self._compiled_before, self._begun = control.compiled_by_now(), time.perf_counter()
 
     @property
     def compiling(self) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import overload, touch, types
-from maxmargin.data.matrix import Matrix, is_sparse
+from maxmargin.data.table import Matrix, is_sparse
 
 PER_LINE = 8  # float64 in a cache line of 64 bytes
 TOUCHED = 512  # numbers of a row that are asked for ahead; the memory finds the rest of a long row by itself

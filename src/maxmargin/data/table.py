@@ -1,7 +1,8 @@
 """A table is blocks of rows, and a pass is a function of one block.
 
     source    what a new kind of table brings: n_rows (or None), n_columns, n_blocks, block(k)
-    table     what passes run over: a source that was read once and checked, or a matrix in memory
+    table     what passes run over: a source that was read once and checked (`checking.py`), or a matrix in memory
+    matrix    a C-ordered array or CSR, float32 or float64: the rows of a block
 
 The edges of the blocks belong to the table: a row group, a byte range, a chunk is a block. A matrix in memory is cut by
 its size alone, and most are one block. A row is a place within a block; a source need not know how many rows it has.
@@ -12,40 +13,111 @@ the last digits of a sum.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, validate_data
 
-from maxmargin.data.labels import check_labels
-from maxmargin.data.matrix import (
-    ACCEPTED,
-    Checked,
-    Matrix,
-    Scaled,
-    canonical,
-    cell_at,
-    check_rows,
-    check_table,
-    in_safe_range,
-    is_sparse,
-    largest_magnitude,
-    refuse_what_float64_cannot_hold,
-    refuse_what_is_not_finite,
-    refuse_what_is_not_numbers,
-    rows_between,
-    safe_scale,
-    take,
-)
-from maxmargin.data.threads import check_interrupt
+from maxmargin.data.executor import check_interrupt
+
+Vector = NDArray[np.float64]
+Matrix = Any  # an ndarray, or a scipy.sparse csr_array or csr_matrix
+
+# Fourth powers of numbers far beyond these overflow or vanish; such a table is scaled by a power of two.
+SAFE_RANGE = (2.0**-100, 2.0**100)
+BLOCK = 2**16  # numbers that fit the cache
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(X))
+
+
+class Scaled(NamedTuple):
+    """A table and the power of two by which its numbers were multiplied (1.0 almost always)."""
+
+    X: Matrix
+    scale: float
+
+
+def canonical(X: Matrix) -> Matrix:
+    """A sparse table with each entry once and in order; the user's own keeps its order and its duplicates."""
+    if is_sparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def blocks(X: Matrix) -> Iterator[slice]:
+    """Slices of rows that fit the cache, so that several looks at a block cost one read of the memory."""
+    rows = max(1, BLOCK // max(1, X.shape[1])) if not is_sparse(X) else max(1, X.shape[0])
+    return (slice(start, start + rows) for start in range(0, X.shape[0], rows))
+
+
+def largest_magnitude(X: Matrix) -> float:
+    """max |x_ij|; NaN if there is one."""
+    if is_sparse(X):
+        return largest_of(X.data)
+    return float(max((largest_of(X[block]) for block in blocks(X)), default=0.0, key=nan_is_largest))
+
+
+def largest_of(values: NDArray[Any]) -> float:
+    if values.size == 0:
+        return 0.0
+    return float(max(abs(float(values.max())), abs(float(values.min()))))
+
+
+def nan_is_largest(value: float) -> float:
+    return math.inf if math.isnan(value) else value
+
+
+def in_safe_range(X: Matrix, largest: float | None = None) -> Scaled:
+    """X itself or, where squares would overflow or vanish, X times a power of two. `largest` = max |x_ij| if known."""
+    scale = safe_scale(largest_magnitude(X) if largest is None else largest)
+    return Scaled(X, 1.0) if scale == 1.0 else Scaled(X.astype(np.float64) * scale, scale)
+
+
+def safe_scale(largest: float) -> float:
+    """The power of two by which numbers of this size are brought near to 1; 1.0 where their squares are safe."""
+    if largest == 0.0 or SAFE_RANGE[0] <= largest <= SAFE_RANGE[1]:
+        return 1.0
+    return math.ldexp(1.0, min(1000, -math.frexp(largest)[1]))
+
+
+def rows_between(X: Matrix, start: int, stop: int, dtype: Any = None) -> Matrix:
+    """X[start:stop] in this type of numbers, by default its own: a view where it is that already."""
+    dtype = X.dtype if dtype is None else dtype
+    if not is_sparse(X):
+        return X[start:stop].astype(dtype, copy=False)
+    low, high = int(X.indptr[start]), int(X.indptr[stop])
+    part = sparse.csr_array((stop - start, X.shape[1]), dtype=dtype)
+    part.data, part.indices = X.data[low:high].astype(dtype, copy=False), X.indices[low:high]  # given at once: copied
+    part.indptr = X.indptr[start : stop + 1] - X.indptr[start]
+    return part
+
+
+def take(X: Matrix, rows: NDArray[np.intp]) -> Matrix:
+    """X[rows], without a copy if these are all rows in their order."""
+    everything = len(rows) == X.shape[0] and np.array_equal(rows, np.arange(len(rows)))
+    return X if everything else X[rows]
+
+
+@np.errstate(over="ignore")
+def row_squares(X: Matrix) -> Vector:
+    """|x_i|^2 of every row, in float64: infinite where it is beyond."""
+    if is_sparse(X):
+        entries = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        squares = np.bincount(entries, X.data.astype(np.float64) ** 2, minlength=X.shape[0])
+        return np.asarray(squares, dtype=np.float64)  # without any entry it counts in integers
+    return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+
 
 BLOCK_NUMBERS = 2**24  # of a matrix in memory: up to so many are one block
 
-OF_A_BLOCK = {**ACCEPTED, "ensure_min_samples": 0}  # which may be empty
 
 Rows = NDArray[np.intp]
 
@@ -173,51 +245,6 @@ class InMemory(Table):
         return self.X
 
 
-class Surveyed(Table):
-    """A source that was read once: every number is finite and a double, and it is known how many rows there are."""
-
-    def __init__(self, source: Source, estimator: Any = None, *, reset: bool = True) -> None:
-        self.source, self.n_columns, self.edges = source, int(source.n_columns), [0]
-        self.largest, self.terms, self.numbers, self.is_sparse = 0.0, 0, 0, False
-        self.dtype = np.dtype(np.float32)
-        for k in range(source.n_blocks):
-            X = self.checked(k, estimator, reset)
-            if k and is_sparse(X) is not self.is_sparse:
-                raise ValueError(f"block {k} of X is {'sparse' if is_sparse(X) else 'dense'}, and those before are not")
-            self.is_sparse, self.dtype = is_sparse(X), np.result_type(self.dtype, X.dtype)
-            self.largest = max(self.largest, refuse_what_is_not_finite(X, partial(cell_at, first=self.edges[-1])))
-            self.terms = max(self.terms, terms_of(X))
-            self.numbers += int(X.data.size if self.is_sparse else X.size)
-            self.edges.append(self.edges[-1] + int(X.shape[0]))
-        if source.n_rows is not None and source.n_rows != self.n_rows:
-            raise ValueError(f"X has n_rows = {source.n_rows}, but its {self.n_blocks} blocks have {self.n_rows} rows")
-        if self.n_rows == 0:
-            raise ValueError(f"Found array with 0 sample(s) in {self.n_blocks} blocks: there is nothing to fit")
-
-    def checked(self, k: int, estimator: Any, reset: bool) -> Matrix:
-        """Block k as scikit-learn checks a table, and its numbers kept as they are."""
-        check_interrupt()
-        X, start = self.source.block(k), self.edges[-1]
-        where = partial(cell_at, first=start)
-        refuse_what_is_not_numbers(X, where)
-        refuse_what_float64_cannot_hold(X, where)
-        if estimator is None:
-            X = check_array(X, **OF_A_BLOCK)
-        else:  # which learns the number of columns, or has learnt it
-            X = validate_data(estimator, X, reset=reset and k == 0, **OF_A_BLOCK)
-        if X.shape[1] != self.n_columns:
-            raise ValueError(f"block {k} of X has {X.shape[1]} columns, not {self.n_columns}")
-        return canonical(X)
-
-    def block(self, k: int) -> Block:
-        check_interrupt()
-        X = canonical(check_array(self.source.block(k), **OF_A_BLOCK))
-        known = X.shape == (self.edges[k + 1] - self.edges[k], self.n_columns) and terms_of(X) <= self.terms
-        if not (known and largest_magnitude(X) <= self.largest):  # what rounding errors are bounded by
-            raise ValueError(f"block {k} of X has changed: it had other rows or numbers when it was first read")
-        return Block(k, self.edges[k], X)
-
-
 class Part(Table):
     """Some rows of another table, in its order, times a power of two; its blocks are those of the other."""
 
@@ -258,13 +285,6 @@ def stacked(parts: list[Matrix]) -> Matrix:
     return sparse.vstack(parts, format="csr") if is_sparse(parts[0]) else np.concatenate(parts)
 
 
-def is_source(X: Any) -> bool:
-    """Whether X is read by blocks. (A data frame has its columns as attributes: its class knows better.)"""
-    return callable(getattr(type(X), "block", None)) and all(
-        hasattr(X, name) for name in ("n_rows", "n_columns", "n_blocks")
-    )
-
-
 def as_table(X: Matrix | Table, largest: float | None = None) -> Table:
     """The table itself, or the matrix as one."""
     return X if isinstance(X, Table) else InMemory(X, largest)
@@ -293,17 +313,3 @@ def scaled_to_safe_range(X: Matrix | Table, largest: float | None) -> Scaled:
         return in_safe_range(X, largest)
     scale = safe_scale(X.largest)
     return Scaled(X if scale == 1.0 else Part(X, np.arange(X.n_rows), scale), scale)
-
-
-def checked_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Checked:
-    """What an estimator is given: a source becomes a table, everything else a matrix (`check_table`)."""
-    if not is_source(X):
-        return check_table(estimator, X, y, reset=reset)
-    table = Surveyed(X, estimator, reset=reset)
-    asked = not (isinstance(y, str) and y == "no_validation")
-    return Checked(table, check_labels(y, table.n_rows) if asked else None, table.largest)
-
-
-def checked_rows(X: Any) -> Matrix | Table:
-    """The same, of rows that no estimator learns from."""
-    return Surveyed(X) if is_source(X) else check_rows(X)

@@ -30,9 +30,10 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.duality import LIGHTEST
 from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
 from maxmargin.certificates.multiclass import MulticlassCertificate, name_of
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.estimators.seen import vectors_of
-from maxmargin.problems.multiclass import Strategy, plain
+from maxmargin.problems.choices import Strategy
+from maxmargin.problems.statement import plain
 
 UNIT = 2.0**-53
 LEAST = math.ulp(0.0)

@@ -27,19 +27,30 @@ from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.passes import rounding, total, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.matrix import Matrix, Vector, is_sparse
-from maxmargin.data.threads import OutOfTime, Threads, check_interrupt, one_thread_for_blas
+from maxmargin.data.executor import OutOfTime, Threads, check_interrupt, one_thread_for_blas
+from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart
 from maxmargin.estimators.base import TrainingSet, table_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, KERNEL_SVM, TOL
 from maxmargin.estimators.fitted_models import FittedModel, read_model
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.pipelines import behind_the_steps
+from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Points
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.multiclass import ClassWeight, Strategy, TwoClasses, prices, two_class_problems
-from maxmargin.problems.multiclass import plain as plain_label
-from maxmargin.problems.statement import KernelMargin, Norm, SoftMargin, best_bias, slack, total_loss
+from maxmargin.problems.statement import (
+    ClassWeight,
+    KernelMargin,
+    Norm,
+    SoftMargin,
+    TwoClasses,
+    best_bias,
+    prices,
+    slack,
+    total_loss,
+    two_class_problems,
+)
+from maxmargin.problems.statement import plain as plain_label
 from maxmargin.run.control import Clock
 from maxmargin.solve.kernel_work import KernelQuestion, KernelWork, solve_kernel_margin
 from maxmargin.solve.separation import SeparationQuestion, solve_separation, with_least_squares

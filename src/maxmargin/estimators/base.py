@@ -18,17 +18,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.data.checking import Labels, check_weights, checked_table, encode_labels
 from maxmargin.data.executor import row_by_row
-from maxmargin.data.labels import Labels, check_weights, encode_labels
-from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.data.table import Table, as_table, checked_table, matrix_of
+from maxmargin.data.table import Matrix, Table, Vector, as_table, matrix_of
 from maxmargin.estimators.convergence import End, Ending, warn_of
 from maxmargin.estimators.declarations import CLASS_WEIGHT
 from maxmargin.estimators.geometry import RowsAndPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import PlaneValues
 from maxmargin.estimators.seen import seen_by
-from maxmargin.problems.multiclass import ClassWeight, Strategy, TwoClasses, plain, two_class_problems, votes
+from maxmargin.problems.choices import Strategy
+from maxmargin.problems.statement import ClassWeight, TwoClasses, plain, two_class_problems, votes
 from maxmargin.run.control import Clock, Status, now
 from maxmargin.solve.answer import Answer
 

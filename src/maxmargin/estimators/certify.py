@@ -26,7 +26,8 @@ from maxmargin.certificates.form import proves_gap
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict, soft_conditions
-from maxmargin.data.matrix import Vector, refuse_what_float64_cannot_hold
+from maxmargin.data.checking import refuse_what_float64_cannot_hold
+from maxmargin.data.table import Vector
 from maxmargin.estimators.audit import measured_parts, problem_of, with_class_weights
 from maxmargin.estimators.audit_result import Audit, MarginPart
 from maxmargin.estimators.base import class_weights, table_of
@@ -34,9 +35,9 @@ from maxmargin.estimators.certified_plane import NAME, CertifiedPlane
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, LINEAR_SVM
 from maxmargin.estimators.fitted_models import FittedModel, dense
 from maxmargin.estimators.linear import LinearSVM
+from maxmargin.problems.choices import Strategy
 from maxmargin.problems.losses import Loss, loss_named
-from maxmargin.problems.multiclass import Strategy, TwoClasses, prices, two_class_problems
-from maxmargin.problems.statement import Norm, SoftMargin
+from maxmargin.problems.statement import Norm, SoftMargin, TwoClasses, prices, two_class_problems
 from maxmargin.run.control import Clock
 from maxmargin.solve.separation import in_rows_of_the_user
 

@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights
 from maxmargin.estimators.scikit_learn_versions import class_weights_like_theirs
+from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Kernel, KernelChoice, Points, rows_of
 from maxmargin.problems.losses import HINGE, LOSSES, Loss, loss_named
-from maxmargin.problems.multiclass import Strategy
 
 AUDITED = (
     "LinearSVC, SVC, SGDClassifier, Perceptron, the estimators of maxmargin, and pipelines that end with one of them"

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.measure import length
-from maxmargin.data.matrix import Vector
-from maxmargin.problems.multiclass import Strategy, plain
+from maxmargin.data.table import Vector
+from maxmargin.problems.choices import Strategy
+from maxmargin.problems.statement import plain
 
 
 class CanonicalPlane(NamedTuple):

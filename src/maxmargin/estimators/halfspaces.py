@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.passes import rounding
-from maxmargin.data.matrix import Matrix, Vector, is_sparse
-from maxmargin.data.threads import Threads, one_thread_for_blas
+from maxmargin.data.executor import Threads, one_thread_for_blas
+from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.estimators.audit import direction_of
 from maxmargin.estimators.decision import Decision, Scaling
 from maxmargin.problems.kernels import Kernel, Linear, Rbf

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
-from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Matrix, Vector
 from maxmargin.estimators.base import MarginClassifier, table_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM
 from maxmargin.estimators.no_plane import no_plane
 from maxmargin.estimators.parameters import Declarations
-from maxmargin.problems.multiclass import Strategy, TwoClasses
-from maxmargin.problems.statement import Norm
+from maxmargin.problems.choices import Strategy
+from maxmargin.problems.statement import Norm, TwoClasses
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.separation import Fallback, SeparationQuestion, solve_separation, with_least_squares

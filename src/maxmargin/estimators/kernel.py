@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.kernel_margin import KernelCertificate
-from maxmargin.data.matrix import Matrix
-from maxmargin.data.threads import Threads, one_thread_for_blas
+from maxmargin.data.executor import Threads, one_thread_for_blas
+from maxmargin.data.table import Matrix
 from maxmargin.estimators.base import class_weights, table_of, weights_of_rows
 from maxmargin.estimators.declarations import KERNEL_SVM
 from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.no_plane import no_plane
 from maxmargin.estimators.parameters import Declarations
-from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
+from maxmargin.problems.choices import Strategy
+from maxmargin.problems.statement import TwoClasses, plain
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_work import KernelQuestion, KernelWork, solve_kernel_margin

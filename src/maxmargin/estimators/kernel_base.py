@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.data.matrix import Matrix
-from maxmargin.data.table import checked_table, matrix_of
-from maxmargin.data.threads import one_thread_for_blas
+from maxmargin.data.checking import checked_table
+from maxmargin.data.executor import one_thread_for_blas
+from maxmargin.data.table import Matrix, matrix_of
 from maxmargin.estimators.base import MarginClassifier, TrainingSet
 from maxmargin.problems.kernels import Kernel, KernelChoice
 from maxmargin.problems.kernels.choice import is_table

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from maxmargin.data.matrix import Matrix
+from maxmargin.data.table import Matrix
 from maxmargin.estimators.base import table_of
 from maxmargin.estimators.declarations import KERNEL_PERCEPTRON
 from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.parameters import Declarations
 from maxmargin.problems.kernels import Kernel
-from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.problems.statement import TwoClasses
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_separation import learn

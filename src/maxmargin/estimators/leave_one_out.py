@@ -28,7 +28,7 @@ from sklearn.model_selection import StratifiedKFold
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.estimators.base import TrainingSet, class_weights, table_of, weights_of_rows
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.declarations import MAX_TIME
@@ -37,7 +37,7 @@ from maxmargin.estimators.left_out import Flags, Interval, best_plane_near, cent
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.linear_cv import LinearSVMCV
 from maxmargin.estimators.no_plane import no_plane
-from maxmargin.problems.multiclass import plain
+from maxmargin.problems.statement import plain
 from maxmargin.run.control import now
 
 TOLS = (1e-8, 1e-11)  # of the fits: the second one where the first leaves a row in doubt

@@ -30,7 +30,7 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.passes import rounding, sizes_of, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.matrix import Matrix, Vector, is_sparse, row_squares
+from maxmargin.data.table import Matrix, Vector, is_sparse, row_squares
 from maxmargin.problems.losses import Loss, loss_named
 
 Flags = NDArray[np.bool_]

@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.data.table import Table
+from maxmargin.data.table import Matrix, Table, Vector
 from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights, single, table_of, weights_of_rows
 from maxmargin.estimators.convergence import Ending, collected, warn_of
 from maxmargin.estimators.declarations import LINEAR_SVM
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.scikit_learn_versions import CallbackSupportMixin, with_callbacks
+from maxmargin.problems.choices import Strategy
 from maxmargin.problems.losses import loss_named
-from maxmargin.problems.multiclass import Strategy, TwoClasses, plain
 from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import SignedRows
+from maxmargin.problems.statement import SignedRows, TwoClasses, plain
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.soft_margin import SoftQuestion, solve_soft_margin

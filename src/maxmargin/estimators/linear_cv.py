@@ -11,9 +11,8 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.data.labels import check_weights, encode_labels
-from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.data.table import checked_table, matrix_of
+from maxmargin.data.checking import check_weights, checked_table, encode_labels
+from maxmargin.data.table import Matrix, Vector, matrix_of
 from maxmargin.estimators.base import TrainingSet, class_weights
 from maxmargin.estimators.convergence import Ending, collected, warn_of
 from maxmargin.estimators.declarations import LINEAR_SVM_CV

@@ -14,13 +14,14 @@ from sklearn.pipeline import Pipeline
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.verify import Verification
-from maxmargin.data.matrix import is_sparse
-from maxmargin.data.table import checked_table
+from maxmargin.data.checking import checked_table
+from maxmargin.data.table import is_sparse
 from maxmargin.estimators.agreement import disagreements, parts_of
 from maxmargin.estimators.pipelines import behind_the_steps
 from maxmargin.estimators.seen import sample_of
+from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Function
-from maxmargin.problems.multiclass import Strategy, plain
+from maxmargin.problems.statement import plain
 
 OTHER_TABLE = (
     "the rows, behind the steps before the estimator, are not those that it was fitted on: these are other data, or a "

@@ -27,16 +27,17 @@ from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.passes import combination, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.matrix import Vector, check_table, in_safe_range, row_squares
+from maxmargin.data.checking import check_table
+from maxmargin.data.table import Vector, in_safe_range, row_squares
 from maxmargin.estimators.base import class_weights, table_of, weights_of_rows
 from maxmargin.estimators.convergence import End, Ending, warn_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, LINEAR_SVM_CV
 from maxmargin.estimators.hard_margin import canonical_plane, canonical_weights, hull_weights
 from maxmargin.estimators.linear import LinearSVM
+from maxmargin.problems.choices import Strategy
 from maxmargin.problems.losses import Loss, loss_named
-from maxmargin.problems.multiclass import ClassWeight, Strategy, TwoClasses, prices, two_class_problems
 from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import Norm
+from maxmargin.problems.statement import ClassWeight, Norm, TwoClasses, prices, two_class_problems
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.separation import SeparationQuestion, solve_separation
 from maxmargin.solve.soft_margin import Judge, SoftQuestion, soft_certificate, soft_margin_of, solve_soft_margin

@@ -12,20 +12,17 @@ from sklearn.utils import check_random_state
 from maxmargin.certificates import theorems
 from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.proof import TheoremBound
-from maxmargin.data.labels import labels_of_a_batch
-from maxmargin.data.matrix import Vector
-from maxmargin.data.table import checked_table, matrix_of
+from maxmargin.data.checking import checked_table, labels_of_a_batch
+from maxmargin.data.table import Vector, matrix_of
 from maxmargin.estimators.base import MarginClassifier, single, table_of
 from maxmargin.estimators.declarations import MARGIN_PERCEPTRON, PERCEPTRON
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
-from maxmargin.problems.multiclass import Strategy, TwoClasses, two_class_problems
+from maxmargin.problems.choices import Order, Strategy
 from maxmargin.problems.protocol import Iterate, Run, shown
-from maxmargin.problems.statement import Norm, Separation
+from maxmargin.problems.statement import Norm, Separation, TwoClasses, two_class_problems
 from maxmargin.problems.trace import Trace, UpdateObserver
-from maxmargin.problems.visits import Order
-from maxmargin.run.control import Clock, Status
-from maxmargin.run.observers import RunState
+from maxmargin.run.control import Clock, RunState, Status
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.best_plane import best_lifted_plane, with_both_classes
 from maxmargin.solve.separation import drive, in_units_of_the_user, judge, separation_of, witness

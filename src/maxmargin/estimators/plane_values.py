@@ -8,8 +8,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.data.table import Block
+from maxmargin.data.table import Block, Matrix, Vector
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -29,11 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.rounding import rounded_down
-from maxmargin.data.labels import check_labels
-from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.checking import check_labels
+from maxmargin.data.table import Matrix, Vector
 from maxmargin.estimators.decision import Decision, Rule, read_decision
 from maxmargin.estimators.halfspaces import Sides, sides_of
-from maxmargin.problems.multiclass import plain
+from maxmargin.problems.statement import plain
 
 NORMS = ("l2", "linf")
 

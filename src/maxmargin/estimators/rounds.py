@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from maxmargin.data.matrix import Vector, in_safe_range
+from maxmargin.data.table import Vector, in_safe_range
 from maxmargin.estimators.base import table_of
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.no_plane import NoPlaneError

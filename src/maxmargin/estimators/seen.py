@@ -20,8 +20,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix, is_sparse
-from maxmargin.data.table import Table
+from maxmargin.data.table import Matrix, Table, is_sparse
 
 ROWS = 64  # of the sample, at most
 NUMBERS = 2**14  # of the sample, at most, if one row has not more: the digest takes part of the time of a small fit

@@ -15,21 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.data.labels import Labels, check_weights, labels_of_a_batch
-from maxmargin.data.matrix import Matrix
-from maxmargin.data.table import checked_table, matrix_of
-from maxmargin.data.threads import Threads, one_thread_for_blas
+from maxmargin.data.checking import Labels, check_weights, checked_table, labels_of_a_batch
+from maxmargin.data.executor import Threads, one_thread_for_blas
+from maxmargin.data.table import Matrix, matrix_of
 from maxmargin.estimators.base import TrainingSet, class_weights, single, table_of, weights_of_rows
 from maxmargin.estimators.declarations import STOCHASTIC_SVM
 from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
+from maxmargin.problems.choices import Strategy
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel, Linear
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.multiclass import ClassWeight, Strategy, TwoClasses, plain, prices, two_class_problems
 from maxmargin.problems.protocol import Run
-from maxmargin.problems.statement import KernelMargin, SoftMargin
+from maxmargin.problems.statement import ClassWeight, KernelMargin, SoftMargin, TwoClasses, prices, two_class_problems
 from maxmargin.problems.step_lengths import DAMPED, PEGASOS
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
@@ -382,7 +381,7 @@ class StochasticSVM(KernelPlanes):
         table = self._read_more(X, y, None, sample_weight, first=False)
         absent = np.setdiff1d(np.arange(len(self.classes_)), table.labels.codes)
         if len(absent):
-            raise ValueError(f"no row has the label {plain(self.classes_[absent[0]])!r}: certify needs all classes")
+            raise ValueError(f"no row has the label {self.classes_.tolist()[absent[0]]!r}: certify needs all classes")
         class_weight = class_weights(self.class_weight, table)
         weights, clock = weights_of_rows(table, class_weight), Clock(self.max_time, self.verbose)
         certificates = []

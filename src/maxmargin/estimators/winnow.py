@@ -8,15 +8,14 @@ import numpy as np
 
 from maxmargin.certificates import theorems
 from maxmargin.certificates.proof import TheoremBound
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.estimators.declarations import WINNOW
 from maxmargin.estimators.parameters import Declarations
 from maxmargin.estimators.perceptrons import MistakeDriven
-from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.problems.choices import Order
 from maxmargin.problems.protocol import Iterate, Run
-from maxmargin.problems.statement import Norm, Separation
+from maxmargin.problems.statement import Norm, Separation, TwoClasses
 from maxmargin.problems.trace import Trace, UpdateObserver
-from maxmargin.problems.visits import Order
 from maxmargin.run.control import Clock
 
 

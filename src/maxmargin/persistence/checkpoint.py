@@ -8,7 +8,7 @@ The file is a safetensors file like those of models, and closed in the same way.
     format, version, written_by     "maxmargin checkpoint", 2, the version of maxmargin
     estimator, parameters           as in a model, without those that change no bit (max_time, verbose)
     data, weights                   the fingerprints of the table and of the rows' weights, or null
-    problems                        for each two-class problem its state (`problems.state`); arrays stand as
+    problems                        for each two-class problem its state (`problems.protocol`); arrays stand as
                                     {"array": true}, and are called "0/judge/w" in the file
 
 Only the same version goes on with a run, on the same data and with the same parameters. The bits are the same where the
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin._version import __version__
-from maxmargin.data.labels import check_weights
+from maxmargin.data.checking import check_weights
 from maxmargin.persistence import container
 from maxmargin.persistence.atomic import read_whole, write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
@@ -35,8 +35,8 @@ from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.kinds import Arrays, shown
 from maxmargin.persistence.model_file import ESTIMATORS, write_parameters
 from maxmargin.persistence.schema import Reader, written
-from maxmargin.problems.state import Record, StateError
-from maxmargin.run.observers import Snapshots, keeping
+from maxmargin.problems.protocol import Record, StateError
+from maxmargin.run.control import Snapshots, keeping
 
 FORMAT = "maxmargin checkpoint"
 VERSION = 2

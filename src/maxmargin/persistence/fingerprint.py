@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from maxmargin.data.matrix import is_sparse
-from maxmargin.data.table import checked_table, matrix_of
+from maxmargin.data.checking import checked_table
+from maxmargin.data.table import is_sparse, matrix_of
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.persistence.kinds import Between, Digest, OneOf
 

@@ -32,7 +32,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin._version import __version__
-from maxmargin.data.table import checked_table
+from maxmargin.data.checking import checked_table
 from maxmargin.estimators.agreement import sides_of_planes
 from maxmargin.estimators.base import MarginClassifier, single
 from maxmargin.estimators.hard_margin import HardMarginSVM
@@ -56,7 +56,7 @@ from maxmargin.persistence.parts import COMBINATIONS, PARTS, Labels, parts_of
 from maxmargin.persistence.preprocessing import read_steps, write_steps
 from maxmargin.persistence.record import Seen, bring_to_canonical_form, refuse_another_plane, refuse_another_table
 from maxmargin.persistence.schema import Fields, Reader, without_numpy, written
-from maxmargin.problems.multiclass import Strategy
+from maxmargin.problems.choices import Strategy
 from maxmargin.run.control import Status
 
 FORMAT = "maxmargin model"

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.data.table import Vector, is_sparse
 from maxmargin.estimators.base import single
 from maxmargin.estimators.declarations import KERNEL
 from maxmargin.estimators.linear import LinearSVM

@@ -15,7 +15,7 @@ import numpy as np
 
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import soft_gap
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.playground.fits import Fit
 from maxmargin.playground.messages import State
 from maxmargin.problems.losses import HINGE, loss_named

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data import synthetic
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.estimators.widgets import Widget
@@ -29,8 +29,7 @@ from maxmargin.playground.messages import MOST_SECONDS, State
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SignedRows
-from maxmargin.run.control import Status
-from maxmargin.run.observers import observing
+from maxmargin.run.control import Status, observing
 from maxmargin.run.recorder import Recorder
 
 MOST_ITERATES = 400  # kept of a fit; then every second one is dropped, as in a `Trace`

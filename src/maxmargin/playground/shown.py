@@ -19,7 +19,7 @@ from maxmargin.certificates.measure import dual_norm, length
 from maxmargin.certificates.report import CONDITIONS, HARD_CONDITIONS, bounds_of, promise, sentences
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftVerdict
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.playground.fits import Fit, Stopped, fit_state
 from maxmargin.playground.messages import State, short, short_points
 from maxmargin.playground.steps import rounds_of

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificates.measure import objective
-from maxmargin.data.matrix import Vector, in_safe_range
+from maxmargin.data.table import Vector, in_safe_range
 from maxmargin.playground.explain import RULES, Plane, explained, measured, measured_plane, values_explained
 from maxmargin.playground.fits import Fit, Stopped, fit_state
 from maxmargin.playground.messages import State, short_points
@@ -24,7 +24,7 @@ from maxmargin.plots.shapes import Box
 from maxmargin.problems.kernels import Kernel, KernelChoice, rows_of
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin, Separation, SignedRows
-from maxmargin.run.observers import tracing
+from maxmargin.run.control import tracing
 from maxmargin.run.recorder import ChosenUpdates, evenly
 from maxmargin.solve.rounds import Round, judged
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.soft_margin import row_shares
-from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.data.table import Vector, is_sparse
 from maxmargin.plots.contours import MESH, Grid
 from maxmargin.plots.planes import Plane, certified_plane, is_soft, plane_of, rows_and_names, signs_of
 from maxmargin.plots.projection import along_the_kernel_plane, along_the_plane

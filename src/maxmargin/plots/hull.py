@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.report import between
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.estimators.separability import separability
 from maxmargin.plots.geometry import Hulls, hulls_of
 from maxmargin.plots.planes import part_of, rows_and_names, side_names, signs_of

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.plots.planes import Plane, plane_of
 from maxmargin.problems.losses import HINGE, Loss, loss_named
 from maxmargin.teaching.lagrange import Bounds, Saddle

@@ -16,9 +16,9 @@ from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.passes import margins_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.data.checking import checked_rows, is_source
 from maxmargin.data.frames import frame_of
-from maxmargin.data.matrix import Matrix, Vector, is_sparse
-from maxmargin.data.table import as_table, checked_rows, is_source, matrix_of
+from maxmargin.data.table import Matrix, Vector, as_table, is_sparse, matrix_of
 from maxmargin.problems.kernels import Kernel
 
 LEAST_SLACK = 1e-9  # below, or below the gap that was asked for, a row is on its edge of the street

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Matrix, Vector
 from maxmargin.problems.kernels import Kernel, rows_of
 
 MOST_ROWS = 1000  # that choose the direction, evenly spread over the table; all rows are then seen in it

@@ -19,7 +19,7 @@ from sklearn.base import clone
 
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.theorems import lifted_margin, lifted_ratio
-from maxmargin.data.matrix import Vector, in_safe_range, largest_magnitude
+from maxmargin.data.table import Vector, in_safe_range, largest_magnitude
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.perceptrons import MistakeDriven, Perceptron
 from maxmargin.estimators.winnow import Winnow

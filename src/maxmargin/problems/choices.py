@@ -15,3 +15,11 @@ class Strategy(StrEnum):
 
     ONE_VERSUS_REST = "ovr"
     ONE_VERSUS_ONE = "ovo"
+
+
+class Order(StrEnum):
+    """Cyclic takes the rows as they lie; shuffled draws a new order for each sweep; worst first looks at all."""
+
+    CYCLIC = "cyclic"
+    SHUFFLED = "shuffled"
+    WORST_FIRST = "worst_first"

@@ -12,8 +12,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from maxmargin.data.matrix import Vector
-from maxmargin.problems.state import State, varying
+from maxmargin.data.table import Vector
+from maxmargin.problems.protocol import State, varying
 
 NO_NUMBERS = np.zeros(0)
 

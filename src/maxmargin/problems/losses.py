@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from maxmargin.data.matrix import Vector
+    from maxmargin.data.table import Vector
 
 LEAST, MOST = 1e-9, 1e9  # of box and bend: beyond, their products with prices would leave float64
 ON_THE_EDGE = 1e-300  # in place of a bend of zero, where one divides by it: no t > 0 is so small that it matters

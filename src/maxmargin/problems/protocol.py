@@ -1,23 +1,222 @@
-"""What solver and judge say to each other.
+"""What solver and judge say to each other, and the state of a run: all that is needed to go on with it.
 
 A solver is a generator over its `State` that shows iterates. Their arrays are its own, still changing: whoever keeps
 one copies it. An iterate that proposes nothing is a pause between two steps, in which the clock is read. One that
 proposes asks to be evaluated. For a soft margin the judge answers with an `Evaluation`, and the solver goes on from
 there until it is closed; where it gets None, it goes on as if it had not asked. For a separation a proposal is the end:
-what it shows is certified. `AT_REST` is no iterate: it says that the run could go on from its state as it is now
-(`problems.state`).
+what it shows is certified. `AT_REST` is no iterate: it says that the run could go on from its state as it is now, in
+this process or in another: no local variable matters there. `snapshot` copies the state, and `restore` brings another
+process to the same place.
+
+A state is a dataclass. Its varying fields are what the steps change; the others follow from the problem, and whoever
+starts the state again has them.
+
+    @dataclass
+    class Sweeps(State):
+        squares: Vector                             of the problem
+        a: Vector = varying()                       an array, a number, a flag, a text
+        gaps: list[float] = varying(grows=True)     of any length
+        inner: State | Kept | None = varying(None)  the state of whoever is at work for this one
+
+An inner state begins late: what was kept of it waits as `Kept`, until `resumed` takes it over. A varying array of
+int64 holds numbers of rows, -1 to n - 1, and is refused otherwise: keep counts as float64. A field keeps its type: an
+int that becomes a float is refused. What an earlier process wrote is compared with what this one would write: other
+names, types or shapes are refused.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Vector
-from maxmargin.problems.state import Kept, State, resumed, varying
+from maxmargin.data.table import Vector
+
+Record = dict[str, Any]
+
+GENERATOR = ("random", "stream", "has_half", "half")
+
+
+class StateError(ValueError):
+    """What an earlier process kept does not fit this run."""
+
+
+class Kept(dict[str, Any]):
+    """What an earlier process kept of a state that has not begun here."""
+
+
+@dataclass(eq=False)
+class State:
+    """The base of all states."""
+
+    def before_snapshot(self) -> None:
+        """Bring varying fields up to date that are only there to be kept."""
+
+    def after_restore(self) -> None:
+        """Whatever is derived from the varying fields, anew; a `StateError` where they cannot be of this run."""
+
+
+AnyState = TypeVar("AnyState", bound=State)
+
+
+def varying(
+    default: Any = dataclasses.MISSING,
+    *,
+    factory: Callable[[], Any] | None = None,
+    grows: bool = False,
+    lasting: bool = False,
+) -> Any:
+    """A field that the run changes. `grows`: an array or list of any length. `lasting`: kept when the run has ended."""
+    metadata = {"varying": True, "grows": grows, "lasting": lasting}
+    if factory is not None:
+        return dataclasses.field(default_factory=factory, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def varying_fields(state: State, ended: bool) -> list[dataclasses.Field[Any]]:
+    fields = [field for field in dataclasses.fields(state) if field.metadata.get("varying")]
+    return [field for field in fields if field.metadata["lasting"]] if ended else fields
+
+
+def snapshot(state: State, *, ended: bool = False) -> Record:
+    """A copy of all that varies; of a run that has ended, of what lasts."""
+    state.before_snapshot()
+    record = {}
+    for field in varying_fields(state, ended):
+        value = copied(getattr(state, field.name), ended)
+        if value is not None:
+            record[field.name] = value
+    return record
+
+
+def copied(value: Any, ended: bool = False) -> Any:
+    """A value that no longer changes, as Python's own number, as an array, or as a record of such."""
+    if isinstance(value, State):
+        return snapshot(value, ended=ended)
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, list):
+        return np.array(value)
+    if isinstance(value, np.random.Generator):
+        return numbers_of(value)
+    if (parts := parts_of(value)) is not None:
+        return {name: copied(part) for name, part in parts.items() if part is not None}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def parts_of(value: Any) -> dict[str, Any] | None:
+    """The fields of a named tuple or of a dataclass; None of anything else."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return dict(value._asdict())
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return None
+
+
+def restore(state: State, kept: Record, n_rows: int, *, ended: bool = False, place: str = "the run") -> None:
+    """Bring the state to where the record was made."""
+    own = {field.name: field for field in varying_fields(state, ended)}
+    for name in kept:
+        if name not in own:
+            raise StateError(f"{place} has {name[:40]!r}, which this run does not know")
+    for name, field in own.items():
+        now = getattr(state, name)
+        if name not in kept:
+            if isinstance(now, State) and snapshot(now, ended=ended) == {}:
+                continue
+            if now is not None:
+                raise StateError(f"{place} says nothing of {name!r}")
+            continue
+        setattr(
+            state, name, brought_back(now, kept[name], n_rows, field.metadata["grows"], ended, f"{name!r} of {place}")
+        )
+    state.after_restore()
+
+
+def brought_back(own: Any, value: Any, n_rows: int, grows: bool, ended: bool, place: str) -> Any:
+    """The kept value in place of the state's own; arrays that keep their shape are written to where they are."""
+    if own is None and isinstance(value, dict):
+        return Kept(value)
+    if isinstance(own, State):
+        if not isinstance(value, dict):
+            raise StateError(f"{place} cannot be of this run")
+        restore(own, value, n_rows, ended=ended, place=place)
+        return own
+    if isinstance(own, np.random.Generator):
+        put_numbers(own, value, place)
+        return own
+    if (parts := parts_of(own)) is not None:
+        if not isinstance(value, dict) or not set(value) <= set(parts):
+            raise StateError(f"{place} cannot be of this run")
+        missing = {name for name, part in parts.items() if part is not None} - set(value)
+        if missing:
+            raise StateError(f"{place} says nothing of {min(missing)!r}")
+        found = {
+            name: brought_back(part, value[name], n_rows, grows, ended, f"{name!r} of {place}")
+            if name in value
+            else None
+            for name, part in parts.items()
+        }
+        return type(own)(**found)
+    if own is None:  # what need not be there: a vector
+        own = np.zeros(0)
+    if isinstance(own, list):
+        if not fits(value, np.array(own), True, n_rows):
+            raise StateError(f"{place} cannot be of this run")
+        return [tuple(entry) if isinstance(entry, list) else entry for entry in value.tolist()]
+    if not fits(value, own.item() if isinstance(own, np.generic) else own, grows, n_rows):
+        raise StateError(f"{place} cannot be of this run")
+    if isinstance(own, np.ndarray) and own.shape == value.shape and own.flags.writeable:
+        own[...] = value
+        return own
+    return value
+
+
+def resumed(kept: State | Kept | None, fresh: AnyState, n_rows: int) -> AnyState:
+    """A state that begins here: from where an earlier process left it, if one did."""
+    if isinstance(kept, Kept):
+        restore(fresh, kept, n_rows, place=f"the state {type(fresh).__name__!r}")
+    return fresh
+
+
+def fits(value: Any, own: Any, grows: bool, n_rows: int) -> bool:
+    if not isinstance(own, np.ndarray):
+        return type(value) is type(own)
+    if not isinstance(value, np.ndarray) or value.dtype != own.dtype or value.ndim != own.ndim:
+        return False
+    if own.dtype == np.int64 and not are_rows(value, n_rows):
+        return False
+    skipped = 1 if grows else 0
+    return bool(value.shape[skipped:] == own.shape[skipped:])
+
+
+def are_rows(numbers: NDArray[Any], n_rows: int) -> bool:
+    return bool(numbers.size == 0 or (numbers.min() >= -1 and numbers.max() < n_rows))
+
+
+def numbers_of(random: np.random.Generator) -> Record:
+    """The state of a generator of the usual kind, PCG64."""
+    own: Any = random.bit_generator.state
+    numbers = (own["state"]["state"], own["state"]["inc"], bool(own["has_uint32"]), own["uinteger"])
+    return dict(zip(GENERATOR, numbers, strict=True))
+
+
+def put_numbers(random: np.random.Generator, kept: Any, place: str) -> None:
+    """The way back; `stream` is odd in every generator."""
+    own = numbers_of(random)
+    if not isinstance(kept, dict) or {name: type(value) for name, value in kept.items()} != {
+        name: type(value) for name, value in own.items()
+    }:
+        raise StateError(f"{place} cannot be of this run")
+    number, stream, has_half, half = (kept[name] for name in GENERATOR)
+    words = {"state": number % 2**128, "inc": stream % 2**128 | 1}
+    random.bit_generator.state = {
+        "bit_generator": "PCG64", "state": words, "has_uint32": int(has_half), "uinteger": half % 2**32,
+    }  # fmt: skip
 
 
 @dataclass(eq=False, slots=True)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 
 
 class UpdateObserver(Protocol):

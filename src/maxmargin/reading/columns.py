@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix
+from maxmargin.data.table import Matrix
 from maxmargin.reading.files import DataFileError, MissingValueError, shortened
 from maxmargin.reading.notations import is_number
 

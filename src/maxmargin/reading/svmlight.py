@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.threads import cores
+from maxmargin.data.executor import cores
 from maxmargin.reading.files import DataFileError, Source, decoded, name_of, pieces_of, shortened
 from maxmargin.reading.svmlight_rows import MOST_INDEX_DIGITS, NO_QUERY, NUMBER, Rows, rows_of_piece
 

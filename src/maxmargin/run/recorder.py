@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SignedRows
-from maxmargin.run.observers import observing
+from maxmargin.run.control import observing
 
 
 class Moment(NamedTuple):

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel
-from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import TwoClasses
 from maxmargin.run.control import Status
 
 

@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from maxmargin.certificates.passes import point_of, values_of
-from maxmargin.data.matrix import Vector, is_sparse, largest_magnitude, row_squares, take
-from maxmargin.data.threads import OutOfTime
+from maxmargin.data.executor import OutOfTime
+from maxmargin.data.table import Vector, is_sparse, largest_magnitude, row_squares, take
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.run.control import Clock
 from maxmargin.solvers import registry

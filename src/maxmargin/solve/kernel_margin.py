@@ -18,12 +18,11 @@ from maxmargin.certificates.exact_kernel import witness
 from maxmargin.certificates.kernel_duality import KernelMeasure, both_sides, direction, least_gap, measure, middle
 from maxmargin.certificates.kernel_margin import nearest
 from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
-from maxmargin.data.matrix import Vector
-from maxmargin.data.threads import OutOfTime, Threads
+from maxmargin.data.executor import OutOfTime, Threads
+from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import rows_of
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.protocol import Evaluation, Iterate, Iterates, Run
-from maxmargin.problems.state import State, varying
+from maxmargin.problems.protocol import Evaluation, Iterate, Iterates, Run, State, varying
 from maxmargin.problems.statement import KernelMargin, Norm, Separation, SignedRows, SoftMargin
 from maxmargin.run.control import Clock, Status, now
 from maxmargin.solve.separation import drive

@@ -6,11 +6,10 @@ import contextlib
 
 import numpy as np
 
-from maxmargin.data.matrix import Vector
-from maxmargin.data.threads import OutOfTime, check_interrupt
+from maxmargin.data.executor import OutOfTime, check_interrupt
+from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import Kernel, Points, rows_of
-from maxmargin.problems.multiclass import TwoClasses
-from maxmargin.problems.statement import KernelMargin
+from maxmargin.problems.statement import KernelMargin, TwoClasses
 from maxmargin.run.control import Clock
 
 

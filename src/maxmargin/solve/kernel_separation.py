@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.threads import OutOfTime
+from maxmargin.data.executor import OutOfTime
 from maxmargin.problems.kernels import Kernel
-from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import Norm, Separation
+from maxmargin.problems.statement import Norm, Separation, TwoClasses
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_points import points_in_time

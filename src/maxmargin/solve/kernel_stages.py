@@ -23,8 +23,8 @@ from collections.abc import Callable
 import numpy as np
 
 from maxmargin.certificates.soft_margin import feasible_weights
-from maxmargin.data.matrix import Matrix, is_sparse
-from maxmargin.data.threads import OutOfTime
+from maxmargin.data.executor import OutOfTime
+from maxmargin.data.table import Matrix, is_sparse
 from maxmargin.problems.kernels import Linear
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Iterate, Run

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificates.kernel_margin import kernel_certificate, no_plane_certificate
-from maxmargin.data.matrix import Matrix
-from maxmargin.data.threads import OutOfTime, Threads, check_interrupt
+from maxmargin.data.executor import OutOfTime, Threads, check_interrupt
+from maxmargin.data.table import Matrix
 from maxmargin.problems.kernels import Kernel, Points, rows_of
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.multiclass import ClassWeight, TwoClasses, prices
 from maxmargin.problems.protocol import Run, later
-from maxmargin.problems.statement import KernelMargin
+from maxmargin.problems.statement import ClassWeight, KernelMargin, TwoClasses, prices
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 

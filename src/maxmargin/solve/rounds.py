@@ -15,7 +15,7 @@ import numpy as np
 from maxmargin.certificates import kernel_duality, kernel_separation
 from maxmargin.certificates.duality import OUTWARDS
 from maxmargin.certificates.measure import hull_distance, plane_margin
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import KernelMargin, Separation, SignedRows, SoftMargin

@@ -20,14 +20,11 @@ from maxmargin.certificates.exact import proves_intersection
 from maxmargin.certificates.measure import objective, plane_margin
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.matrix import Vector, is_sparse
-from maxmargin.data.table import scaled_to_safe_range
-from maxmargin.data.threads import OutOfTime
-from maxmargin.problems.multiclass import TwoClasses
+from maxmargin.data.executor import OutOfTime
+from maxmargin.data.table import Vector, is_sparse, scaled_to_safe_range
 from maxmargin.problems.protocol import Iterate, Run
-from maxmargin.problems.statement import Norm, Separation
-from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
-from maxmargin.run.observers import RunState
+from maxmargin.problems.statement import Norm, Separation, TwoClasses
+from maxmargin.run.control import BY_THE_CLOCK, Clock, RunState, Status, status_named
 from maxmargin.solve.answer import Answer
 from maxmargin.solvers import registry
 

@@ -25,16 +25,12 @@ from maxmargin.certificates.soft_margin import (
     soft_conditions,
     soft_gap,
 )
-from maxmargin.data.matrix import Vector
-from maxmargin.data.table import scaled_to_safe_range
-from maxmargin.data.threads import OutOfTime
+from maxmargin.data.executor import OutOfTime
+from maxmargin.data.table import Vector, scaled_to_safe_range
 from maxmargin.problems.losses import Loss, width_of
-from maxmargin.problems.multiclass import ClassWeight, TwoClasses, prices
-from maxmargin.problems.protocol import Evaluation, Iterate, Run
-from maxmargin.problems.state import State, varying
-from maxmargin.problems.statement import SignedRows, SoftMargin, best_bias
-from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
-from maxmargin.run.observers import Observer, RunState
+from maxmargin.problems.protocol import Evaluation, Iterate, Run, State, varying
+from maxmargin.problems.statement import ClassWeight, SignedRows, SoftMargin, TwoClasses, best_bias, prices
+from maxmargin.run.control import BY_THE_CLOCK, Clock, Observer, RunState, Status, status_named
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.separation import in_rows_of_the_user
 from maxmargin.solvers import registry

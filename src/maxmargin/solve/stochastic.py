@@ -15,14 +15,12 @@ import numpy as np
 from maxmargin.certificates import theorems
 from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.proof import TheoremBound
-from maxmargin.data.matrix import Vector
-from maxmargin.data.threads import OutOfTime
+from maxmargin.data.executor import OutOfTime
+from maxmargin.data.table import Vector
 from maxmargin.problems.descent import Descent
-from maxmargin.problems.multiclass import TwoClasses
 from maxmargin.problems.protocol import Evaluation, Iterate, Run
-from maxmargin.problems.statement import SoftMargin
-from maxmargin.run.control import BY_THE_CLOCK, Clock, Status, status_named
-from maxmargin.run.observers import RunState
+from maxmargin.problems.statement import SoftMargin, TwoClasses
+from maxmargin.run.control import BY_THE_CLOCK, Clock, RunState, Status, status_named
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.soft_margin import Judge, prove, soft_margin_of
 

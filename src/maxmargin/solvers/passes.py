@@ -27,11 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit
-from maxmargin.data.executor import Part, join, parts_of, row_by_row
-from maxmargin.data.matrix import Matrix, Vector, is_sparse
+from maxmargin.data.executor import Part, Threads, block_edges, check_interrupt, cores, join, parts_of, row_by_row
 from maxmargin.data.rows import add, dot, rows_of
-from maxmargin.data.table import Block, Table
-from maxmargin.data.threads import Threads, block_edges, check_interrupt, cores
+from maxmargin.data.table import Block, Matrix, Table, Vector, is_sparse
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_products, padded
 
 Chosen = NDArray[np.intp]

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
+from maxmargin.data.table import Matrix, Vector, largest_magnitude
 from maxmargin.problems.protocol import Anew, Iterate, Iterates, Options
 from maxmargin.problems.statement import Norm, Separation, SoftMargin
 from maxmargin.solvers.passes import values_of

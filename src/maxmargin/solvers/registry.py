@@ -51,10 +51,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.problems.losses import Loss
-from maxmargin.problems.protocol import AT_REST, Evaluation, Iterates, Options, Run
-from maxmargin.problems.state import Kept, State, resumed, varying
+from maxmargin.problems.protocol import AT_REST, Evaluation, Iterates, Kept, Options, Run, State, resumed, varying
 from maxmargin.problems.statement import AnyRows, Norm, Separation, SoftMargin, at_hand
 
 AUTO = "auto"

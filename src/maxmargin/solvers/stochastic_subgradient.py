@@ -40,12 +40,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit, touch
-from maxmargin.data.matrix import Vector, is_sparse, row_squares
+from maxmargin.data.executor import check_interrupt
 from maxmargin.data.rows import rows_of
-from maxmargin.data.threads import check_interrupt
+from maxmargin.data.table import Vector, is_sparse, row_squares
 from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
-from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Run
-from maxmargin.problems.state import Kept, State, resumed, varying
+from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Kept, Run, State, resumed, varying
 from maxmargin.problems.statement import KernelMargin, SoftMargin
 from maxmargin.problems.step_lengths import DAMPED, PEGASOS, inverse_scaling
 from maxmargin.problems.trace import UpdateObserver

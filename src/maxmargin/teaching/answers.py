@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 
 LARGEST = 1e9  # no exercise needs a larger number
 LONGEST = 1000  # nor a longer list

@@ -15,8 +15,8 @@ import numpy as np
 from maxmargin.certificates.form import proves_gap
 from maxmargin.certificates.kernel_duality import measure
 from maxmargin.certificates.rounding import rounded_down, rounded_up
-from maxmargin.data.matrix import Vector
 from maxmargin.data.synthetic import xor
+from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import Polynomial
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin

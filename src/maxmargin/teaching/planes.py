@@ -15,7 +15,7 @@ import numpy as np
 from maxmargin.certificates.exact import exact_margins_positive
 from maxmargin.certificates.measure import length, plane_margin
 from maxmargin.certificates.rounding import rounded_down
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.teaching.answers import Field, differs, listed, number
 from maxmargin.teaching.exercise import Task, Variant, register
 from maxmargin.teaching.grade import Failure, Grade, graded

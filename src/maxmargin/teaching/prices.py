@@ -16,7 +16,7 @@ import numpy as np
 from maxmargin.certificates.duality import dual_value, primal_value
 from maxmargin.certificates.form import proves_gap
 from maxmargin.certificates.rounding import rounded_down, rounded_up
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.teaching.answers import GAP, NEAR, Field, differs, listed, number

@@ -16,7 +16,7 @@ import numpy as np
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.rounding import rounded_down
 from maxmargin.certificates.theorems import novikov
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.teaching.answers import Field, differs, listed, number
 from maxmargin.teaching.exercise import Task, Variant, register
 from maxmargin.teaching.grade import Failure, Grade, graded

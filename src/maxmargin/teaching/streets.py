@@ -20,7 +20,7 @@ from maxmargin.certificates import exact
 from maxmargin.certificates.form import proves_gap
 from maxmargin.certificates.measure import hull_distance, plane_margin
 from maxmargin.certificates.rounding import rounded_down, rounded_up
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.teaching.answers import GAP, NEAR, Field, listed, number, without_dust
 from maxmargin.teaching.exercise import Task, Variant, register

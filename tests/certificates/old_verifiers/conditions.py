@@ -13,7 +13,7 @@ from maxmargin.certificates.duality import DualValue, PrimalValue
 from maxmargin.certificates.kernel_duality import KernelMeasure
 from maxmargin.certificates.measure import HullDistance, PlaneMargin, length
 from maxmargin.certificates.proof import KKT, Violation
-from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Matrix, Vector
 from maxmargin.problems.statement import KernelMargin, SoftMargin
 
 INSIDE = 1e-3

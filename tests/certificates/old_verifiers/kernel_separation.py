@@ -35,7 +35,7 @@ from maxmargin.certificates.exact_soft_margin import integers_of
 from maxmargin.certificates.kernel_duality import combined
 from maxmargin.certificates.measure import objective
 from maxmargin.certificates.passes import rounding, total
-from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Matrix, Vector
 from maxmargin.problems.kernels import Kernel, Points, rows_of
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin

@@ -30,7 +30,7 @@ from certificates.old_verifiers.verification import margin_between, objective_be
 from maxmargin import KernelCertificate, KernelVerdict, Verification
 from maxmargin.certificates import exact_kernel
 from maxmargin.certificates.kernel_duality import KernelMeasure, measure
-from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.table import Matrix, Vector
 from maxmargin.problems.kernels import Kernel, KernelChoice
 from maxmargin.problems.kernels.given import refuse_a_skew_table
 from maxmargin.problems.losses import HINGE

@@ -30,8 +30,8 @@ from maxmargin.certificates import exact_soft_margin
 from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.passes import values_of
-from maxmargin.data.labels import check_weights
-from maxmargin.data.matrix import Matrix, Vector
+from maxmargin.data.checking import check_weights
+from maxmargin.data.table import Matrix, Vector
 from maxmargin.problems.losses import HUBER_HINGE, LOSSES, Loss, loss_named
 from maxmargin.problems.statement import SoftMargin
 

@@ -24,7 +24,7 @@ from maxmargin.certificates import theorems
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.passes import rounding
 from maxmargin.certificates.proof import TheoremBound
-from maxmargin.data.matrix import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
+from maxmargin.data.table import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import SoftMargin
 

@@ -34,9 +34,9 @@ from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
 from maxmargin.certificates.certify import Claim
 from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_distance, objective, plane_margin
 from maxmargin.certificates.rounding import rounded_down, rounded_up
-from maxmargin.data.labels import check_labels, check_weights
-from maxmargin.data.matrix import Matrix, Vector, check_rows
-from maxmargin.problems.multiclass import plain
+from maxmargin.data.checking import check_labels, check_rows, check_weights
+from maxmargin.data.table import Matrix, Vector
+from maxmargin.problems.statement import plain
 
 WITNESSED = (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE)
 

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from maxmargin import KernelSVM
 from maxmargin.certificates.kernel_duality import combined
-from maxmargin.data.threads import Threads
+from maxmargin.data.executor import Threads
 from maxmargin.problems.kernels import KERNELS, ProductKernel, rows_of
 from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
 from maxmargin.solvers.mistakes.kernel_memory import KernelMemory

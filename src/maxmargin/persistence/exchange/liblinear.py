@@ -16,8 +16,8 @@ import numpy as np
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.exchange.text_model import TextModel, check_is_ours, digits, whole_labels, write_lines
+from maxmargin.problems.choices import Strategy
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE, loss_named
-from maxmargin.problems.multiclass import Strategy
 
 FIELDS = ("solver_type", "nr_class", "label", "nr_feature", "bias")
 SOLVER_OF_LOSS = {HINGE: "L2R_L1LOSS_SVC_DUAL", SQUARED_HINGE: "L2R_L2LOSS_SVC_DUAL"}

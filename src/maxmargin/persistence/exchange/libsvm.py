@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix
+from maxmargin.data.table import Matrix
 from maxmargin.estimators.kernel import KernelSVM
 from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.exchange.text_model import (
@@ -29,8 +29,8 @@ from maxmargin.persistence.exchange.text_model import (
     whole_labels,
     write_lines,
 )
+from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Kernel, Linear, Polynomial, Rbf
-from maxmargin.problems.multiclass import Strategy
 
 NAMES: dict[str, type[Kernel]] = {"linear": Linear, "polynomial": Polynomial, "rbf": Rbf}
 NUMBERS = ("degree", "gamma", "coef0")  # in its order

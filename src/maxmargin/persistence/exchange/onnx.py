@@ -22,13 +22,13 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from maxmargin._version import __version__
-from maxmargin.data.matrix import is_sparse
+from maxmargin.data.table import is_sparse
 from maxmargin.persistence.atomic import write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.exchange.onnx_steps import Graph, columns_of, prepared
 from maxmargin.persistence.exchange.text_model import check_is_ours
+from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Kernel, Linear, ProductKernel
-from maxmargin.problems.multiclass import Strategy
 
 OPERATORS, FORMAT = 19, 9  # versions of the operators and of the file: the first where strings can be compared
 TYPES = {"i": "INT64", "u": "INT64", "f": "DOUBLE", "b": "BOOL", "U": "STRING", "O": "STRING"}  # of labels

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin._version import __version__
-from maxmargin.data.labels import check_labels, check_weights
-from maxmargin.data.matrix import check_rows, is_sparse
+from maxmargin.data.checking import check_labels, check_rows, check_weights
+from maxmargin.data.table import is_sparse
 from maxmargin.persistence.atomic import write_atomically
 from maxmargin.persistence.errors import ModelFileError
 from maxmargin.reading.svmlight_writer import write_svmlight

@@ -18,7 +18,7 @@ from maxmargin.estimators.base import MarginClassifier
 from maxmargin.persistence.atomic import read_whole, write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.record import refuse_another_plane
-from maxmargin.problems.multiclass import plain
+from maxmargin.problems.statement import plain
 
 LARGEST_LABEL = 2**31
 LONGEST_TEXT = 2**33

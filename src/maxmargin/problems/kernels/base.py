@@ -24,8 +24,8 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.data.threads import Threads
+from maxmargin.data.executor import Threads
+from maxmargin.data.table import Matrix, Vector
 from maxmargin.problems.kernels.limits import ADVICE, MOST
 from maxmargin.problems.kernels.points import Points, block_sums, rows_of, weights_of
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.matrix import Matrix, is_sparse, row_squares
+from maxmargin.data.table import Matrix, is_sparse, row_squares
 from maxmargin.problems.kernels.base import KERNELS, Kernel
 from maxmargin.problems.kernels.given import Function
 

@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
-from maxmargin.data.threads import Threads
+from maxmargin.data.executor import Threads
+from maxmargin.data.table import Matrix, Vector, largest_magnitude
 from maxmargin.problems.kernels.base import Kernel, register
 from maxmargin.problems.kernels.limits import MOST
 from maxmargin.problems.kernels.points import Points, as_array, block_sums, rows_of, spans, weights_of

@@ -25,8 +25,8 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from maxmargin.data.matrix import Matrix, Vector, is_sparse
-from maxmargin.data.threads import check_interrupt
+from maxmargin.data.executor import check_interrupt
+from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.kernels.base import EXP_ERROR, LEAST, UNIT_ROUNDOFF, Kernel, first_beyond, register
 from maxmargin.problems.kernels.limits import ADVICE, MOST
 from maxmargin.problems.kernels.points import Points, as_array, spans, terms_per_row

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix, Vector, is_sparse
-from maxmargin.data.threads import Threads, block_edges, check_interrupt, one_thread_for_blas
+from maxmargin.data.executor import Threads, block_edges, check_interrupt, one_thread_for_blas
+from maxmargin.data.table import Matrix, Vector, is_sparse
 
 FAINT = 2.0**-1000  # added to weights: u times it is more than what a weight below the normal range can have lost
 BLOCKS_AT_ONCE = 32  # of rows whose left factors are made together

@@ -23,8 +23,8 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix, Vector, is_sparse, row_squares
-from maxmargin.data.threads import Threads, check_interrupt
+from maxmargin.data.executor import Threads, check_interrupt
+from maxmargin.data.table import Matrix, Vector, is_sparse, row_squares
 from maxmargin.problems.kernels.base import EXP_ERROR, LEAST, UNIT_ROUNDOFF, Kernel, first_beyond, register
 from maxmargin.problems.kernels.limits import ADVICE
 from maxmargin.problems.kernels.points import Points, as_array, spans, terms_per_row

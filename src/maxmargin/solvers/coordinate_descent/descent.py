@@ -40,10 +40,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit, touch
-from maxmargin.data.matrix import Matrix, Vector, is_sparse
 from maxmargin.data.rows import add, dot, rows_of, square, touch_row
-from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Options
-from maxmargin.problems.state import State, varying
+from maxmargin.data.table import Matrix, Vector, is_sparse
+from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Options, State, varying
 from maxmargin.problems.statement import SoftMargin, best_bias
 from maxmargin.solvers.coordinate_descent.schedule import Schedule
 from maxmargin.solvers.coordinate_descent.subspace import SubspaceStep

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from maxmargin.data.matrix import Vector, row_squares
-from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Options
-from maxmargin.problems.state import State, varying
+from maxmargin.data.table import Vector, row_squares
+from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Options, State, varying
 from maxmargin.problems.statement import Separation
 from maxmargin.solvers.coordinate_descent.descent import CoordinateDescent
 from maxmargin.solvers.hulls.nearest import nearest_hulls

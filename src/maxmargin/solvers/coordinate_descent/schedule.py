@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from maxmargin.problems.state import State, varying
+from maxmargin.problems.protocol import State, varying
 
 TINY = 1e-300
 PROGRESS_WITHIN_A_SWEEP = (0.15, 0.7)

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin._numba import njit
-from maxmargin.data.matrix import Vector
 from maxmargin.data.rows import add, dot, touch_row
+from maxmargin.data.table import Vector
 
 NUMBERS_PER_CALL = 20_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers
 PATIENCE = 10  # iterations between looks at the bounds

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.lapack import dpstrf
 
-from maxmargin.data.matrix import Matrix, Vector
-from maxmargin.data.threads import check_interrupt
+from maxmargin.data.executor import check_interrupt
+from maxmargin.data.table import Matrix, Vector
 
 PATIENCE = 3  # whole-block steps without progress before single exchanges
 

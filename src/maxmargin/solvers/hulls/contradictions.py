@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix, Vector, is_sparse
+from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import Separation
 from maxmargin.solvers.interior_point.merged_rows import DISTINCT, find_equal, sample_columns

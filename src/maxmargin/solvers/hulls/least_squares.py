@@ -19,8 +19,8 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lsqr
 
-from maxmargin.data.matrix import Vector, is_sparse, row_squares
-from maxmargin.data.threads import check_interrupt
+from maxmargin.data.executor import check_interrupt
+from maxmargin.data.table import Vector, is_sparse, row_squares
 from maxmargin.problems.statement import Separation
 from maxmargin.solvers.passes import combination, products_of_columns, values_of
 

@@ -36,7 +36,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from maxmargin.data.matrix import Matrix, Vector, largest_magnitude
+from maxmargin.data.table import Matrix, Vector, largest_magnitude
 from maxmargin.problems.protocol import Anew, Iterate, Iterates, Options
 from maxmargin.problems.statement import Separation
 from maxmargin.solvers.hulls.nearest import nearest_hulls

@@ -22,8 +22,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Vector
-from maxmargin.data.threads import check_interrupt
+from maxmargin.data.executor import check_interrupt
+from maxmargin.data.table import Vector
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.solvers.hulls.contradictions import contradictions

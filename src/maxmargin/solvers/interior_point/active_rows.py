@@ -15,11 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Vector, is_sparse
+from maxmargin.data.executor import Threads, block_edges
 from maxmargin.data.rows import rows_of
-from maxmargin.data.threads import Threads, block_edges
-from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.state import State, StateError, varying
+from maxmargin.data.table import Vector, is_sparse
+from maxmargin.problems.protocol import Iterate, State, StateError, varying
 from maxmargin.solvers.interior_point import central_path
 from maxmargin.solvers.interior_point.central_path import (
     ACTIVE,

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit
-from maxmargin.data.matrix import Vector
 from maxmargin.data.rows import add, dot
+from maxmargin.data.table import Vector
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_products
 
 ACTIVE, AT_ZERO, AT_COST = 0, 1, 2

@@ -22,8 +22,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Vector, is_sparse
-from maxmargin.data.table import matrix_of
+from maxmargin.data.table import Vector, is_sparse, matrix_of
 from maxmargin.problems.protocol import AT_REST, Iterate, Iterates
 from maxmargin.problems.statement import SoftMargin
 

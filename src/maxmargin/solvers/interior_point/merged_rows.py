@@ -24,8 +24,8 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit
-from maxmargin.data.matrix import Matrix, Vector, is_sparse
-from maxmargin.data.threads import check_interrupt
+from maxmargin.data.executor import check_interrupt
+from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.statement import SoftMargin
 
 SAMPLE = 1000  # rows that are looked at before all are

@@ -34,9 +34,8 @@ from typing import Protocol
 
 import numpy as np
 
-from maxmargin.data.threads import Threads
-from maxmargin.problems.protocol import AT_REST, Iterates, Options
-from maxmargin.problems.state import Kept, State, resumed, varying
+from maxmargin.data.executor import Threads
+from maxmargin.problems.protocol import AT_REST, Iterates, Kept, Options, State, resumed, varying
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
 from maxmargin.solvers.interior_point.central_path import PathPoint

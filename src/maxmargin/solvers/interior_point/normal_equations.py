@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit, overload, types
-from maxmargin.data.matrix import Vector
+from maxmargin.data.executor import check_interrupt
 from maxmargin.data.rows import DenseRows
-from maxmargin.data.threads import check_interrupt
+from maxmargin.data.table import Vector
 
 CHUNK = 64  # rows in the buffer: they stay in the cache while the matrix passes by
 REGISTER = 8  # numbers in a vector register: a row of the triangle is filled up to whole registers

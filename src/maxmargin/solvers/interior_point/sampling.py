@@ -23,10 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Vector
-from maxmargin.data.threads import Threads
-from maxmargin.problems.protocol import AT_REST, Iterates, Options
-from maxmargin.problems.state import varying
+from maxmargin.data.executor import Threads
+from maxmargin.data.table import Vector
+from maxmargin.problems.protocol import AT_REST, Iterates, Options, varying
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
 from maxmargin.solvers.interior_point.merged_rows import MergedRows, merge_rows

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Vector
-from maxmargin.problems.state import State, varying
+from maxmargin.data.table import Vector
+from maxmargin.problems.protocol import State, varying
 from maxmargin.solvers.kernel_smo.kernel_rows import Rows, column_edges
 from maxmargin.solvers.kernel_smo.row_cache import RowCache
 from maxmargin.solvers.kernel_smo.working_set import add_rows, solve_working_set

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
 from maxmargin.problems.statement import KernelMargin
 from maxmargin.solvers.kernel_smo.low_rank import ScaledKernel
 

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit
-from maxmargin.data.matrix import Vector, is_sparse, row_squares
-from maxmargin.data.threads import Threads, check_interrupt
+from maxmargin.data.executor import Threads, check_interrupt
+from maxmargin.data.table import Vector, is_sparse, row_squares
 from maxmargin.problems.kernels import Kernel, Points, ProductKernel, rows_of
 from maxmargin.solvers.kernel_smo.kernel_tables import FULL, transposed, without_background, written_out
 from maxmargin.solvers.kernel_smo.working_set import add_rows

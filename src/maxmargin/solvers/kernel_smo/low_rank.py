@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 
-from maxmargin.data.threads import check_interrupt
+from maxmargin.data.executor import check_interrupt
 from maxmargin.problems.kernels import rows_of, spans
 from maxmargin.problems.statement import KernelMargin
 from maxmargin.solvers.kernel_smo.kernel_rows import power_at

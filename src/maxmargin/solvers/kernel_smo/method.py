@@ -27,9 +27,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from maxmargin.data.matrix import Vector
-from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Run
-from maxmargin.problems.state import Kept, State, StateError, restore, varying
+from maxmargin.data.table import Vector
+from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Kept, Run, State, StateError, restore, varying
 from maxmargin.problems.statement import KernelMargin
 from maxmargin.solvers.kernel_smo.active_rows import Table, View, look
 from maxmargin.solvers.kernel_smo.kernel_rows import Rows, Values

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit
-from maxmargin.problems.state import State, StateError, varying
+from maxmargin.problems.protocol import State, StateError, varying
 from maxmargin.solvers.kernel_smo.kernel_rows import KernelRows, Rows, Values
 
 ENOUGH = 2.0**27  # bytes, for rows that are cheap to make

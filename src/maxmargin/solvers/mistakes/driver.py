@@ -23,11 +23,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Vector
-from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Run
-from maxmargin.problems.state import Kept, State, resumed, varying
+from maxmargin.data.table import Vector
+from maxmargin.problems.choices import Order
+from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Kept, Run, State, resumed, varying
 from maxmargin.problems.trace import UpdateObserver
-from maxmargin.problems.visits import Order
 
 UNLIMITED = 2**62
 

@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import overload, types
+from maxmargin.data.executor import check_interrupt
 from maxmargin.data.rows import add, dot, touch_row
-from maxmargin.data.threads import check_interrupt
 from maxmargin.problems.kernels import Kernel, Points, rows_of, spans, terms_per_row
-from maxmargin.problems.state import State, varying
+from maxmargin.problems.protocol import State, varying
 from maxmargin.solvers.kernel_smo.row_cache import RowBatches
 
 BYTES = 2**28  # of memory for rows of the kernel

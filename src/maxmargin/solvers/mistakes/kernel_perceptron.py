@@ -24,12 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit
-from maxmargin.data.matrix import Vector
+from maxmargin.data.table import Vector
+from maxmargin.problems.choices import Order
 from maxmargin.problems.kernels import Kernel, Points
-from maxmargin.problems.protocol import Iterate, Run
-from maxmargin.problems.state import varying
+from maxmargin.problems.protocol import Iterate, Run, varying
 from maxmargin.problems.trace import UpdateObserver
-from maxmargin.problems.visits import Order
 from maxmargin.solvers.mistakes.driver import Budget, Learner, MistakeState, Visits, learn
 from maxmargin.solvers.mistakes.kernel_memory import KernelMemory, is_ready, move
 

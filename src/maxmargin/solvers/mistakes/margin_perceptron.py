@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import math
 
+from maxmargin.problems.choices import Order
 from maxmargin.problems.protocol import Run
 from maxmargin.problems.statement import Separation
 from maxmargin.problems.trace import UpdateObserver
-from maxmargin.problems.visits import Order
 from maxmargin.solvers.mistakes.driver import UNLIMITED, Budget, SearchState, halving
 from maxmargin.solvers.mistakes.perceptron import longest_row, perceptron
 

@@ -39,13 +39,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._numba import njit, overload, types
-from maxmargin.data.matrix import Vector, largest_magnitude
 from maxmargin.data.rows import DenseRows, rows_of
-from maxmargin.problems.protocol import Iterate, Run
-from maxmargin.problems.state import varying
+from maxmargin.data.table import Vector, largest_magnitude
+from maxmargin.problems.choices import Order
+from maxmargin.problems.protocol import Iterate, Run, varying
 from maxmargin.problems.statement import Separation
 from maxmargin.problems.trace import UpdateObserver
-from maxmargin.problems.visits import Order
 from maxmargin.solvers.mistakes.driver import (
     UNLIMITED,
     Budget,

@@ -31,8 +31,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin._numba import njit
-from maxmargin.data.matrix import Vector
-from maxmargin.data.threads import Threads, block_edges
+from maxmargin.data.executor import Threads, block_edges
+from maxmargin.data.table import Vector
 from maxmargin.problems.losses import Loss
 from maxmargin.problems.protocol import Anew, Evaluation, Iterate, Iterates, Options
 from maxmargin.problems.statement import SoftMargin

@@ -26,8 +26,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from maxmargin._numba import njit
-from maxmargin.data.matrix import Vector, is_sparse
-from maxmargin.data.table import matrix_of
+from maxmargin.data.table import Vector, is_sparse, matrix_of
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.normal_equations import Factor, padded
 from maxmargin.solvers.passes import BlockPasses, Chosen, RowPasses, Square, inner, values_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import maxmargin
-from maxmargin.data import threads
+from maxmargin.data import executor
 from maxmargin.reading import svmlight
 from maxmargin.reading.svmlight import read_svmlight
 from maxmargin.solvers import passes as scan_module
@@ -20,16 +20,16 @@ def test_cores_are_those_of_the_process():
     before = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, sorted(before)[:1])
-        assert threads.cores() == 1
+        assert executor.cores() == 1
     finally:
         os.sched_setaffinity(0, before)
-    assert threads.cores() == len(before)
+    assert executor.cores() == len(before)
 
 
 def test_nobody_else_counts_processors():
     package = Path(maxmargin.__file__).parent
     counting = [path.name for path in package.rglob("*.py") if re.search(r"cpu_count|affinity", path.read_text())]
-    assert counting == ["threads.py"]
+    assert counting == ["executor.py"]
 
 
 def test_a_scan_starts_no_more_threads_than_there_are_cores(monkeypatch):
