@@ -58,7 +58,8 @@ def test_a_parameter_that_has_no_meaning_is_left_out():
 def test_the_catalogue_is_json_and_complete():
     told = json.loads(text_of(catalogue()))
     assert [one["name"] for one in told["algorithms"]] == list(ALGORITHMS)
-    assert len(told["lessons"]) == 9
+    assert len(told["lessons"]) == 10
+    assert len(told["exercises"]) == 17
     assert len(told["presets"]) == 6
     assert told["limits"]["points"] == MOST_POINTS
     assert told["version"] == maxmargin.__version__
@@ -83,7 +84,7 @@ def test_lessons_are_states_that_can_be_asked(lesson):
     assert len(lesson["sentences"]) == 3
     assert all(sentence.endswith(".") for sentence in [*lesson["sentences"], lesson["answer"]])
     assert lesson["question"].endswith("?")
-    assert lesson["mode"] in ("answer", "steps", "challenge")
+    assert lesson["mode"] in ("answer", "steps", "challenge", "multiplier")
     if lesson["b"] is not None:
         read_state({**lesson["state"], **lesson["b"]})
 

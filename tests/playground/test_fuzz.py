@@ -16,7 +16,16 @@ from maxmargin.playground.server import AT_ONCE, Session
 
 MESSAGES, HALFWAY, OVER_A_NETWORK = 10_000, 3_000, 500
 MOST_GROWTH = 30 * 2**20  # bytes: what the allocators of NumPy and Python keep for later
-QUESTIONS = ["answer", "steps", "code", "challenge", "catalogue", "read_csv", "magic", None, 7]
+QUESTIONS = ["answer", "steps", "code", "challenge", "verify", "loss", "path", "multiplier", "exercise", "catalogue"]
+QUESTIONS += ["read_csv", "magic", None, 7]
+GIVEN = [
+    None,
+    {"c": 5, "x": 6.5, "a": 0.5},
+    {"c": 1e308, "x": None, "a": []},
+    {"name": "no plane", "seed": 3, "answer": {"weights": "1, 1/0, nan ; ["}},
+    {"name": "widest street", "seed": -1, "answer": {"w": 7}},
+    {"name": "xor", "seed": 0, "answer": {}},
+]
 SCALARS = [
     None,
     True,
@@ -85,9 +94,9 @@ def state(rng):
 
 
 def whole(rng):
-    message = {"id": rng.randrange(100), "panel": rng.choice("ab"), "ask": rng.choice(QUESTIONS[:4])}
+    message = {"id": rng.randrange(100), "panel": rng.choice("ab"), "ask": rng.choice(QUESTIONS[:9])}
     line = {"points": [[coordinate(rng), coordinate(rng)] for _ in range(2)]}
-    return {**message, "state": state(rng), "line": line, "text": rng.choice(TEXTS)}
+    return {**message, "state": state(rng), "line": line, "text": rng.choice(TEXTS), "given": rng.choice(GIVEN)}
 
 
 def spoilt(rng):

@@ -7,6 +7,7 @@ import pytest
 
 from maxmargin import HardMarginSVM
 from maxmargin.playground.challenge import challenge
+from maxmargin.playground.exercises import GivenExercise, graded
 from maxmargin.playground.lessons import lesson, lessons
 from maxmargin.playground.messages import read_line, read_state, read_view
 from maxmargin.playground.presets import points_named
@@ -203,6 +204,23 @@ def points_without_a_price_can_be_deleted(lesson):
         after = asked(lesson, points=points[:row] + points[row + 1 :])
         same = np.allclose(line_of(after), line_of(before), atol=1e-6) and np.isclose(after["margin"], before["margin"])
         assert same == (row not in prices)
+
+
+@exercise("own numbers")
+def own_numbers_are_graded_by_what_they_prove(lesson):
+    """The line x1 + x2 = 3 of the answer is right; a line of half the margin proves half of it."""
+    asked_for = {"name": lesson["exercise"], "seed": 0}
+    told = graded(GivenExercise(**asked_for, answer=None))
+    assert told["points"] == lesson["state"]["points"]
+    right = graded(GivenExercise(**asked_for, answer={"w": "-1, -1", "b": "3"}))["grade"]
+    assert right["right"]
+    assert right["lower"] == pytest.approx(np.sqrt(0.5), rel=1e-6)
+    narrow = graded(GivenExercise(**asked_for, answer={"w": "-1 -1", "b": "2.5"}))["grade"]
+    assert not narrow["right"]
+    assert narrow["lower"] == pytest.approx(np.sqrt(0.5) / 2, rel=1e-6)
+    assert narrow["upper"] == pytest.approx(np.sqrt(0.5), rel=1e-3)
+    wrong = graded(GivenExercise(**asked_for, answer={"w": "1, 1", "b": "-3"}))["grade"]
+    assert wrong["failures"][0]["row"] >= 0
 
 
 @exercise("proof")

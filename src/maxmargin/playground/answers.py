@@ -10,12 +10,16 @@ import maxmargin
 from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.playground.challenge import challenge
 from maxmargin.playground.code import code
+from maxmargin.playground.curves import loss, path
+from maxmargin.playground.exercises import graded, listed
 from maxmargin.playground.lessons import lessons
-from maxmargin.playground.messages import LARGEST, MOST_BYTES, MOST_POINTS, MOST_SECONDS, Ask, Question
+from maxmargin.playground.messages import LARGEST, MOST_BYTES, MOST_POINTS, MOST_SECONDS, Ask, Question, State
+from maxmargin.playground.multiplier import multiplier
 from maxmargin.playground.presets import presets
 from maxmargin.playground.shown import answer
 from maxmargin.playground.steps import steps
 from maxmargin.playground.tables import points_in
+from maxmargin.playground.verification import verify
 
 
 def reply(ask: Ask, is_stopped: Callable[[], bool]) -> dict[str, Any]:
@@ -25,16 +29,26 @@ def reply(ask: Ask, is_stopped: Callable[[], bool]) -> dict[str, Any]:
     if ask.question is Question.READ_CSV:
         assert ask.text is not None
         return points_in(ask.text)
+    if ask.question is Question.MULTIPLIER:
+        return multiplier(ask.given)
+    if ask.question is Question.EXERCISE:
+        return graded(ask.given)
     assert ask.state is not None
     assert ask.view is not None
-    if ask.question is Question.ANSWER:
-        return answer(ask.state, ask.view, is_stopped)
-    if ask.question is Question.STEPS:
-        return steps(ask.state, ask.view, is_stopped)
-    if ask.question is Question.CODE:
-        return code(ask.state)
-    assert ask.line is not None
-    return challenge(ask.state, ask.line, ask.view, is_stopped)
+    if ask.question in OF_A_STATE:
+        return OF_A_STATE[ask.question](ask.state, is_stopped)
+    if ask.question is Question.CHALLENGE:
+        assert ask.line is not None
+        return challenge(ask.state, ask.line, ask.view, is_stopped)
+    return (steps if ask.question is Question.STEPS else answer)(ask.state, ask.view, is_stopped)
+
+
+OF_A_STATE: dict[Question, Callable[[State, Callable[[], bool]], dict[str, Any]]] = {
+    Question.CODE: code,
+    Question.VERIFY: verify,
+    Question.LOSS: loss,
+    Question.PATH: path,
+}
 
 
 def catalogue() -> dict[str, Any]:
@@ -50,4 +64,4 @@ def catalogue() -> dict[str, Any]:
 
 @functools.cache
 def examples() -> dict[str, Any]:
-    return {"presets": presets(), "lessons": lessons()}
+    return {"presets": presets(), "lessons": lessons(), "exercises": listed()}

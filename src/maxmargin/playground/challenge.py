@@ -1,21 +1,40 @@
-"""A line that the user drew, measured by the judge, against the best one that there is."""
+"""A line that the user drew, measured by the judge, against the best one that there is.
+
+By its margin it is compared with the widest street. By its objective, where the algorithm has a price C, it is compared
+with the best soft margin:
+
+    P(s) = 1/2 s^2 |w|^2 + C sum_i loss(1 - s y_i (w.x_i + b))
+
+The line says nothing of the scale s of its plane, where the edges of its street are. P is convex in s, so its slope
+rises, and bisection finds where it is zero: the s that is best for the line. What that plane costs, and what no plane
+costs less than, is then measured and proven by `certify`.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from maxmargin import certify
 from maxmargin.certificates.measure import plane_margin
-from maxmargin.certificates.rounding import rounded_down
+from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.data.table import Vector
+from maxmargin.estimators.convergence import collected
 from maxmargin.playground.catalogue import ALGORITHMS
-from maxmargin.playground.fits import fit_state
-from maxmargin.playground.messages import Line, State
+from maxmargin.playground.curves import SOFT, own_loss
+from maxmargin.playground.fits import Recording, Stopped, fit_state, warm_up
+from maxmargin.playground.messages import MOST_SECONDS, Line, State
 from maxmargin.playground.shown import NOTHING_DRAWN, certificate_of, hulls_of, straight_picture
 from maxmargin.plots.shapes import Box
+from maxmargin.problems.losses import HUBER_HINGE, Loss
+from maxmargin.run.control import observing
 
 BEST = ALGORITHMS["hard_margin"]
+GAP = 1e-6  # to which the least objective is sought
+HALVINGS = 60
 
 
 def challenge(state: State, line: Line, view: Box, is_stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:
@@ -26,7 +45,69 @@ def challenge(state: State, line: Line, view: Box, is_stopped: Callable[[], bool
     if yours["separates"] and best["upper"]:
         share = min(1.0, yours["margin"] / best["upper"])
         yours["words"].append(f"That is at least {rounded_down(100.0 * share, 4)} % of the best margin.")
-    return {"yours": yours, "best": best, "share": share}
+    w, b = yours["plane"]["w"], yours["plane"]["b"]
+    return {"yours": yours, "best": best, "share": share, "objective": objective_of_line(state, w, b, is_stopped)}
+
+
+def objective_of_line(
+    state: State, w: Vector, b: float, is_stopped: Callable[[], bool] = lambda: False
+) -> dict[str, Any] | None:
+    """What the line costs at the C of the state, and how far that is from the least, proven; None without a price."""
+    price = state.parameters.get("C", math.inf)
+    if math.isinf(price):
+        return None
+    loss = own_loss(state)
+    warm_up(SOFT, SOFT.read({"C": price, "loss": loss.name}))
+    scale = best_scale(state.signs * (state.points @ w + b), float(w @ w), price, loss)
+    width = loss.bend if loss.name == HUBER_HINGE.name else None
+    asked: dict[str, Any] = {"C": price, "loss": loss.name, "huber_width": width, "tol": GAP, "max_time": MOST_SECONDS}
+    with observing(Recording(is_stopped)), collected():
+        found = certify(state.points, state.signs, scale * w, scale * b, **asked)
+    if is_stopped():
+        raise Stopped
+    part = found.audit.parts[0].certificate
+    least, most = rounded_down(part.dual), rounded_up(part.primal)
+    above = f"at most {rounded_up(100.0 * found.excess, 3)} % above the least"
+    if found.least_excess > 0.0:
+        above = (
+            f"between {rounded_down(100.0 * found.least_excess, 3)} and {rounded_up(100.0 * found.excess, 3)} % above"
+        )
+        above += " the least"
+    return {
+        "C": price,
+        "loss": loss.title,
+        "scale": scale,
+        "value": found.objective,
+        "lower": part.dual,
+        "upper": part.primal,
+        "excess": found.excess,
+        "words": [
+            f"At C = {price:g}, with the {loss.title} and its plane scaled in its favour, your line costs "
+            f"{rounded_up(found.objective)}.",
+            f"No line costs less than {least}, and one costs at most {most}: yours is proven to be {above}.",
+        ],
+    }
+
+
+def best_scale(values: Vector, square: float, price: float, loss: Loss) -> float:
+    """The s >= 0 with the least P(s), for values y_i (w.x_i + b) and |w|^2.
+
+    >>> best_scale(np.array([1.0, 1.0]), 1.0, 0.25, loss_named("hinge"))
+    0.5
+    """
+
+    def slope(s: float) -> float:
+        return s * square - price * float(np.sum(loss.share(1.0 - s * values) * values))
+
+    low, high = 0.0, 1.0
+    if slope(0.0) >= 0.0:
+        return 0.0
+    while slope(high) < 0.0:
+        low, high = high, 2.0 * high
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+    return high
 
 
 def your_line(state: State, line: Line, view: Box) -> dict[str, Any]:

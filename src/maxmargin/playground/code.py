@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Callable
 from typing import Any
 
 import maxmargin
+from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.playground.fits import Fit, fit_state
 from maxmargin.playground.messages import State
+from maxmargin.teaching.program import FORMS, program
 
 FILE = "points.csv"
+WRITTEN = ("HardMarginSVM", "LinearSVM", "KernelSVM")  # what `program` writes down
 COMMANDS = {  # what --algorithm calls them
     "perceptron": "perceptron",
     "margin_perceptron": "margin-perceptron",
@@ -22,9 +27,41 @@ COMMANDS = {  # what --algorithm calls them
 }
 
 
-def code(state: State) -> dict[str, Any]:
-    """A program, a command, and the file that the command reads."""
-    return {"python": python_of(state), "command": command_of(state), "file": FILE, "csv": csv_of(state)}
+def code(state: State, is_stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:
+    """A program, a command, the file that the command reads, and what a solver off the shelf would be given."""
+    return {
+        "python": python_of(state),
+        "command": command_of(state),
+        "file": FILE,
+        "csv": csv_of(state),
+        "programs": programs_of(state, is_stopped),
+    }
+
+
+def programs_of(state: State, is_stopped: Callable[[], bool]) -> list[dict[str, str]]:
+    """The primal and the dual for CVXPY, as far as they can be written down; below them what is proven here."""
+    if state.algorithm.estimator not in WRITTEN:
+        return []
+    fit, found = fit_state(state, is_stopped), []
+    rows = "\n".join(f"    [{x!r}, {y!r}]," for x, y in state.points.tolist())
+    labels = ", ".join(map(str, state.signs.tolist()))
+    data = f"import numpy as np\n\nX = np.array([\n{rows}\n])\ny = np.array([{labels}])\n"
+    for form in FORMS:
+        try:
+            text = program(fit.model, form)
+        except ValueError:  # no primal in the space of a kernel, no program of this loss
+            continue
+        found.append({"title": f"CVXPY, {form}", "text": f"{data}\n{text}\n\n{optimum_of(fit)}"})
+    return found
+
+
+def optimum_of(fit: Fit) -> str:
+    """What the program's optimum must be, by the certificate."""
+    certificate = fit.certificate
+    if certificate.is_separable is False:
+        return "print(problem.status, optimum)  # no plane separates the classes: there is no optimum\n"
+    between = f"{rounded_down(certificate.dual)} and {rounded_up(certificate.primal)}"
+    return f"print(optimum)  # maxmargin proves that it lies between {between}\n"
 
 
 def own_parameters(state: State) -> dict[str, Any]:

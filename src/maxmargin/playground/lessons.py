@@ -11,8 +11,8 @@ from maxmargin.playground.presets import points_named
 
 FILE = Path(__file__).with_name("lessons.toml")
 NEEDED = {"name": str, "title": str, "sentences": list, "question": str, "answer": str, "algorithm": str}
-FURTHER = {"points": (str, list), "parameters": dict, "b": str, "mode": str}
-MODES = ("answer", "steps", "challenge")  # what the page shows first
+FURTHER = {"points": (str, list), "parameters": dict, "b": str, "mode": str, "open": list, "exercise": str}
+MODES = ("answer", "steps", "challenge", "multiplier")  # what the page shows first
 
 
 @functools.cache
@@ -49,4 +49,6 @@ def lesson(entry: dict[str, Any]) -> dict[str, Any]:
         },
         "b": {"algorithm": entry["b"], "parameters": {}} if "b" in entry else None,
         "mode": mode,
+        "open": entry.get("open", []),
+        "exercise": entry.get("exercise"),
     }

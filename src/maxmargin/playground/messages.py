@@ -20,8 +20,8 @@ named here, and no name twice. A newer ask of the same kind in the same panel ta
 stopped and never answered. Every other ask gets exactly one answer or error. The server never speaks first. A number
 that is not finite (a bound that is infinite, a gap that is unknown) is null. Where something is printed it comes as
 words, with bounds rounded outwards; where it is drawn it comes as numbers. `field` of an error is "message", "id",
-"panel", "ask", "state", "points", "algorithm", "view", "line", "text", or the name of a parameter. `id`, `panel` and
-`ask` are null in an error where the message had none that could be read.
+"panel", "ask", "state", "points", "algorithm", "view", "line", "text", "given", or the name of a parameter. `id`,
+`panel` and `ask` are null in an error where the message had none that could be read.
 
     state   {"points": [[x, y, label], ...], "algorithm": "linear_svm", "parameters": {"C": 1.0}}
             label is 1 or -1; at most 500 points, |x|, |y| <= 1e6; parameters that are left out have their defaults
@@ -86,15 +86,23 @@ words, with bounds rounded outwards; where it is drawn it comes as numbers. `fie
               "mistakes": [rows], "words": [sentences]},
               "best": {"plane": or null, "lines": , "reach": , "street_area": , "lower": , "upper": , "hulls": as above,
               "words": [sentences]},
-              "share": yours / best, or null}
+              "share": yours / best, or null,
+              "objective": null where the algorithm has no price C, else {"C": , "loss": , "scale": of the plane, the
+              best for this line, "value": , "lower": , "upper": bounds of the least one, "excess": , "words": }}
              margin is the distance of the nearest row, and negative (of the row farthest on the wrong side) where the
              line does not separate; the best margin is between lower and upper, which are null where no line separates
 
 "code" (state): what reproduces what is seen
 --------------------------------------------
-    python   a program that prints the certificate
-    command  what to type in a terminal beside the file
-    file     "points.csv", and csv: its text
+    python    a program that prints the certificate
+    command   what to type in a terminal beside the file
+    file      "points.csv", and csv: its text
+    programs  [{"title": , "text": }, ...]: the problem as a program for CVXPY, primal and dual, with these points; []
+              where the algorithm solves none
+
+"verify", "loss", "path" (state), "multiplier", "exercise" (given)
+---------------------------------------------------------------------
+    what is computed when it is asked for: `verification`, `curves`, `multiplier` and `exercises` say how
 
 "read_csv" (text): the user's own table
 ---------------------------------------
@@ -114,7 +122,9 @@ words, with bounds rounded outwards; where it is drawn it comes as numbers. `fie
     presets     [{"name": , "title": , "sentence": , "points": [...]}, ...]
     lessons     [{"name": , "title": , "sentences": [three], "question": , "answer": sentence that answers it,
                   "state": {...}, "b": null or {"algorithm": , "parameters": } for the second panel,
-                  "mode": "answer", "steps" or "challenge"}, ...]
+                  "mode": "answer", "steps", "challenge" or "multiplier", "open": names of cards, "exercise": name of
+                  an exercise or null}, ...]
+    exercises   [{"number": 1, "name": "separate", "title": }, ...]: what "exercise" can be asked for
     start       {"preset": name, "algorithm": name}: what is seen first
     limits      {"points": 500, "coordinate": 1e6, "bytes": 262144, "seconds": 2}
     version     of maxmargin
@@ -137,6 +147,8 @@ from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.kinds import Between, OneOf, Rule, later, members_of
 from maxmargin.persistence.schema import Reader, no_constant, without_duplicates
 from maxmargin.playground.catalogue import ALGORITHMS, Algorithm
+from maxmargin.playground.exercises import GivenExercise
+from maxmargin.playground.multiplier import GivenMultiplier
 from maxmargin.plots.shapes import Box, Points, square_around
 
 MOST_POINTS = 500
@@ -156,6 +168,11 @@ class Question(StrEnum):
     STEPS = "steps"
     CHALLENGE = "challenge"
     CODE = "code"
+    VERIFY = "verify"
+    LOSS = "loss"
+    PATH = "path"
+    MULTIPLIER = "multiplier"
+    EXERCISE = "exercise"
     READ_CSV = "read_csv"
     CATALOGUE = "catalogue"
 
@@ -165,9 +182,14 @@ class State:
     """Points of two classes, an algorithm, and all of its parameters that have a meaning."""
 
     points: NDArray[np.float64]
-    signs: NDArray[np.int64]
+    labels: NDArray[np.int64]
     algorithm: Algorithm
     parameters: dict[str, Any]
+
+    @property
+    def signs(self) -> NDArray[np.int64]:
+        """The labels of two classes."""
+        return self.labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +211,7 @@ class Ask:
     view: Box | None = None
     line: Line | None = None
     text: str | None = None
+    given: Any = None  # as the question has it, see `GIVEN`
 
 
 @dataclass(frozen=True)
@@ -202,6 +225,7 @@ class Message:
     view: Any = later(None)
     line: Any = later(None)
     text: Any = later(None)
+    given: Any = later(None)
 
 
 @dataclass(frozen=True)
@@ -214,6 +238,7 @@ class GivenState:
 Number = Annotated[float, Between(-1e300, 1e300)]  # JSON knows whole numbers of any length
 Pair = tuple[Number, Number]
 Text = Annotated[Any, Rule("the text of a table", lambda value: isinstance(value, str))]
+GIVEN = {Question.MULTIPLIER: GivenMultiplier, Question.EXERCISE: GivenExercise}  # questions without points
 READER = Reader(root="the message", kinds=dict.fromkeys(Box._fields, Annotated[float, Between(-FARTHEST, FARTHEST)]))
 
 
@@ -274,6 +299,8 @@ def read_ask(message: dict[str, Any]) -> Ask:
     question = Question(said.ask)
     if question is Question.CATALOGUE:
         return Ask(said.id, said.panel, question)
+    if question in GIVEN:
+        return Ask(said.id, said.panel, question, given=READER.value(GIVEN[question], said.given, "given"))
     if question is Question.READ_CSV:
         return Ask(said.id, said.panel, question, text=READER.value(Text, said.text, "text"))
     state = read_state(said.state)

@@ -1,7 +1,8 @@
 // The whole state in the fragment of the address, readable and short: a link is a saved state.
 //
 //   #points=1.5,2,1;0,3,-1&view=0,0,5&a=linear_svm&a.C=10&b=perceptron&b-step=3&lesson=2&hidden=hulls
-//   #points=1.5,2,1;0,3,-1&view=0,0,5&a=hard_margin&line=0,0,1,1&revealed=1
+//   #points=1.5,2,1;0,3,-1&view=0,0,5&a=hard_margin&line=0,0,1,1&revealed=1&open=path,loss
+//   ...&exercise=widest+street,3 or &multiplier=5,6.5,0.5
 
 import { isView, REACH, viewOf } from "./scale.js";
 
@@ -21,6 +22,9 @@ export function toFragment(state) {
   if (state.line !== null) fields.set("line", state.line.flat().join(","));
   if (state.revealed) fields.set("revealed", "1");
   if (state.hidden.length > 0) fields.set("hidden", state.hidden.join(","));
+  if (state.open.length > 0) fields.set("open", state.open.join(","));
+  if (state.exercise !== null) fields.set("exercise", state.exercise.join(","));
+  if (state.multiplier !== null) fields.set("multiplier", state.multiplier.join(","));
   // Commas and semicolons are allowed in a fragment, and easier to read than their codes.
   return "#" + fields.toString().replaceAll("%2C", ",").replaceAll("%3B", ";");
 }
@@ -29,7 +33,7 @@ export function toFragment(state) {
  * The state that a fragment describes and sentences about what had to be replaced in it, or null for an empty fragment.
  * Throws a sentence where no state can be read.
  */
-export function fromFragment(fragment, { algorithms, lessons }) {
+export function fromFragment(fragment, { algorithms, lessons, exercises }) {
   const text = fragment.replace(/^#/, "");
   if (text === "") return null;
   const fields = new URLSearchParams(text);
@@ -56,6 +60,9 @@ export function fromFragment(fragment, { algorithms, lessons }) {
     line: line && [line.slice(0, 2), line.slice(2)],
     revealed: fields.has("revealed"),
     hidden: split(fields.get("hidden") ?? "", ","),
+    open: split(fields.get("open") ?? "", ","),
+    exercise: readExercise(fields.get("exercise"), exercises, complaints),
+    multiplier: fields.has("multiplier") ? numbers(fields.get("multiplier"), 3, "the multiplier") : null,
   };
   return { state, complaints };
 }
@@ -68,6 +75,15 @@ function readView(text, points, complaints) {
   const must = `it must be x, y and a reach between ${smallest} and ${largest}`;
   complaints.push(`the view in the address is ${text || "empty"}; ${must}, and all points are shown instead`);
   return viewOf(points);
+}
+
+function readExercise(text, exercises, complaints) {
+  if (text === null) return null;
+  const [name, seed] = split(text, ",");
+  const known = exercises.some((each) => each.name === name);
+  if (known && /^\d{1,4}$/.test(seed ?? "")) return [name, Number(seed)];
+  complaints.push(`the exercise in the address is ${text || "empty"}, which there is not, and is left out`);
+  return null;
 }
 
 function readPanel(fields, name, complaints) {

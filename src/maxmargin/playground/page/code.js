@@ -23,6 +23,7 @@ export class Code {
         else {
           part.append(listing("Python", answer.python));
           part.append(listing("Command line", answer.command, `beside ${answer.file}`));
+          for (const { title, text } of answer.programs) part.append(listing(title, text, "the textbook's program"));
           if (i === 0) part.append(listing(answer.file, answer.csv));
         }
       });

@@ -4,7 +4,7 @@ import { svg } from "./svg.js";
 
 const DEEPEST = 34; // of 255: points and lines must stay readable on it
 
-export function drawField(layer, { columns, rows, values }, scale) {
+export function drawField(layer, { columns, rows, values }, scale, deepest = DEEPEST) {
   const canvas = document.createElement("canvas");
   canvas.width = columns;
   canvas.height = rows;
@@ -15,7 +15,7 @@ export function drawField(layer, { columns, rows, values }, scale) {
     const row = rows - 1 - Math.floor(i / columns); // values come from the bottom, images from the top
     const at = 4 * (row * columns + (i % columns));
     image.data.set(colours[value >= 0 ? 1 : 0], at);
-    image.data[at + 3] = DEEPEST * Math.min(1, Math.abs(value));
+    image.data[at + 3] = deepest * Math.min(1, Math.abs(value));
   });
   context.putImageData(image, 0, 0);
   // The first and the last value lie on the edges of the view, in the middle of their pixels.

@@ -4,6 +4,11 @@
 
 const ABOUT = ["points", "algorithm", "parameters"]; // what a proof depends on; a picture also depends on the view
 
+/** Whether two questions are about the same points, algorithm and parameters. */
+export function isAbout(one, other) {
+  return ABOUT.every((part) => one[part] === other[part]);
+}
+
 export class Heard {
   constructor() {
     this.forget();

@@ -3,6 +3,7 @@
 import { announce } from "./announce.js";
 import { firstLine } from "./challenge.js";
 import { typeset } from "./format.js";
+import { FIRST } from "./multiplier.js";
 import { viewOf } from "./scale.js";
 import { html } from "./svg.js";
 
@@ -24,7 +25,7 @@ export class Lessons {
   }
 
   open(number) {
-    const { state, b, mode } = this.lessons[number];
+    const { state, b, mode, open, exercise } = this.lessons[number];
     const view = viewOf(state.points);
     const step = mode === "steps" ? 0 : null;
     this.store.remember();
@@ -36,6 +37,9 @@ export class Lessons {
       line: mode === "challenge" ? firstLine(view) : null,
       revealed: false,
       hidden: [],
+      open,
+      exercise: exercise && [exercise, 0],
+      multiplier: mode === "multiplier" ? FIRST : null,
       about: null,
     });
     announce(`Lesson ${number + 1}: ${this.lessons[number].title}`);

@@ -6,8 +6,10 @@ import { Code } from "./code.js";
 import { Connection } from "./connection.js";
 import { Downloads } from "./downloads.js";
 import { Edits } from "./edits.js";
+import { Exercises } from "./exercises.js";
 import { Hand } from "./hand.js";
 import { Lessons } from "./lessons.js";
+import { Multiplier } from "./multiplier.js";
 import { Panel } from "./panel.js";
 import { viewOf } from "./scale.js";
 import { Store } from "./store.js";
@@ -72,6 +74,8 @@ function build(catalogue) {
   for (const { figure } of panels) new Hand(figure, store, edits, chosenTool);
   const lessons = new Lessons(store, catalogue.lessons);
   const tools = new Tools(context);
+  const exercises = new Exercises(store, connection, catalogue.exercises, panels);
+  const multiplier = new Multiplier(store, connection);
   new Downloads(store, panels);
   new Code(store, connection);
 
@@ -81,7 +85,7 @@ function build(catalogue) {
     frame = null;
     const before = drawn;
     drawn = store.state;
-    for (const part of [...panels, lessons, tools]) part.update(store.state, before);
+    for (const part of [...panels, lessons, tools, exercises, multiplier]) part.update(store.state, before);
     bookmark.keep(store.state);
   };
   // A pointer may move more often than the screen is drawn.
@@ -104,6 +108,9 @@ function startOf({ presets, start: { preset, algorithm } }) {
     line: null,
     revealed: false,
     hidden: [],
+    open: [],
+    exercise: null,
+    multiplier: null,
     about: null,
   };
 }

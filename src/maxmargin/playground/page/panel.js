@@ -7,6 +7,7 @@
 
 import { Challenge } from "./challenge.js";
 import { ValuesChart } from "./chart.js";
+import { Extras } from "./extras.js";
 import { Figure } from "./figure.js";
 import { Heard } from "./heard.js";
 import { Legend } from "./legend.js";
@@ -38,7 +39,8 @@ export class Panel {
     this.proof = new Proof(this.root);
     this.chart = new ValuesChart(part("values"));
     this.player = new Player(part("player"), (step) => this.setOwn({ step }));
-    this.challenge = new Challenge(part("challenge-card"), store);
+    this.challenge = new Challenge(part("challenge-card"), store, this.figure);
+    this.extras = new Extras(this);
     this.heard = new Heard();
     this.waiting = COMPUTING;
     this.fillAlgorithms(part("choice"));
@@ -164,6 +166,7 @@ export class Panel {
     const waiting = this.connection.stands ? this.waiting : SILENCE;
     const told = { heard: heard.of("answer"), fresh: fresh.answer && (!step || fresh.steps), mark, waiting, step };
     this.proof.show(told);
+    this.extras.show(question, fresh.answer ? answer : null);
     const { rounds, belongs } = this.rounds(run, answer, fresh);
     this.chart.show(rounds, stepping ? this.own.step : null, belongs);
     this.stepButton.textContent = `Step through the ${this.algorithm.steps}`;

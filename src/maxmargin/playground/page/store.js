@@ -7,6 +7,9 @@
 //   line       [[x, y], [x, y]], the reader's own line, or null outside the challenge
 //   revealed   whether the challenge shows the proven best
 //   hidden     the parts of the picture that are switched off in the legend
+//   open       the cards that are open, see extras.js
+//   exercise   [name, seed] of the open exercise, or null
+//   multiplier [c, x, a] of the one variable, or null where it is closed
 //   about      a sentence about the file that the points came from, or null; it is not in the address
 
 const LONGEST_PAST = 200;
