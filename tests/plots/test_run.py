@@ -5,7 +5,17 @@ import pytest
 from matplotlib.animation import FFMpegWriter
 from PIL import Image
 
-from maxmargin import HardMarginSVM, LinearSVM, MarginPerceptron, Perceptron, TraceDisplay, Winnow
+from maxmargin import (
+    HardMarginSVM,
+    KernelPerceptron,
+    LinearSVM,
+    MarginPerceptron,
+    Perceptron,
+    StochasticSVM,
+    Trace,
+    TraceDisplay,
+    Winnow,
+)
 from maxmargin.data import synthetic
 from maxmargin.plots.run import mostly_early
 from maxmargin.plots.updates import run_of
@@ -56,6 +66,54 @@ def test_other_theorems(learner, narrow):
     assert bound == learner.certificate_.theorems[0].bound
     proven = display.ax_.lines[0].get_ydata()
     assert np.all(np.diff(proven) <= 0.0)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "learner",
+    [KernelPerceptron(gamma=5.0), StochasticSVM(max_iter=2), StochasticSVM(max_iter=2, kernel="rbf")],
+    ids=str,
+)
+def test_bent_planes_and_visits(learner, narrow):
+    X, y = narrow
+    learner.set_params(record=True).fit(X, y)
+    noun = "visit" if isinstance(learner, StochasticSVM) else "update"
+    display = TraceDisplay.from_estimator(learner, X, y, panels=3)
+    run = display.run
+    for ax, k in zip(display.axes_, mostly_early(len(run.update), 3), strict=True):
+        assert ax.get_title() == f"{noun} {run.update[k]}"
+        drawn = [
+            line.get_xydata() for line in ax.lines if line.get_label() == "plane"
+        ]  # none, where it is out of sight
+        on_line = np.concatenate([*drawn, np.zeros((0, 2))])
+        on_line = on_line[np.isfinite(on_line[:, 0])]
+        assert len(on_line) > (0 if k == len(run.update) - 1 else -1)
+        assert run.value(run.after[k], run.b_after[k], on_line) == pytest.approx(
+            0.0, abs=1e-8 * np.abs(run.after).max()
+        )
+    one = TraceDisplay.from_estimator(learner, X, y, kind="update", update=2)
+    value = y[run.row[1]] * run.value(run.after[1], run.b_after[1], X[run.row[1]][None])[0]
+    assert one.axes_[1].get_title().endswith(f"has y (w.x + b) = {value:.4g}")
+    if isinstance(learner, StochasticSVM):
+        with pytest.raises(ValueError, match="bound no margin"):
+            display.plot(kind="bound")
+    else:
+        assert display.plot(kind="bound").ax_.lines
+
+
+@pytest.mark.parametrize("learner", [Perceptron(rate=0.5), MarginPerceptron(), Winnow(), KernelPerceptron()], ids=str)
+def test_a_run_from_a_file_is_drawn_without_its_data(learner, narrow):
+    X, y = narrow
+    model = learner.set_params(record=True).fit(X, y)
+    read = Trace.from_json(model.trace_.to_json())
+    for kind in ("run", "bound"):
+        own = TraceDisplay.from_estimator(model, X, y, kind=kind)
+        other = TraceDisplay.from_trace(read, kind=kind)
+        assert [ax.get_title() for ax in own.axes_] == [ax.get_title() for ax in other.axes_]
+        for one, two in zip(own.ax_.lines, other.ax_.lines, strict=True):
+            assert np.array_equal(one.get_xydata(), two.get_xydata(), equal_nan=True)
+    with pytest.raises(ValueError, match="made no update"):
+        TraceDisplay.from_trace(Trace())
 
 
 def test_small_pictures_of_a_run(narrow, style):

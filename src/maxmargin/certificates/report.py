@@ -102,6 +102,15 @@ def sides(c: Any) -> str:
     return f"{c.positive!r} against {'the rest' if c.negative is None else repr(c.negative)}"
 
 
+def side_names(certificate: Any) -> tuple[str, str]:
+    """The labels of the two sides, as a reader wants them."""
+    first, second = (
+        "the rest" if label is None else label if isinstance(label, str) else f"label {label}"
+        for label in (certificate.positive, certificate.negative)
+    )
+    return first, second
+
+
 def problem(c: Any) -> str:
     has_bias = getattr(c, "fit_intercept", True)
     plane = ", with a bias" if has_bias else ", through the origin"
@@ -269,4 +278,5 @@ def promise(theorem: TheoremBound) -> str:
         return f"{theorem.name}: {theorem.bound:g} is promised, {rounded_down(theorem.measured, 3)} is reached."
     if math.isfinite(theorem.bound):
         return f"{theorem.name}: {theorem.measured:,.0f} of at most {math.floor(theorem.bound):,}."
-    return f"{theorem.name}: it promises nothing here; {theorem.measured:,.0f} were counted."
+    counted = f"{theorem.measured:,.0f}" if float(theorem.measured).is_integer() else f"{theorem.measured:.6g}"
+    return f"{theorem.name}: it promises nothing here; {counted} were counted."

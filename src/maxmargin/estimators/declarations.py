@@ -327,6 +327,7 @@ KERNEL_PERCEPTRON = declared(
     fit_intercept=BIAS,
     max_iter=replace(SWEEPS, help="After so many sweeps it gives up."),
     shuffle=SHUFFLE,
+    record=Record(default=False, later=True),
     random_state=SEED,
 )
 STOCHASTIC_SVM = declared(
@@ -352,6 +353,7 @@ STOCHASTIC_SVM = declared(
     tol=replace(TOL, default=1e-2),
     max_iter=replace(SWEEPS, default=100, help="How often each row is visited at most."),
     shuffle=replace(SHUFFLE, default=True),
+    record=Record(default=False, later=True),
     random_state=SEED,
     stream_rows=LIMIT,
     class_weight=CLASS_WEIGHT,

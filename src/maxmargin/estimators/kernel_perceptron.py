@@ -13,14 +13,16 @@ from maxmargin.estimators.base import table_of
 from maxmargin.estimators.declarations import KERNEL_PERCEPTRON
 from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.parameters import Declarations
+from maxmargin.estimators.recording import RecordsUpdates
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.statement import TwoClasses
+from maxmargin.problems.trace import Trace
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_separation import learn
 
 
-class KernelPerceptron(KernelPlanes):
+class KernelPerceptron(RecordsUpdates, KernelPlanes):
     """Rosenblatt's perceptron in the space of a kernel, with Novikov's bound beside the count and a proof at the end.
 
         while some row has y w.phi(x) <= 0:   c_i += 1 for that row,        w = sum_j c_j y_j phi(x_j)
@@ -39,6 +41,8 @@ class KernelPerceptron(KernelPlanes):
         happens when the margin is small, or when equal rows have different labels.
     shuffle : bool, default=False
         Visit the rows in a new order in each sweep; else as they lie.
+    record : bool or Trace, default=False
+        Keep every update in `trace_`, as in `Perceptron`; its planes are coefficients of the rows.
     random_state : int, RandomState or None, default=0
         The seed of the orders; None takes another one for each fit.
     multi_class, max_time, verbose : as in `HardMarginSVM`
@@ -51,6 +55,7 @@ class KernelPerceptron(KernelPlanes):
     intercept_ : the bias of each plane
     margin_, street_ : the proven margin in the space of the (lifted) rows, and twice that
     n_support_, status_, classes_, n_features_in_, n_iter_ (sweeps), n_updates_ (mistakes)
+    trace_ : the record of the updates, one for each plane
 
     Examples
     --------
@@ -77,6 +82,7 @@ class KernelPerceptron(KernelPlanes):
         fit_intercept: bool = True,
         max_iter: int = 1000,
         shuffle: bool = False,
+        record: bool | Trace = False,
         random_state: int | np.random.RandomState | None = 0,
         multi_class: str = "ovr",
         max_time: float | None = None,
@@ -89,6 +95,7 @@ class KernelPerceptron(KernelPlanes):
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.shuffle = shuffle
+        self.record = record
         self.random_state = random_state
         self.multi_class = multi_class
         self.max_time = max_time
@@ -105,7 +112,7 @@ class KernelPerceptron(KernelPlanes):
         return self._solve(table, lambda two, clock: self._answer(two, clock, kernel, seed))
 
     def _answer(self, two: TwoClasses, clock: Clock, kernel: Kernel, seed: int | None) -> Answer:
-        return learn(two, kernel, clock, bool(self.fit_intercept), seed, int(self.max_iter))
+        return learn(two, kernel, clock, bool(self.fit_intercept), seed, int(self.max_iter), self._observer(clock))
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
         duals = []

@@ -13,15 +13,16 @@ from maxmargin.certificates import theorems
 from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.checking import checked_table, labels_of_a_batch
-from maxmargin.data.table import Vector, matrix_of
-from maxmargin.estimators.base import MarginClassifier, single, table_of
+from maxmargin.data.table import Vector, matrix_of, scaled_to_safe_range
+from maxmargin.estimators.base import table_of
 from maxmargin.estimators.declarations import MARGIN_PERCEPTRON, PERCEPTRON
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
-from maxmargin.problems.choices import Order, Strategy
+from maxmargin.estimators.recording import RecordsUpdates
+from maxmargin.problems.choices import Norm, Order, Strategy
 from maxmargin.problems.protocol import Iterate, Run, shown
-from maxmargin.problems.statement import Norm, Separation, TwoClasses, two_class_problems
-from maxmargin.problems.trace import Trace, UpdateObserver
+from maxmargin.problems.statement import Separation, TwoClasses, two_class_problems
+from maxmargin.problems.trace import Subject, Trace, UpdateObserver
 from maxmargin.run.control import Clock, RunState, Status
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.best_plane import best_lifted_plane, with_both_classes
@@ -31,14 +32,13 @@ REFEREE_AFTER = 20  # sweeps without success: then the hull solver is asked, onc
 UPDATES_ALLOWED = 2_000_000  # by default, and ten more for each row
 
 
-class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
+class MistakeDriven(RecordsUpdates, metaclass=ABCMeta):
     """What the mistake-driven learners share: the budget, the referee, the trace, the choice of the plane."""
 
     norm_: Norm = Norm.L2
     fit_intercept: bool
     order: str
     max_updates: int | None
-    record: bool | Trace
     random_state: Any
 
     @abstractmethod
@@ -54,23 +54,17 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
 
         There are no sample weights: the theorems speak of a set of rows, and the order of visits matters.
         """
-        self._traces: list[Trace] = []
-        try:
-            self._solve(table_of(self, X, y), self._answer)
-        finally:
-            traces = self.__dict__.pop("_traces")
-        self.__dict__.pop("trace_", None)
-        if traces:
-            self.trace_ = single(traces)
-        return self
+        return self._solve(table_of(self, X, y), self._answer)
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _new_trace(self) -> Trace:
-        trace = Trace(self.record.limit) if isinstance(self.record, Trace) else Trace()
-        self._traces.append(trace)
-        return trace
+    def _unit(self, answer: Answer) -> float:
+        """The weights of a trace times this are in the units of the user."""
+        return scaled_to_safe_range(answer.two.X, answer.two.largest).scale
+
+    def _subject(self, trace: Trace, answer: Answer, plane: int) -> Subject:
+        return dataclasses.replace(super()._subject(trace, answer, plane), unit=self._unit(answer))
 
     def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
         problem, scale = separation_of(two, self.norm_, self.fit_intercept)
@@ -86,8 +80,7 @@ class MistakeDriven(MarginClassifier, metaclass=ABCMeta):
             was_asked = state.asked
             return proof is not None
 
-        trace = clock.observation.trace if self.record is False else self._new_trace()
-        run = self._solver(problem, max_updates=int(allowed), trace=trace, scale=scale)
+        run = self._solver(problem, max_updates=int(allowed), trace=self._observer(clock), scale=scale)
         iterate, status = drive(problem, run, clock, no_plane_exists)
         if status in (Status.BUDGET, Status.WITNESS) and not was_asked:
             proof = witness(problem, clock)
@@ -239,6 +232,17 @@ class Perceptron(MistakeDriven):
 
     def _theorems(self, two: TwoClasses, w: Vector, b: float, iterate: Iterate) -> tuple[TheoremBound, ...]:
         return (theorems.novikov(two.X, two.signs, w, b, self.fit_intercept, iterate.updates),)
+
+    def _subject(self, trace: Trace, answer: Answer, plane: int) -> Subject:
+        """With the two numbers of Novikov's argument, from the plane whose margin his bound is from."""
+        told, two = super()._subject(trace, answer, plane), answer.two
+        theorem = next(iter(answer.certificate.theorems), None)
+        if theorem is None:
+            return told
+        w, b = (np.array(theorem.plane[:-1]), theorem.plane[-1]) if theorem.plane else (told.w, told.b)
+        g = theorems.lifted_margin(two.X, two.signs, w, b, self.fit_intercept)
+        ratio = theorems.lifted_ratio(two.X, two.signs, w, b, self.fit_intercept) if g > 0.0 else 0.0
+        return dataclasses.replace(told, progress=g, radius=g * ratio)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """One sweep over these rows, from the weights with which the last call ended (never the averaged ones).

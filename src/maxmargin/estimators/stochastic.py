@@ -16,27 +16,35 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.checking import Labels, check_weights, checked_table, labels_of_a_batch
-from maxmargin.data.executor import Threads, one_thread_for_blas
 from maxmargin.data.table import Matrix, matrix_of
 from maxmargin.estimators.base import TrainingSet, class_weights, single, table_of, weights_of_rows
 from maxmargin.estimators.declarations import STOCHASTIC_SVM
 from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
+from maxmargin.estimators.recording import RecordsUpdates
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel, Linear
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.protocol import Run
 from maxmargin.problems.statement import ClassWeight, KernelMargin, SoftMargin, TwoClasses, prices, two_class_problems
 from maxmargin.problems.step_lengths import DAMPED, PEGASOS
+from maxmargin.problems.trace import Subject, Trace
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_points import points_in_time, values_in_time
 from maxmargin.solve.soft_margin import soft_certificate
-from maxmargin.solve.stochastic import JudgeOfTheLast, beside_pegasos, follow, measured_against_the_best
+from maxmargin.solve.stochastic import (
+    JudgeOfTheLast,
+    beside_pegasos,
+    follow,
+    in_a_kernel,
+    lengths_of_visits,
+    measured_against_the_best,
+)
 
-ABOUT_ROWS = ("support_", "dual_coef_", "n_support_", "support_vectors_", "status_")  # of the table of the last fit
+# Of the table of the last fit:
+ABOUT_ROWS = ("support_", "dual_coef_", "n_support_", "support_vectors_", "status_", "trace_")
 
 
 def learns_from_streams(estimator: StochasticSVM) -> bool:
@@ -54,7 +62,7 @@ def check_bias(svm: Any) -> None:
         raise ValueError('fit_intercept=False is for kernel="linear": a plane in the space of a kernel has a bias')
 
 
-class StochasticSVM(KernelPlanes):
+class StochasticSVM(RecordsUpdates, KernelPlanes):
     """The soft margin by stochastic subgradient steps: one row at a time, from a table or from a stream.
 
         min 1/2 |w|^2 + C sum_i max(0, 1 - y_i (w.x_i + b)),                   lambda = 1 / (n C)
@@ -93,6 +101,8 @@ class StochasticSVM(KernelPlanes):
         The most sweeps over the rows.
     shuffle : bool, default=True
         Visit the rows in a new order in each sweep, and those of each call of `partial_fit`; else as they lie.
+    record : bool or Trace, default=False
+        Keep every visit of `fit` in `trace_`, in bounded memory; a Trace says how much: `record=Trace(limit=500)`.
     random_state : int, RandomState or None, default=0
         The seed of the orders; None takes another one for each fit.
     stream_rows : int, default=None
@@ -112,6 +122,7 @@ class StochasticSVM(KernelPlanes):
         none: it is for steps 1 / (lambda t), without a bias, over whole sweeps from w = 0
     support_, dual_coef_, n_support_ : the rows with a dual variable above zero, and a_i y_i
     margin_, street_, status_, classes_, n_features_in_, n_iter_ (sweeps), n_updates_ (violations)
+    trace_ : the record of the visits, one for each plane
 
     Examples
     --------
@@ -142,6 +153,7 @@ class StochasticSVM(KernelPlanes):
         tol: float = 1e-2,
         max_iter: int = 100,
         shuffle: bool = True,
+        record: bool | Trace = False,
         random_state: int | np.random.RandomState | None = 0,
         stream_rows: int | None = None,
         multi_class: str = "ovr",
@@ -162,6 +174,7 @@ class StochasticSVM(KernelPlanes):
         self.tol = tol
         self.max_iter = max_iter
         self.shuffle = shuffle
+        self.record = record
         self.random_state = random_state
         self.stream_rows = stream_rows
         self.multi_class = multi_class
@@ -209,10 +222,10 @@ class StochasticSVM(KernelPlanes):
 
         problem = self._problem(two, kernel, clock)
         run = self._run(problem, problem.n_rows, earlier, clock)
-        trace, sweeps = clock.observation.trace, int(self.max_iter)
+        trace, sweeps = self._observer(clock), int(self.max_iter)
         solver = stochastic_subgradient(problem, run, step=self.step, seed=seed, max_sweeps=sweeps, trace=trace)
         if isinstance(problem, KernelMargin):
-            answer = self._kernel_answer(two, problem, solver, clock, class_weight)
+            answer = in_a_kernel(two, problem, solver, clock, float(self.C), class_weight, self.tol)
         else:
             judge = JudgeOfTheLast(problem, self.tol, two.largest)
             iterate, status = follow(solver, judge, clock)
@@ -244,29 +257,14 @@ class StochasticSVM(KernelPlanes):
             run.radius = math.sqrt(float(problem.costs.sum()) * (n_rows / max(1, n)))
         return run
 
-    def _kernel_answer(
-        self,
-        two: TwoClasses,
-        problem: KernelMargin,
-        solver: Run,
-        clock: Clock,
-        class_weight: ClassWeight,
-    ) -> Answer:
-        """The plane that the dual point makes is the one that is shown."""
-        from maxmargin.certificates.kernel_margin import kernel_certificate
-        from maxmargin.solve.kernel_margin import KernelJudge
-
-        with Threads() as threads, one_thread_for_blas():
-            judge = KernelJudge(problem, self.tol, threads, any_plane=True)
-            iterate, status = follow(solver, judge, clock)
-        certificate = kernel_certificate(two, problem, judge.a, judge.measured, float(self.C), class_weight, self.tol)
-        weights = judge.a * np.where(two.signs > 0, *judge.measured.scales)
-        length, own = math.sqrt(max(0.0, judge.measured.square)), weights[np.searchsorted(two.rows, certificate.rows)]
-        return Answer(two, iterate, certificate, status, own, length=length)
-
     def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
         super()._store(X, classes, strategy, answers)
         self._runs = [answer.run for answer in answers if answer.run is not None]
+
+    def _subject(self, trace: Trace, answer: Answer, plane: int) -> Subject:
+        told, run = super()._subject(trace, answer, plane), answer.run
+        assert run is not None
+        return dataclasses.replace(told, steps=lengths_of_visits(trace, answer, self.step), shrink=run.lam)
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
         duals = []

@@ -8,15 +8,16 @@ import numpy as np
 
 from maxmargin.certificates import theorems
 from maxmargin.certificates.proof import TheoremBound
-from maxmargin.data.table import Vector
+from maxmargin.data.table import Vector, largest_magnitude, matrix_of
 from maxmargin.estimators.declarations import WINNOW
 from maxmargin.estimators.parameters import Declarations
 from maxmargin.estimators.perceptrons import MistakeDriven
-from maxmargin.problems.choices import Order
+from maxmargin.problems.choices import Norm, Order
 from maxmargin.problems.protocol import Iterate, Run
-from maxmargin.problems.statement import Norm, Separation, TwoClasses
+from maxmargin.problems.statement import Separation, TwoClasses
 from maxmargin.problems.trace import Trace, UpdateObserver
 from maxmargin.run.control import Clock
+from maxmargin.solve.answer import Answer
 
 
 class Winnow(MistakeDriven):
@@ -81,6 +82,10 @@ class Winnow(MistakeDriven):
             max_updates=max_updates,
             trace=trace,
         )
+
+    def _unit(self, answer: Answer) -> float:
+        """Winnow sees the rows divided by their largest number."""
+        return 1.0 / largest_magnitude(matrix_of(answer.two.X))
 
     def _best_plane(self, problem: Separation, clock: Clock) -> tuple[Vector, float] | None:
         """Where no weight of a column is negative, the theorem is about planes that have none."""

@@ -8,22 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.report import between
+from maxmargin.certificates.report import between, side_names
 from maxmargin.data.table import Vector
 from maxmargin.estimators.separability import separability
 from maxmargin.plots.geometry import Hulls, hulls_of
-from maxmargin.plots.planes import part_of, rows_and_names, side_names, signs_of
+from maxmargin.plots.planes import part_of, rows_and_names, signs_of
 from maxmargin.plots.shapes import Points, box_around, hull, hull_points
-from maxmargin.plots.style import (
-    MARKERS,
-    SQUARE,
-    Palette,
-    draw_rows,
-    furnish,
-    legend_below,
-    one_axes,
-    palette_of,
-)
+from maxmargin.plots.style import MARKERS, SQUARE, Palette, draw_rows, furnish, legend_below, one_axes, palette_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

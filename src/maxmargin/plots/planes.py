@@ -15,6 +15,7 @@ from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.passes import margins_of
+from maxmargin.certificates.report import side_names
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.checking import checked_rows, is_source
 from maxmargin.data.frames import frame_of
@@ -82,15 +83,6 @@ class Plane:
     def names(self) -> tuple[str, str]:
         """What to call the positive and the negative side."""
         return side_names(self.certificate)
-
-
-def side_names(certificate: Any) -> tuple[str, str]:
-    """The labels of the two sides, as a reader wants them."""
-    first, second = (
-        "the rest" if label is None else label if isinstance(label, str) else f"label {label}"
-        for label in (certificate.positive, certificate.negative)
-    )
-    return first, second
 
 
 def plane_of(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.plots.shapes import Box, box_around, line_in_box
+from maxmargin.plots.shapes import Box, Points, box_around
 from maxmargin.plots.style import (
     DASHES,
     Palette,
@@ -22,7 +22,8 @@ from maxmargin.plots.style import (
     palette_of,
     pyplot,
 )
-from maxmargin.plots.updates import Run, run_of
+from maxmargin.plots.updates import Run, run_of, run_of_trace
+from maxmargin.problems.trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,13 +41,13 @@ class TraceKind(StrEnum):
 
 
 class TraceDisplay:
-    """The updates of a perceptron, a margin perceptron or Winnow.
+    """The updates of learners that go row by row: of perceptrons, with a kernel too, Winnow, and stochastic steps.
 
     kind="run" is the run as small pictures, kind="update" one update before and after, kind="bound" the number of
     updates against what the theorem allows. `animate` writes a film.
 
     The first two need two columns; the bound is drawn for any number of them. An estimator that was not fitted with
-    record=True runs once more.
+    record=True runs once more; a `Trace` that was read from a file is drawn by `from_trace`.
 
     Attributes
     ----------
@@ -79,6 +80,13 @@ class TraceDisplay:
     ) -> TraceDisplay:
         """Draw the run of a fitted estimator on the rows X with labels y."""
         return cls(run_of(estimator, X, y, plane=plane)).plot(ax, kind=kind, update=update, panels=panels)
+
+    @classmethod
+    def from_trace(
+        cls, trace: Trace, *, kind: str = "run", update: int = 1, panels: int = 6, ax: Axes | None = None
+    ) -> TraceDisplay:
+        """Draw a recorded run, such as one that `Trace.from_json` has read: neither data nor estimator are needed."""
+        return cls(run_of_trace(trace)).plot(ax, kind=kind, update=update, panels=panels)
 
     def plot(self, ax: Axes | None = None, *, kind: str = "run", update: int = 1, panels: int = 6) -> TraceDisplay:
         """Draw into `ax` (or its place, where there are many panels), or into a new figure."""
@@ -124,30 +132,25 @@ class TraceDisplay:
 
     def _frames(self, ax: Any, frames: list[int]) -> Iterator[int]:
         """The rows are drawn once; the ring and the two planes move."""
-        run, points, box = self.run, self._points, self._box
+        run, points, box = self.run, self.run.X, self._box
         palette = self._draw_rows(ax, frames[0])
         [ring] = ax.collections[-1:]
         [before] = ax.plot([], [], color=palette.faint, linewidth=1.2, linestyle=DASHES, zorder=2)
         [after] = ax.plot([], [], color=palette.ink, linewidth=1.8, zorder=2)
         furnish(ax, palette)
         for k in frames:
-            ring.set_offsets(points[run.row[k]])
-            before.set_data(*line_in_box(run.before[k], float(run.b_before[k]), box).T)
-            after.set_data(*line_in_box(run.after[k], float(run.b_after[k]), box).T)
-            ax.set_title(f"update {run.update[k]} of {run.n_updates}\n{run.rule}", fontsize=10, color=palette.ink)
+            ring.set_offsets(points[run.at[k]])
+            before.set_data(*strung(run.lines(run.before[k], float(run.b_before[k]), box)).T)
+            after.set_data(*strung(run.lines(run.after[k], float(run.b_after[k]), box)).T)
+            ax.set_title(f"{run.noun} {run.update[k]} of {run.n_updates}\n{run.rule}", fontsize=10, color=palette.ink)
             yield k
 
     def _need_two_columns(self) -> None:
-        if self.run.plane.X.shape[1] != 2:
+        if self.run.X.shape[1] != 2:
             raise ValueError(
-                f'planes that move are drawn in two columns; these data have {self.run.plane.X.shape[1]}. kind="bound" '
+                f'planes that move are drawn in two columns; these data have {self.run.X.shape[1]}. kind="bound" '
                 "draws the run against its theorem for any number of columns"
             )
-
-    @property
-    def _points(self) -> NDArray[np.float64]:
-        X = self.run.plane.X
-        return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
     def _draw_run(self, ax: Axes | None, panels: int) -> None:
         shown = mostly_early(len(self.run.update), max(1, panels))
@@ -161,7 +164,7 @@ class TraceDisplay:
             palette = self._draw_rows(panel, k)
             self._draw_plane(panel, palette, k, after=False, faint=True)
             self._draw_plane(panel, palette, k, after=True)
-            furnish(panel, palette, f"update {self.run.update[k]}")
+            furnish(panel, palette, f"{self.run.noun} {self.run.update[k]}")
             panel.set_xticks([])
             panel.set_yticks([])
 
@@ -169,7 +172,9 @@ class TraceDisplay:
         matching = np.flatnonzero(self.run.update == update)
         if len(matching) == 0:
             kept = ", ".join(map(str, self.run.update[:8].tolist()))
-            raise ValueError(f"update {update} is not in the record, which has {kept} ... {self.run.update[-1]}")
+            raise ValueError(
+                f"{self.run.noun} {update} is not in the record, which has {kept} ... {self.run.update[-1]}"
+            )
         k = int(matching[0])
         self.axes_ = many_axes(ax, 1, 2, (9.0, 5.2))[0]
         for panel, after in zip(self.axes_, (False, True), strict=True):
@@ -177,23 +182,23 @@ class TraceDisplay:
             if after:
                 self._draw_plane(panel, palette, k, after=False, faint=True)
             self._draw_plane(panel, palette, k, after)
-            sign, row = int(self.run.plane.signs[self.run.row[k]]), int(self.run.row[k])
+            sign, row = int(self.run.signs[self.run.at[k]]), int(self.run.row[k])
             value = self._value(k, after)
-            furnish(panel, palette, f"{'after' if after else 'before'} update {update}\nrow {row} (y = {sign:+d}) "
-                    f"has y (w.x + b) = {value:.4g}")  # fmt: skip
+            when = f"{'after' if after else 'before'} {self.run.noun} {update}"
+            furnish(panel, palette, f"{when}\nrow {row} (y = {sign:+d}) has y (w.x + b) = {value:.4g}")
         self.axes_[0].set_xlabel(self.run.rule, fontsize=9)
 
     def _value(self, k: int, after: bool) -> float:
         """y (w.x + b) of the row of this update."""
-        run, row = self.run, int(self.run.row[k])
+        run, at = self.run, int(self.run.at[k])
         w, b = (run.after[k], run.b_after[k]) if after else (run.before[k], run.b_before[k])
-        return float(run.plane.signs[row] * (self._points[row] @ w + b))
+        return float(run.signs[at] * run.value(w, float(b), run.X[at : at + 1])[0])
 
     def _draw_rows(self, ax: Any, k: int) -> Palette:
         """All rows, and a ring around the one of this update."""
-        palette, points, box = palette_of(ax), self._points, self._box
-        draw_rows(ax, palette, points, self.run.plane.signs, self.run.plane.names)
-        place = points[self.run.row[k]]
+        palette, points, box = palette_of(ax), self.run.X, self._box
+        draw_rows(ax, palette, points, self.run.signs, self.run.names)
+        place = points[self.run.at[k]]
         ax.scatter(*place, s=170, facecolors="none", edgecolors=palette.ink, linewidths=1.5, zorder=4)
         ax.set_xlim(box.left, box.right)
         ax.set_ylim(box.bottom, box.top)
@@ -202,12 +207,12 @@ class TraceDisplay:
 
     @property
     def _box(self) -> Box:
-        return box_around(self._points)
+        return box_around(self.run.X)
 
     def _draw_plane(self, ax: Any, palette: Palette, k: int, after: bool, faint: bool = False) -> None:
         run = self.run
         w, b = (run.after[k], run.b_after[k]) if after else (run.before[k], run.b_before[k])
-        line = line_in_box(w, float(b), self._box)
+        line = strung(run.lines(w, float(b), self._box))
         style: dict[str, Any] = {"color": palette.faint, "linestyle": DASHES} if faint else {"color": palette.ink}
         if len(line):
             ax.plot(*line.T, linewidth=1.2 if faint else 1.8, zorder=2, label="before" if faint else "plane", **style)
@@ -215,6 +220,10 @@ class TraceDisplay:
     def _draw_bound(self) -> None:
         ax, run = self.axes_[0], self.run
         palette = palette_of(ax)
+        if run.progress == 0.0 and not np.any(np.isfinite(run.margin_bound)):
+            raise ValueError(
+                "stochastic steps bound no margin on their way; ConvergenceDisplay shows their gap closing"
+            )
         end = float(run.n_updates) if run.theorem is None else max(float(run.n_updates), run.theorem.bound)
         end = end if np.isfinite(end) else float(run.n_updates)
         if run.progress > 0.0:
@@ -250,3 +259,10 @@ def mostly_early(count: int, most: int) -> list[int]:
     chosen = {round(x) - 1 for x in np.geomspace(1, count, most)}
     spare = [k for k in range(count) if k not in chosen]
     return sorted([*chosen, *spare[: most - len(chosen)]])
+
+
+def strung(lines: tuple[Points, ...]) -> Points:
+    """Lines as one, with a gap between each two."""
+    gap = np.full((1, 2), np.nan)
+    parts = [part for line in lines for part in (gap, line)][1:]
+    return np.concatenate(parts) if parts else np.zeros((0, 2))

@@ -1,17 +1,74 @@
 """A record of a run: one line per update, in bounded memory.
 
-When more than `limit` updates have been kept, every second one is dropped and from then on only every second,
-fourth, eighth ... update is kept: `stride` says which. The first update always stays, and the last one is added.
+When more than `limit` updates have been kept, or more than `MOST_NUMBERS` numbers, every second update is dropped and
+from then on only every second, fourth, eighth ... one is kept: `stride` says which. The first update always stays, and
+the last one is added.
+
+What the run was about, and how it ended, is its `Subject`: with it the record can be drawn, written and read back by
+somebody who has neither the data nor the estimator (`trace_files`).
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import dataclasses
+import os
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.table import Vector
+from maxmargin.data.table import Matrix, Vector, is_sparse
+
+MOST_NUMBERS = 2**24  # of planes: 128 MB
+MOST_NUMBERS_OF_ROWS = 2**21  # of the table: 16 MB; of a larger one, some rows
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class Subject:
+    """What a run was about, and how it ended.
+
+    algorithm, parameters   the estimator's class, and those of its parameters that are numbers, words or None
+    X, signs      the rows, +1 and -1: all, or of a large table some, evenly spread, with those of the updates
+    places, rows  their places among the rows of this two-class problem, and in the table of the fit
+    n_rows        of the two-class problem
+    names         of the positive and of the negative side
+    columns       names of the columns; none where they have none
+    unit          the weights of the trace times this are in the units of X
+    kernel        its name and its numbers; none for a plane between the columns themselves
+    steps         eta of each update that is kept, of stochastic steps; else empty
+    weights       s_i of the rows, where they have some; else empty
+    shrink        lambda of stochastic steps: w shrinks by eta lambda
+    w, b          the plane that is shown in the end; with a kernel empty
+    title, words  what is proven of it
+    theorems      name, bound, measured, at_most: what is promised beside what happened
+    progress      g: every update of a perceptron moves w by so much in the right direction; 0 for others
+    radius        R: the length of the longest lifted row; 0 for others
+    """
+
+    algorithm: str
+    parameters: dict[str, Any]
+    X: NDArray[np.float64]
+    signs: Vector
+    places: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    n_rows: int
+    names: tuple[str, str]
+    title: str
+    words: tuple[str, ...]
+    theorems: tuple[dict[str, Any], ...] = ()
+    columns: tuple[str, ...] = ()
+    unit: float = 1.0
+    kernel: dict[str, Any] = dataclasses.field(default_factory=dict)
+    steps: Vector = dataclasses.field(default_factory=lambda: np.zeros(0))
+    weights: Vector = dataclasses.field(default_factory=lambda: np.zeros(0))
+    shrink: float = 0.0
+    w: Vector = dataclasses.field(default_factory=lambda: np.zeros(0))
+    b: float = 0.0
+    progress: float = 0.0
+    radius: float = 0.0
+
+
+Entry = tuple[int, int, float, Vector, Vector, float]  # number, row, violation, weights before and after, bound
 
 
 class UpdateObserver(Protocol):
@@ -34,8 +91,19 @@ class Trace:
     For each update that is kept: its number, the row, the violation (the functional margin y(w.x + b) before the
     update, or in a margin perceptron the distance that was too short), the weights before and after (a bias is
     their last entry), their norm, the cosine to the last plane, and the bound so far: the best margin is at most
-    |w_t| / t, because the updates so far are a dual point.
+    |w_t| / t, because the updates so far are a dual point. Stochastic steps are visits, whether they found a violation
+    or not, and bound nothing. In the space of a kernel the weights are the coefficients of the rows.
+
+    `to_html` writes a page that steps through the run, `to_json` all of it, to be read back by `from_json`, and
+    `to_csv` a table with a line for each update.
+
+    >>> from maxmargin import Perceptron, Trace
+    >>> trace = Perceptron(record=True).fit([[1, 2], [2, 1], [-1, -1]], [1, 1, 0]).trace_
+    >>> Trace.from_json(trace.to_json()).to_arrays()["after"].tolist() == trace.to_arrays()["after"].tolist()
+    True
     """
+
+    subject: Subject | None = None  # what the run was about, once it has ended
 
     def __init__(self, limit: int = 10_000) -> None:
         if isinstance(limit, bool | np.bool_) or limit < 2:
@@ -47,8 +115,9 @@ class Trace:
         """Forget everything: a new run starts."""
         self.stride = 1
         self.n_updates = 0
-        self._kept: list[tuple[int, int, float, Vector, Vector, float]] = []
-        self._last: tuple[int, int, float, Vector, Vector, float] | None = None
+        self.subject = None
+        self._kept: list[Entry] = []
+        self._last: Entry | None = None
 
     @property
     def until_next(self) -> int:
@@ -67,7 +136,7 @@ class Trace:
         if (self.n_updates - 1) % self.stride:
             return
         self._kept.append(entry)
-        if len(self._kept) >= self.limit:
+        if len(self._kept) >= max(2, min(self.limit, MOST_NUMBERS // (2 * len(after) + 1))):
             del self._kept[1::2]
             self.stride *= 2
 
@@ -79,7 +148,7 @@ class Trace:
     def __len__(self) -> int:
         return len(self._entries())
 
-    def _entries(self) -> list[tuple[int, int, float, Vector, Vector, float]]:
+    def _entries(self) -> list[Entry]:
         if self._last is None or (self._kept and self._kept[-1][0] == self._last[0]):
             return self._kept
         return [*self._kept, self._last]
@@ -105,6 +174,56 @@ class Trace:
             "margin_bound": np.array([entry[5] for entry in entries], dtype=np.float64),
         }
 
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """All of it as JSON, to the last digit; written to `path` where one is given."""
+        from maxmargin.problems.trace_files import json_of, written
+
+        return written(json_of(self), path)
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """A line for each update that is kept, with the weights after it; written to `path` where one is given."""
+        from maxmargin.problems.trace_files import csv_of, written
+
+        return written(csv_of(self), path)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """One page that steps through the run, and needs nothing but itself; written to `path` where one is given."""
+        from maxmargin.problems.trace_files import written
+        from maxmargin.problems.trace_page import page_of
+
+        return written(page_of(self), path)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Trace:
+        """The record that `to_json` wrote. What is none raises a ValueError that says why."""
+        from maxmargin.problems.trace_files import trace_in
+
+        return trace_in(text)
+
+    @classmethod
+    def of_entries(cls, entries: list[Entry], n_updates: int, stride: int, limit: int) -> Self:
+        """The record with these updates."""
+        trace = cls(limit)
+        trace.n_updates, trace.stride, trace._kept = n_updates, stride, entries
+        trace._last = entries[-1] if entries else None
+        return trace
+
     def __repr__(self) -> str:
         thinned = f", every {self.stride}th kept" if self.is_thinned else ""
         return f"Trace({self.n_updates} updates, {len(self)} kept{thinned})"
+
+
+def some_rows(X: Matrix, of_updates: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The places of the rows that a record keeps: all, or some, evenly spread, and those of the updates."""
+    n, most = X.shape[0], MOST_NUMBERS_OF_ROWS // max(1, X.shape[1])
+    if n <= most:
+        return np.arange(n)
+    own = np.unique(of_updates)[:most]
+    spread = np.linspace(0, n - 1, max(0, most - len(own))).astype(np.int64)
+    return np.union1d(own, spread)
+
+
+def dense(X: Matrix, places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """These rows, in a matrix of their own."""
+    rows = X[places]
+    return np.array(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)

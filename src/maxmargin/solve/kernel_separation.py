@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data.executor import OutOfTime
+from maxmargin.problems.choices import Norm
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import Norm, Separation, TwoClasses
+from maxmargin.problems.statement import Separation, TwoClasses
+from maxmargin.problems.trace import UpdateObserver
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_points import points_in_time
@@ -20,14 +22,19 @@ MARGIN = 1.2  # times what the certificate is thought to take is reserved for it
 
 
 def learn(
-    two: TwoClasses, kernel: Kernel, clock: Clock, fit_intercept: bool, seed: int | None, max_sweeps: int
+    two: TwoClasses,
+    kernel: Kernel,
+    clock: Clock,
+    fit_intercept: bool,
+    seed: int | None,
+    max_sweeps: int,
+    trace: UpdateObserver | None = None,
 ) -> Answer:
     """Sweep until no row is a mistake, the sweeps are spent, the time is over, or Ctrl-C."""
     from maxmargin.certificates.kernel_separation import kernel_separation
     from maxmargin.solvers.mistakes.kernel_perceptron import kernel_perceptron
 
     points = points_in_time(kernel, two, clock)
-    trace = clock.observation.trace
     run = kernel_perceptron(
         kernel, points, two.signs, fit_intercept=fit_intercept, seed=seed, max_sweeps=max_sweeps, trace=trace
     )

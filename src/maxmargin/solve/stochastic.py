@@ -8,18 +8,21 @@ all: they only bound.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maxmargin.certificates import theorems
 from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.proof import TheoremBound
-from maxmargin.data.executor import OutOfTime
-from maxmargin.data.table import Vector
+from maxmargin.data.executor import OutOfTime, Threads, one_thread_for_blas
+from maxmargin.data.table import Vector, matrix_of, row_squares
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.protocol import Evaluation, Iterate, Run
-from maxmargin.problems.statement import SoftMargin, TwoClasses
+from maxmargin.problems.statement import ClassWeight, KernelMargin, SoftMargin, TwoClasses
+from maxmargin.problems.step_lengths import DAMPED
+from maxmargin.problems.trace import Trace
 from maxmargin.run.control import BY_THE_CLOCK, Clock, RunState, Status, status_named
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.soft_margin import Judge, prove, soft_margin_of
@@ -79,6 +82,28 @@ def follow(run: Run, judge: JudgeOfTheLast | KernelJudge, clock: Clock) -> tuple
     return state.iterate, status
 
 
+def in_a_kernel(
+    two: TwoClasses,
+    problem: KernelMargin,
+    run: Run,
+    clock: Clock,
+    C: float,
+    class_weight: ClassWeight,
+    tol: float,
+) -> Answer:
+    """The plane that the dual point makes is the one that is shown."""
+    from maxmargin.certificates.kernel_margin import kernel_certificate
+    from maxmargin.solve.kernel_margin import KernelJudge
+
+    with Threads() as threads, one_thread_for_blas():
+        judge = KernelJudge(problem, tol, threads, any_plane=True)
+        iterate, status = follow(run, judge, clock)
+    certificate = kernel_certificate(two, problem, judge.a, judge.measured, C, class_weight, tol)
+    weights = judge.a * np.where(two.signs > 0, *judge.measured.scales)
+    length, own = math.sqrt(max(0.0, judge.measured.square)), weights[np.searchsorted(two.rows, certificate.rows)]
+    return Answer(two, iterate, certificate, status, own, length=length)
+
+
 def measured_against_the_best(
     two: TwoClasses, problem: SoftMargin, plane: tuple[Vector, float], tol: float, clock: Clock
 ) -> JudgeOfTheLast:
@@ -93,6 +118,23 @@ def measured_against_the_best(
         weights = np.minimum(best.a * scale * scale, problem.upper)
     judge.evaluate(Iterate(*plane, weights, True, iterate.updates, iterate.sweeps))
     return judge
+
+
+def lengths_of_visits(trace: Trace, answer: Answer, step: Any) -> Vector:
+    """eta of each visit that a trace has kept."""
+    from maxmargin.solvers.stochastic_subgradient import step_lengths
+
+    run, kept, two, kernel = answer.run, trace.to_arrays(), answer.two, answer.kernel
+    assert run is not None
+    first = run.visits - trace.n_updates  # visits before this fit, of a warm start
+    etas = np.array([float(step_lengths(step, run.lam, first + int(t), 1)[0]) for t in kept["update"]])
+    if step != DAMPED:
+        return etas
+    own = np.unique(kept["row"])
+    rows = matrix_of(two.X)[own]
+    squares = row_squares(rows) if kernel is None else kernel.diagonal(kernel.points(rows, own))
+    weights = np.ones(len(own)) if two.weights is None else two.weights[own]
+    return np.asarray(etas / (1.0 + etas * (weights * squares)[np.searchsorted(own, kept["row"])]))
 
 
 def beside_pegasos(

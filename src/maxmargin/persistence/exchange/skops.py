@@ -45,6 +45,7 @@ TRUSTED = (
     "maxmargin.problems.descent.Descent",
     "maxmargin.problems.descent.Position",
     "maxmargin.problems.kernels.Kernel",  # in files of older versions
+    "maxmargin.problems.trace.Subject",
     "maxmargin.problems.trace.Trace",
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
