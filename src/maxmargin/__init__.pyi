@@ -52,6 +52,8 @@ from maxmargin.problems.scalings import loss_factor_from as loss_factor_from
 from maxmargin.problems.scalings import norm_factor_from as norm_factor_from
 from maxmargin.problems.trace import Trace as Trace
 from maxmargin.reading.read import read_table as read_table
+from maxmargin.reading.scan import ScannedTable as ScannedTable
+from maxmargin.reading.scan import scan_table as scan_table
 from maxmargin.reading.svmlight_writer import write_svmlight as write_svmlight
 from maxmargin.teaching.catalogue import exercise as exercise
 from maxmargin.teaching.catalogue import exercises as exercises

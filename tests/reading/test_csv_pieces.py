@@ -1,4 +1,4 @@
-"""pyarrow reads what Python reads: the same cells to the bit, and where one of them refuses a file, the same sentence."""
+"""pyarrow reads what Python reads: the same cells to the bit, and the same sentence where a file is refused."""
 
 import random
 

@@ -73,27 +73,32 @@ def read_csv_columns(source: Source, roles: Roles, header: bool = True) -> Label
     """Read a table with the columns as they were asked for."""
     file = name_of(source)
     with closing(records_of(source, file)) as records:
-        first = next(records, None)
-        if first is None:
-            raise DataFileError(file, "the file is empty")
-        refuse_a_line_before_the_table(first, file)
-        if len(first.cells) == 1 and (roles.label is not None or roles.usual_label):
-            problem = "there is one column only (no comma, semicolon or tab); a table needs labels and numbers"
-            between = [name for mark, name in OTHER_DELIMITERS.items() if mark in first.cells[0].strip()]
-            problem += f"; if {between[0]} is between its cells, write a comma instead" if between else ""
-            raise DataFileError(file, problem, first.line)
-        names = [cell.strip() for cell in first.cells] if header else None
-        columns = Columns(file, names, len(first.cells), roles, first.line if header else None)
-        rows = records if header else itertools.chain([first], records)
-        texts, begun = text_columns(columns, rows)
-        if not begun and not columns.roles.may_be_empty:
-            raise DataFileError(columns.file, "there is a header but no row of data", columns.header_line)
-        numbers = [index for index in columns.features if index not in set(texts)]
+        layout, begun = layout_of(records, file, roles, header)
         if begun and is_for_pyarrow(source):
-            layout = Layout(columns, numbers, texts, delimiter_in(source), begun[0].line)
-            if (cells := cells_by_pyarrow(source, layout)) is not None:
-                return table_of(cells, columns, numbers, texts)
-        return table_of(cells_of(itertools.chain(begun, rows), columns, numbers, texts), columns, numbers, texts)
+            cells = cells_by_pyarrow(source, layout._replace(delimiter=delimiter_in(source)))
+            if cells is not None:
+                return table_of(cells, layout)
+        return table_of(cells_of(itertools.chain(begun, records), layout), layout)
+
+
+def layout_of(records: Iterator[Record], file: str, roles: Roles, header: bool) -> tuple[Layout, list[Record]]:
+    """What the columns are, and the records that were read to know it."""
+    first = next(records, None)
+    if first is None:
+        raise DataFileError(file, "the file is empty")
+    refuse_a_line_before_the_table(first, file)
+    if len(first.cells) == 1 and (roles.label is not None or roles.usual_label):
+        problem = "there is one column only (no comma, semicolon or tab); a table needs labels and numbers"
+        between = [name for mark, name in OTHER_DELIMITERS.items() if mark in first.cells[0].strip()]
+        problem += f"; if {between[0]} is between its cells, write a comma instead" if between else ""
+        raise DataFileError(file, problem, first.line)
+    names = [cell.strip() for cell in first.cells] if header else None
+    columns = Columns(file, names, len(first.cells), roles, first.line if header else None)
+    texts, begun = text_columns(columns, records if header else itertools.chain([first], records))
+    if not begun and not columns.roles.may_be_empty:
+        raise DataFileError(columns.file, "there is a header but no row of data", columns.header_line)
+    numbers = [index for index in columns.features if index not in set(texts)]
+    return Layout(columns, numbers, texts, begun[0].line if begun else first.line + 1), begun
 
 
 def refuse_a_line_before_the_table(first: Record, file: str) -> None:
@@ -105,8 +110,8 @@ def refuse_a_line_before_the_table(first: Record, file: str) -> None:
         raise DataFileError(file, "a comment is no part of a CSV file; remove the line", first.line)
 
 
-def records_of(source: Source, file: str) -> Generator[Record, None, None]:
-    """The rows that are not empty."""
+def records_of(source: Source, file: str, delimiter: str = "") -> Generator[Record, None, None]:
+    """The rows that are not empty; without a delimiter, the first line tells it."""
     with closing(lines_of(source)) as some_at_a_time:
         lines = itertools.chain.from_iterable(some_at_a_time)
         begun = []
@@ -114,7 +119,7 @@ def records_of(source: Source, file: str) -> Generator[Record, None, None]:
             begun.append(line)
             if line.strip():
                 break
-        reader = csv.reader(itertools.chain(begun, lines), delimiter=delimiter_of(begun), strict=True)
+        reader = csv.reader(itertools.chain(begun, lines), delimiter=delimiter or delimiter_of(begun), strict=True)
         while True:
             number = reader.line_num + 1
             try:
@@ -153,11 +158,12 @@ class Cells(NamedTuple):
     words: dict[int, list[str]]
 
 
-def cells_of(records: Iterator[Record], columns: Columns, numbers: list[int], texts: list[int]) -> Cells:
+def cells_of(records: Iterator[Record], layout: Layout) -> Cells:
     """Cells to numbers; labels, weights, ids and categories apart."""
+    columns, numbers = layout.columns, layout.numbers
     values, weights, lines = array("d"), array("d"), array("q")
     labels: set[str] = set()  # that were seen, and are none that say "missing"
-    words: dict[int, list[str]] = {index: [] for index in (columns.label, columns.id, *texts) if index is not None}
+    words: dict[int, list[str]] = {index: [] for index in layout.words}
     for record in records:
         refuse_other_widths(record, columns)
         line, cells = record
@@ -202,8 +208,8 @@ def delimiter_in(source: Source) -> str:
         return delimiter_of([next((line for line in lines if line.strip()), "")])
 
 
-def table_of(cells: Cells, columns: Columns, numbers: list[int], texts: list[int]) -> LabelledTable:
-    words = cells.words
+def table_of(cells: Cells, layout: Layout) -> LabelledTable:
+    columns, numbers, words = layout.columns, layout.numbers, cells.words
     refuse_what_is_not_finite(cells.X, numbers, columns, cells.lines)
     refuse_header_that_is_data(columns, words)
     return LabelledTable(
@@ -214,7 +220,7 @@ def table_of(cells: Cells, columns: Columns, numbers: list[int], texts: list[int
         cells.lines,
         None if columns.weight is None else cells.weights,
         None if columns.id is None else np.array(words[columns.id], dtype=str),
-        {columns.name_of(index): columns.with_gaps(index, *words_and_gaps(words[index])) for index in texts},
+        {columns.name_of(index): columns.with_gaps(index, *words_and_gaps(words[index])) for index in layout.texts},
         {columns.name_of(index): part for index, part in columns.asked.items()},
         weight_name=columns.title_of(columns.weight),
         id_name=columns.title_of(columns.id),

@@ -42,8 +42,8 @@ class Layout(NamedTuple):
     columns: Columns
     numbers: list[int]
     texts: list[int]
-    delimiter: str
     first_line: int  # of the rows
+    delimiter: str = ","
 
     @property
     def words(self) -> list[int]:
@@ -64,7 +64,11 @@ def is_for_pyarrow(source: Source) -> bool:
     """Whether a source is a file that can be read twice, is large enough, and pyarrow is there."""
     if not isinstance(source, str | os.PathLike) or not os.path.isfile(source):
         return False
-    return os.path.getsize(source) >= WORTH_IT and importlib.util.find_spec("pyarrow") is not None
+    return os.path.getsize(source) >= WORTH_IT and has_pyarrow()
+
+
+def has_pyarrow() -> bool:
+    return importlib.util.find_spec("pyarrow") is not None
 
 
 def csv_pieces(source: Source, layout: Layout) -> Iterator[Piece]:

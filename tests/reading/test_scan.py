@@ -1,0 +1,232 @@
+"""Rows that stay in their files: the same numbers as `read_table` has, the same plane, and errors with their place."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pyarrow.dataset
+import pyarrow.ipc
+import pyarrow.parquet
+import pytest
+
+from maxmargin import LinearSVM, read_table, scan_table, write_svmlight
+from maxmargin.data.synthetic import overlapping
+from maxmargin.reading.files import DataFileError
+from maxmargin.reading.scan import SpooledWarning, bytes_of
+
+X, Y = overlapping(3000)
+LABELS = np.where(Y > 0, "yes", "no")
+SMALL = 8 * 2**16  # bytes: blocks of 64 kB
+
+
+def frame():
+    table = pandas.DataFrame(X, columns=[f"x{place}" for place in range(X.shape[1])])
+    table["label"] = LABELS
+    table["w"] = 1.0 + np.arange(len(Y)) % 3
+    return table
+
+
+def write_csv(folder):
+    frame().to_csv(folder / "t.csv", index=False)
+    return str(folder / "t.csv")
+
+
+def write_parquet(folder):
+    frame().to_parquet(folder / "t.parquet", row_group_size=700)
+    return folder / "t.parquet"
+
+
+def write_parts(folder):
+    for place in range(4):
+        part = frame()[750 * place : 750 * (place + 1)]
+        part.to_parquet(folder / f"part{place}.parquet", index=False)
+    return str(folder / "part*.parquet")
+
+
+def write_folder(folder):
+    write_parts(folder)
+    (folder / "_SUCCESS").write_text("")
+    return folder
+
+
+def write_list(folder):
+    frame()[:1000].to_csv(folder / "a.csv", index=False)
+    frame()[1000:].to_csv(folder / "b.csv", index=False)
+    return [str(folder / "a.csv"), folder / "b.csv"]
+
+
+def write_dataset(folder):
+    write_parts(folder)
+    return pyarrow.dataset.dataset(folder, format="parquet")
+
+
+def write_arrow(folder):
+    table = pyarrow.Table.from_pandas(frame())
+    with pyarrow.ipc.new_file(folder / "t.arrow", table.schema) as file:
+        file.write_table(table, max_chunksize=500)
+    return folder / "t.arrow"
+
+
+FILES = [write_csv, write_parquet, write_parts, write_folder, write_list, write_dataset, write_arrow]
+
+
+def rows_of(source):
+    return np.concatenate([source.block(k) for k in range(source.n_blocks)])
+
+
+@pytest.mark.parametrize("write", FILES, ids=lambda write: write.__name__)
+def test_rows_labels_and_weights_are_those_of_the_files(write, tmp_path):
+    found = scan_table(write(tmp_path), label="label", weight="w", memory=10**7)
+    assert rows_of(found.X).tobytes() == X.tobytes()
+    assert found.y.tolist() == LABELS.tolist()
+    assert found.weights.tolist() == frame()["w"].tolist()
+    assert found.X.feature_names == tuple(frame().columns[: X.shape[1]])
+    again = pickle.loads(pickle.dumps(found.X))
+    assert rows_of(again).tobytes() == X.tobytes()
+
+
+@pytest.mark.parametrize("write", [write_csv, write_parquet, write_arrow], ids=lambda write: write.__name__)
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_the_same_optimum_as_in_memory(write, loss, tmp_path):
+    scanned = scan_table(write(tmp_path), label="label", ignore="w", memory=SMALL if write is write_csv else 10**7)
+    assert scanned.X.n_blocks > 1
+    svm = LinearSVM(loss=loss, tol=1e-6).fit(scanned.X, scanned.y)
+    held = LinearSVM(loss=loss, tol=1e-6).fit(X, LABELS)
+    assert svm.certificate_.verify(X, LABELS)
+    assert svm.certificate_.dual <= held.certificate_.primal
+    assert held.certificate_.dual <= svm.certificate_.primal
+    assert svm.certificate_.relative_gap <= 1e-6
+
+
+def test_npy_is_mapped_and_its_columns_go_by_index(tmp_path):
+    np.save(tmp_path / "t.npy", np.column_stack([X, Y]))
+    found = scan_table(tmp_path / "t.npy", label=-1, memory=SMALL)
+    assert found.X.n_blocks > 1
+    assert rows_of(found.X).tobytes() == X.tobytes()
+    assert found.y.tolist() == Y.tolist()
+
+
+@pytest.mark.parametrize("zero_based", [True, False])
+def test_svmlight_by_ranges(tmp_path, zero_based):
+    sparse = np.where(np.abs(X) > 0.8, X, 0.0)
+    write_svmlight(tmp_path / "t.svm", sparse, Y, zero_based=zero_based)
+    whole = read_table(tmp_path / "t.svm", label=None)
+    found = scan_table(tmp_path / "t.svm", memory=SMALL)
+    parts = [found.X.block(k) for k in range(found.X.n_blocks)]
+    assert len(parts) > 1
+    assert np.concatenate([part.toarray() for part in parts]).tobytes() == whole.X.toarray().tobytes()
+    assert found.y.tolist() == whole.y.tolist()
+    assert found.y.dtype == whole.y.dtype
+
+
+def test_labels_of_csv_are_told_by_all_of_them(tmp_path):
+    rows = "".join(f"0.25,{'007' if place == 39_999 else place % 2}\n" for place in range(40_000))
+    (tmp_path / "t.csv").write_text("a,label\n" + rows)
+    found = scan_table(tmp_path / "t.csv", label="label", memory=SMALL)
+    assert found.X.n_blocks > 1
+    assert sorted(set(found.y.tolist())) == ["0", "007", "1"]
+
+
+def test_what_can_be_read_once_is_spooled_aloud(tmp_path):
+    lazy = polars.from_pandas(frame()).lazy()
+    with pytest.warns(SpooledWarning, match="lazy frame"):
+        found = scan_table(lazy, label="label", ignore="w", folder=tmp_path)
+    assert rows_of(found.X).tobytes() == X.tobytes()
+    reader = pyarrow.Table.from_pandas(frame()).to_reader(max_chunksize=400)
+    with pytest.warns(SpooledWarning, match="a stream can be read once"):
+        stream = scan_table(reader, label="label", ignore="w", folder=tmp_path)
+    assert rows_of(stream.X).tobytes() == X.tobytes()
+    assert len(list(tmp_path.iterdir())) == 2
+    del found, stream
+    assert not list(tmp_path.iterdir())
+
+
+def test_compressed_text_is_unpacked_aloud(tmp_path):
+    frame().to_csv(tmp_path / "t.csv.gz", index=False)
+    with pytest.warns(SpooledWarning, match="compressed"):
+        found = scan_table(tmp_path / "t.csv.gz", label="label", ignore="w")
+    assert rows_of(found.X).tobytes() == X.tobytes()
+
+
+def test_a_wrong_cell_is_named_by_its_file_and_line(tmp_path):
+    lines = ["a,b,label", *["0.5,0.25,yes"] * 30_000]
+    lines[20_000] = "0.5,,no"
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    with pytest.raises(DataFileError, match=r"t\.csv, line 20001, column 'b': the cell is empty"):
+        scan_table(tmp_path / "t.csv", label="label", memory=SMALL)
+
+
+def test_a_missing_number_of_a_row_group_is_named(tmp_path):
+    table = frame()
+    table.loc[1500, "x1"] = np.nan
+    table.to_parquet(tmp_path / "t.parquet", row_group_size=700)
+    with pytest.raises(DataFileError, match=r"t\.parquet, row group 2, row 100 .*column 'x1': the value is missing"):
+        scan_table(tmp_path / "t.parquet", label="label")
+
+
+def test_a_damaged_row_group_is_named(tmp_path):
+    path = tmp_path / "t.parquet"
+    frame().to_parquet(path, row_group_size=700, compression="zstd")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 : len(content) // 2 + 400] = bytes(400)
+    path.write_bytes(content)
+    with pytest.raises(DataFileError, match=r"t\.parquet, row group \d"):
+        scan_table(path, label="label")
+
+
+def test_a_file_that_became_shorter_is_refused(tmp_path):
+    path = write_csv(tmp_path)
+    found = scan_table(path, label="label", memory=SMALL)
+    with open(path, "r+b") as file:
+        file.truncate(1000)
+    with pytest.raises(DataFileError, match="has become shorter"):
+        found.X.block(found.X.n_blocks - 1)
+
+
+def test_text_features_are_refused_by_their_name(tmp_path):
+    table = frame()
+    table["colour"] = "red"
+    table.to_csv(tmp_path / "t.csv", index=False)
+    table.to_parquet(tmp_path / "t.parquet")
+    for name in ("t.csv", "t.parquet"):
+        with pytest.raises(DataFileError, match="column 'colour': it is text"):
+            scan_table(tmp_path / name, label="label")
+
+
+def test_files_that_differ_are_refused(tmp_path):
+    write_parquet(tmp_path)
+    write_csv(tmp_path)
+    with pytest.raises(DataFileError, match="scan files of one format"):
+        scan_table(tmp_path, label="label")
+    frame().drop(columns="x1").to_parquet(tmp_path / "u.parquet")
+    with pytest.raises(DataFileError, match="other columns"):
+        scan_table(str(tmp_path / "*.parquet"), label="label")
+
+
+def test_a_row_group_that_is_too_large_is_said_before_it_is_read(tmp_path):
+    with pytest.raises(ValueError, match=r"row group \d of .* write smaller row groups"):
+        scan_table(write_parquet(tmp_path), label="label", memory="10 kB")
+
+
+@pytest.mark.parametrize("memory", ["", "many", "-1MB", "0", "1 PB", 0])
+def test_sizes_that_are_none(memory):
+    with pytest.raises(ValueError, match="memory must be a size"):
+        bytes_of(memory)
+
+
+def test_what_is_no_table(tmp_path):
+    with pytest.raises(TypeError, match="a table to scan is a path"):
+        scan_table(3.0, label="label")
+    with pytest.raises(FileNotFoundError, match="no file is called"):
+        scan_table(str(tmp_path / "*.parquet"), label="label")
+    with pytest.raises(FileNotFoundError, match="there is no file in"):
+        scan_table(tmp_path, label="label")
+
+
+def test_plain_files_are_not_spooled(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scan_table(write_csv(tmp_path), label="label")
