@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix
+from maxmargin.data.table import Matrix
 from maxmargin.reading.columns import ColumnName, Roles
 from maxmargin.reading.files import COMPRESSED, DataFileError, Format, chunks_of, recognise, suffix_of
 from maxmargin.reading.frames import optional

@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.matrix import Matrix
+from maxmargin.data.table import Matrix
 from maxmargin.reading.columns import Roles
 from maxmargin.reading.csv import (
     Cells,
