@@ -38,8 +38,6 @@ from maxmargin.reading.csv import (
 from maxmargin.reading.csv_pieces import Layout, NotPlain, Reader, has_pyarrow, refuse_what_is_not_plain
 from maxmargin.reading.files import DataFileError
 from maxmargin.reading.frames import array_columns, arrow_columns, optional, table_of, unreadable_refused
-from maxmargin.reading.svmlight import assemble, checked_pieces, joined, whole_numbers_or_floats
-from maxmargin.reading.svmlight_rows import rows_of_piece
 
 LABELS_ALIKE = "the labels of some blocks are text, and of others numbers: write them alike"
 
@@ -298,6 +296,8 @@ class SvmlightRanges:
 
     @classmethod
     def of(cls, paths: Sequence[str], block_bytes: int, n_features: int | None, zero_based: Any) -> SvmlightRanges:
+        from maxmargin.reading.svmlight_rows import rows_of_piece  # the compiler with it
+
         ranges = tuple(part for path in paths for part in ranges_of(path, block_bytes))
         if n_features is not None and zero_based != "auto":
             return cls(ranges, n_features, bool(zero_based))
@@ -316,6 +316,8 @@ class SvmlightRanges:
         return len(self.ranges)
 
     def read(self, k: int, roles: Roles) -> RowsRead:
+        from maxmargin.reading.svmlight import assemble, checked_pieces, joined
+
         part = self.ranges[k]
         text = io.BytesIO(part.content())
         with lines_counted_from(part.line - 1):
@@ -325,4 +327,6 @@ class SvmlightRanges:
             return RowsRead(assemble(entries, self.n_features, self.zero_based).X, entries.labels)
 
     def all_labels(self, parts: list[Any]) -> NDArray[Any]:
+        from maxmargin.reading.svmlight import whole_numbers_or_floats
+
         return whole_numbers_or_floats(np.concatenate(parts))
