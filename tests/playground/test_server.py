@@ -48,6 +48,11 @@ def test_every_question_is_answered_with_its_address(client):
         "answer": {"state": STATE},
         "steps": {"state": STATE},
         "code": {"state": STATE},
+        "verify": {"state": STATE},
+        "loss": {"state": STATE},
+        "path": {"state": STATE},
+        "multiplier": {"given": {"c": 5, "x": 6.5, "a": 0.5}},
+        "exercise": {"given": {"name": "xor", "seed": 0, "answer": None}},
         "challenge": {"state": STATE, "line": {"points": [[0, 3], [3, 0]]}},
     }
     assert set(more) == set(Question)

@@ -49,6 +49,7 @@ def challenge(state: State, line: Line, view: Box, is_stopped: Callable[[], bool
     return {"yours": yours, "best": best, "share": share, "objective": objective_of_line(state, w, b, is_stopped)}
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def objective_of_line(
     state: State, w: Vector, b: float, is_stopped: Callable[[], bool] = lambda: False
 ) -> dict[str, Any] | None:

@@ -43,6 +43,7 @@ def own_loss(state: State) -> Loss:
     return loss_named(state.parameters.get("loss", HINGE.name), state.parameters.get("huber_width"))
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a street can be as narrow as a denormal number
 def loss(state: State, is_stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:
     """The curves over the margins that the rows have from the plane of the fit."""
     fit = fit_state(state, is_stopped)
