@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import random
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from websockets.sync.client import connect
@@ -12,7 +11,8 @@ from websockets.sync.client import connect
 from maxmargin.playground import fits
 from maxmargin.playground.answers import reply
 from maxmargin.playground.catalogue import ALGORITHMS
-from maxmargin.playground.server import AT_ONCE, Session
+from maxmargin.playground.seats import Turns
+from maxmargin.playground.server import Session
 
 MESSAGES, HALFWAY, OVER_A_NETWORK = 10_000, 3_000, 500
 MOST_GROWTH = 30 * 2**20  # bytes: what the allocators of NumPy and Python keep for later
@@ -142,13 +142,12 @@ class Page:
 async def told_by_a_session(messages):
     """What a session says to each message, one after the other."""
     page = Page()
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        session = Session(page, threads, reply)
-        for message in messages:
-            async with asyncio.timeout(60):
-                await session.receive(message if isinstance(message, str) else None)
-                yield message, await page.told.get()
-        session.close()
+    session = Session(page, Turns(), reply)
+    for message in messages:
+        async with asyncio.timeout(60):
+            await session.receive(message if isinstance(message, str) else None)
+            yield message, await page.told.get()
+    session.close()
 
 
 def messages(seed, count):

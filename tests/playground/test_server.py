@@ -13,7 +13,8 @@ from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.fits import Stopped
 from maxmargin.playground.messages import Question
 from maxmargin.playground.presets import points_named
-from maxmargin.playground.server import MOST_SOCKETS, PAGE, POLICY, make_app
+from maxmargin.playground.seats import SEATS
+from maxmargin.playground.server import PAGE, POLICY, make_app
 
 TOKEN, PORT = "a-token-of-the-tests", 8765
 HOST = f"127.0.0.1:{PORT}"
@@ -180,14 +181,14 @@ def test_the_token_is_nowhere_in_the_page(client):
     assert TOKEN not in client.get(f"/?token={TOKEN}").text
 
 
-def test_there_are_only_so_many_sockets_and_a_closed_one_makes_room(client):
-    open_sockets = [connected(client) for _ in range(MOST_SOCKETS)]
+def test_there_are_only_so_many_seats_and_who_leaves_makes_room(client):
+    open_sockets = [connected(client) for _ in range(SEATS)]
     for socket in open_sockets:
         socket.__enter__()
     with connected(client) as refused:
         message = refused.receive()
     assert message["code"] == 1013
-    assert "pages are open" in message["reason"]
+    assert message["reason"].startswith(f"All {SEATS} seats are taken.")
     open_sockets.pop().__exit__(None, None, None)
     deadline = time.monotonic() + 10.0
     while True:

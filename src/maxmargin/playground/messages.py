@@ -8,8 +8,10 @@ Over HTTP
 
 Over a websocket
 ----------------
-`new WebSocket("ws://" + location.host + "/ws", ["maxmargin", token])`: the token is the second subprotocol. Without it,
-or from another origin, the handshake is refused (403). Messages are JSON texts, one object each, of at most 256 KiB.
+`new WebSocket("ws://" + location.host + "/ws", ["maxmargin", token, seat])`: the token is the second subprotocol.
+Without it, or from another origin, the handshake is refused (403). The third is a name that the browser has made up, 16
+to 64 letters and digits; without one a page has a seat of its own. Where there is no place, the line is opened and
+closed at once: 1013, with a sentence. Messages are JSON texts, one object each, of at most 256 KiB.
 
     page    {"id": 7, "panel": "a", "ask": "answer", "state": {...}, "view": {...}, ...}
     server  {"id": 7, "panel": "a", "ask": "answer", "answer": {...}}

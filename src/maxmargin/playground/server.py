@@ -1,11 +1,11 @@
-"""The playground's server: the page, and a websocket for its questions; on this machine, for whoever has the token.
+"""The playground's server: the page, and a websocket for its questions, for whoever has the token.
 
 Every request must name this server in its Host header, so that no other name can be pointed at it; a websocket must
 come from the page of this server (Origin) and bring the token, which is compared in constant time. The page may load
 and reach nothing but this server (Content-Security-Policy).
 
-Each websocket is a session. Its questions are answered by threads, so that nobody waits for anybody else: a session
-runs at most two at a time, and of each kind and panel only the newest.
+Each websocket is a session, and sits in the seat of its browser (`seats.py`). Its questions are answered by threads, in
+turns of the seats: a seat has at most four in hand, and of each kind and panel of a page only the newest.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import contextlib
 import functools
 import hmac
 import logging
+import re
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,19 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.answers import reply
-from maxmargin.playground.fits import Stopped
+from maxmargin.playground.fits import Stopped, warm_up
 from maxmargin.playground.messages import Ask, field_of, read_ask, read_message, return_address, text_of
+from maxmargin.playground.seats import IDLE_SECONDS, SEATS, NoSeat, Seat, Seats, Turns
 
 PAGE = Path(__file__).parent / "page"
-MOST_SOCKETS = 8
-AT_ONCE = 2  # questions of one session that are worked on
+THIS_MACHINE = ("127.0.0.1", "localhost")
 SUBPROTOCOL = "maxmargin"
+SEAT_NAME = re.compile(r"[\w-]{16,64}", re.ASCII)
+TRY_AGAIN = 1013  # why a websocket is closed
+OTHER_NAME = (
+    "This server does not go by that name. Open the address that maxmargin play has printed; "
+    "whoever starts it can allow another name with --allow-host.\n"
+)
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -54,12 +61,12 @@ log = logging.getLogger("maxmargin.playground")
 Reply = Callable[[Ask, Callable[[], bool]], dict[str, Any]]
 
 
-def make_app(token: str, port: int, *, reply: Reply = reply) -> ASGIApp:
-    """The application, for a server on this port of this machine."""
-    hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
-    if port == 80:
-        hosts |= {"127.0.0.1", "localhost"}
-    desk = Desk(token, hosts, reply)
+def make_app(
+    token: str, port: int, *, names: Sequence[str] = THIS_MACHINE, seats: int = SEATS, reply: Reply = reply
+) -> ASGIApp:
+    """The application, for a server at this port that goes by these names."""
+    hosts = {f"{name}:{port}" for name in names} | (set(names) if port == 80 else set())
+    desk = Desk(token, hosts, Seats(seats), reply)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -82,11 +89,11 @@ class Guard:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        if header(scope, b"host") not in self.hosts:
+        if (header(scope, b"host") or "").lower() not in self.hosts:
             if scope["type"] == "websocket":
                 await WebSocket(scope, receive, send).close(1008)
             else:
-                await PlainTextResponse("This server has another name.", 400, HEADERS)(scope, receive, send)
+                await PlainTextResponse(OTHER_NAME, 400, HEADERS)(scope, receive, send)
             return
 
         async def with_headers(message: Message) -> None:
@@ -107,10 +114,10 @@ def header(scope: Scope, name: bytes) -> str | None:
 class Desk:
     """Who is being served."""
 
-    def __init__(self, token: str, hosts: set[str], reply: Reply) -> None:
-        self.token, self.reply = token, reply
+    def __init__(self, token: str, hosts: set[str], seats: Seats[Session], reply: Reply) -> None:
+        self.token, self.seats, self.reply = token, seats, reply
         self.origins = {f"http://{host}" for host in hosts}
-        self.places = threading.BoundedSemaphore(AT_ONCE * MOST_SOCKETS)
+        self.turns = Turns()
         self.sessions: set[Session] = set()
 
     def close(self) -> None:
@@ -118,29 +125,40 @@ class Desk:
             session.close()
 
     def may_enter(self, websocket: WebSocket) -> bool:
-        # Older releases of uvicorn hand over the words of the header as one.
-        protocols = [word.strip() for words in websocket.scope.get("subprotocols", []) for word in words.split(",")]
-        given = protocols[1] if len(protocols) == 2 and protocols[0] == SUBPROTOCOL else ""
-        knows_token = hmac.compare_digest(given.encode(), self.token.encode())
-        return header(websocket.scope, b"origin") in self.origins and knows_token
+        """Whether the page is this server's, and has its token."""
+        given = [*words_of(websocket), "", ""]
+        knows_token = hmac.compare_digest(given[1].encode(), self.token.encode())
+        return header(websocket.scope, b"origin") in self.origins and given[0] == SUBPROTOCOL and knows_token
 
     async def serve(self, websocket: WebSocket) -> None:
         """One websocket, from its handshake to its end."""
-        if not self.may_enter(websocket):
+        named = words_of(websocket)[2:]
+        if not self.may_enter(websocket) or len(named) > 1 or not all(map(SEAT_NAME.fullmatch, named)):
             await websocket.close(1008)
             return
-        if len(self.sessions) >= MOST_SOCKETS:
+        session = Session(websocket, self.turns, self.reply)
+        try:
+            session.seat, sent_away = self.seats.enter(named[0] if named else None, session)
+        except NoSeat as refusal:
             await websocket.accept(SUBPROTOCOL)
-            await websocket.close(1013, f"{MOST_SOCKETS} pages are open already: close one of them")
+            await websocket.close(TRY_AGAIN, str(refusal))
             return
-        session = Session(websocket, self.places, self.reply)
         self.sessions.add(session)
         try:
+            for other in sent_away:
+                other.send_away(f"This seat was idle for {IDLE_SECONDS / 60:.0f} minutes, and somebody else needed it.")
             await websocket.accept(SUBPROTOCOL)
             await session.listen()
         finally:
             session.close()
             self.sessions.discard(session)
+            self.seats.leave(session.seat, session)
+
+
+def words_of(websocket: WebSocket) -> list[str]:
+    """The subprotocols that are offered: ours, the token, and the name of the seat, if the page has one."""
+    # Older releases of uvicorn hand over the words of the header as one.
+    return [word.strip() for words in websocket.scope.get("subprotocols", []) for word in words.split(",")]
 
 
 async def in_a_thread(work: Callable[[], str]) -> str:
@@ -182,10 +200,10 @@ class Slot:
 class Session:
     """One page: its questions in, answers out."""
 
-    def __init__(self, websocket: WebSocket, places: threading.BoundedSemaphore, reply: Reply) -> None:
-        self.websocket, self.places, self.reply = websocket, places, reply
+    def __init__(self, websocket: WebSocket, turns: Turns, reply: Reply) -> None:
+        self.websocket, self.turns, self.reply = websocket, turns, reply
+        self.seat: Seat[Session] = Seat(self)
         self.slots: dict[tuple[str, str], Slot] = {}
-        self.turns = asyncio.Semaphore(AT_ONCE)
         self.sending = asyncio.Lock()
         self.closed = False
 
@@ -195,7 +213,9 @@ class Session:
             message = await self.websocket.receive()
             if message["type"] == "websocket.disconnect":
                 return
+            self.seat.was_heard()
             await self.receive(message.get("text"))
+            await asyncio.sleep(0)  # whoever sends much in one piece is read in turn with the others
 
     async def receive(self, text: str | None) -> None:
         message: dict[str, Any] = {}
@@ -215,7 +235,7 @@ class Session:
     async def work(self, slot: Slot) -> None:
         """Answer what waits in a slot until nothing does; what was overtaken is not answered."""
         while slot.waiting is not None and not self.closed:
-            async with self.turns:
+            async with self.seat.at_once:
                 ask, slot.waiting = slot.waiting, None
                 slot.stop = stop = threading.Event()
                 address = {"id": ask.id, "panel": ask.panel, "ask": ask.question.value}
@@ -232,15 +252,23 @@ class Session:
                     sentence = f"this should not happen ({type(error).__name__}: {error}); please report it"
                     await self.refuse(address, Refusal(sentence, "message"))
                     continue
-            if not stop.is_set():
-                await self.send(text)
+                if not stop.is_set():
+                    await self.send(text)  # still in hand: a page that does not listen is not worked for
 
     def answer(self, address: dict[str, Any], ask: Ask, stop: threading.Event) -> str:
         """In a thread: the answer as it goes out."""
-        with self.places:
+        if ask.state is not None:
+            warm_up(ask.state.algorithm, ask.state.parameters)  # in no turn: a compiler is not stopped
+        with self.turns.at_work(self.seat.name) as others_first:
+
+            def is_stopped() -> bool:
+                if not stop.is_set():
+                    others_first()
+                return stop.is_set()
+
             if stop.is_set():
                 raise Stopped
-            return text_of({**address, "answer": self.reply(ask, stop.is_set)})
+            return text_of({**address, "answer": self.reply(ask, is_stopped)})
 
     async def refuse(self, address: dict[str, Any], refusal: Refusal) -> None:
         await self.send(text_of({**address, "error": {"sentence": str(refusal), "field": field_of(refusal)}}))
@@ -251,6 +279,11 @@ class Session:
             async with self.sending:
                 if not self.closed:
                     await self.websocket.send_text(text)
+
+    def send_away(self, sentence: str) -> None:
+        """Close the websocket; `listen` then ends."""
+        self.close()
+        self.leaving = asyncio.create_task(self.websocket.close(TRY_AGAIN, sentence))
 
     def close(self) -> None:
         self.closed = True

@@ -7,6 +7,7 @@
 
 const PATIENCE = 120; // milliseconds
 const PAUSES = [500, 1000, 2000, 4000]; // before the next attempt to reconnect
+const TURNED_AWAY = 300; // milliseconds after which a page that had no place before has been let in
 
 export class Connection {
   /**
@@ -22,6 +23,7 @@ export class Connection {
     this.waiting = new Map(); // kind of ask -> {message, reply}
     this.attempts = 0;
     this.timer = null;
+    this.reason = ""; // why the server has closed the line
     this.socket = null;
     tokens.listen(() => this.openNow());
     this.open();
@@ -38,17 +40,22 @@ export class Connection {
     const token = this.tokens.next;
     if (token === null) return void this.isThere().then((there) => this.lost(there ? "token" : "gone"));
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    this.socket = new WebSocket(`${scheme}//${location.host}/ws`, ["maxmargin", token]);
+    this.socket = new WebSocket(`${scheme}//${location.host}/ws`, ["maxmargin", token, this.tokens.seat]);
     let opened = false;
+    let letIn = null;
     this.socket.addEventListener("open", () => {
       opened = true;
-      this.attempts = 0;
       this.tokens.accept(token);
-      this.tell({ stands: true });
+      // A server whose seats are taken opens the line, and closes it at once with its reason.
+      letIn = setTimeout(() => this.enter(), this.reason ? TURNED_AWAY : 0);
       for (const kind of [...this.waiting.keys()]) this.send(kind);
     });
-    this.socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
+    this.socket.addEventListener("message", (event) => {
+      if (!this.stands) this.enter();
+      this.receive(JSON.parse(event.data));
+    });
     this.socket.addEventListener("close", async ({ reason }) => {
+      clearTimeout(letIn);
       for (const [kind, { message, reply }] of this.underWay) {
         if (!this.waiting.has(kind)) this.waiting.set(kind, { message, reply });
       }
@@ -60,7 +67,14 @@ export class Connection {
     });
   }
 
+  enter() {
+    this.attempts = 0;
+    this.reason = "";
+    this.tell({ stands: true });
+  }
+
   lost(why, reason = "") {
+    this.reason = reason;
     this.tell({ stands: false, why, attempts: this.attempts, reason });
     this.timer = setTimeout(() => this.open(), PAUSES[Math.min(this.attempts++, PAUSES.length - 1)]);
   }

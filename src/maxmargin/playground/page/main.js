@@ -24,7 +24,7 @@ const GONE =
 const STILL_GONE = `${GONE} If it was ended, start it anew: maxmargin play.`;
 const NO_TOKEN =
   "This page does not have the token of the server that is running. Open the address that maxmargin play has printed " +
-  "in its terminal, or paste that address here; what this link holds is kept.";
+  "in its terminal (in a class: the teacher's link), or paste that address here; what this link holds is kept.";
 
 startTheme(document.getElementById("theme"));
 const starting = document.getElementById("starting");
