@@ -23,6 +23,7 @@ They were computed in float64, and are compared up to what rounding can have don
 import importlib.util
 import itertools
 import math
+import re
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -40,13 +41,20 @@ INSIDE = Fraction(1e-3)  # weights nearer to their limits do not tell b
 CONDITIONS = {"stationarity", "primal", "dual", "slackness", "bias"}
 LOOKS = ("NOT_ASKED", "FOUND", "NONE_FOUND", "TOO_LARGE", "NO_TIME")
 NOVIKOV = "Novikov: mistakes <= R^2/g^2"
-SHARE = "halving: share of the best lifted margin, promised and proven"
+SHARE, OTHER_SHARE = (
+    f"{way}: share of the best lifted margin, promised and proven" for way in ("halving", "shrinking")
+)
 OF_LIFTED = {NOVIKOV: 1, "halving: updates <= 64 R^2/g^2": 64, "margin perceptron, G <= g: updates <= 12 R^2/g^2": 12}
+TO_A_SHARE = (  # c = 2 (1 + e)/e^2, e = 1 - sqrt(s): the second takes c, the first c / (s (1 - s))
+    "shrinking to the share {!r}: updates <= c/(s (1 - s)) R^2/g^2, c = 2 (1 + e)/e^2, e = 1 - sqrt(s)",
+    "margin perceptron to the share {!r}, G <= g: updates <= c R^2/g^2, c = 2 (1 + e)/e^2, e = 1 - sqrt(s)",
+)
 OF_WINNOW = {
     "Winnow, halving: mistakes <= (32/3) ln(m)/g^2": Fraction(32, 3),
     "Winnow, to leading order: mistakes <= (16/3) ln(m)/g^2": Fraction(16, 3),
     "Winnow: mistakes <= ln(m)/(eta (g - eta/2))": 2,
 }
+IN_A_NAME = re.compile(r"to the share (0\.\d+|\d\.?\d*e-\d+)[:,]")
 PEGASOS = "Pegasos: loss met per sweep <= P + {} (1 + ln T)/(2 lambda^2 T)"
 BROKEN = (
     "the bias is not regularised",
@@ -204,8 +212,9 @@ class Figures(check.Problem):  # type: ignore[misc]
             said = {"name", "bound", "measured", "at_most"} | ({"plane"} & set(one))
             require(name in known and set(one) == said, f"there is no theorem {name!r} about this problem")
             fits = any(bound == high or low * (1 - SLACK) <= bound <= high * (1 + SLACK) for low, high in known[name])
-            require(fits and one["at_most"] is (name != SHARE), f"the theorem promises something else ({name})")
-            whole = name == SHARE or "Pegasos" in name or counted == counted // 1
+            is_share = name in (SHARE, OTHER_SHARE)
+            require(fits and one["at_most"] is (not is_share), f"the theorem promises something else ({name})")
+            whole = is_share or "Pegasos" in name or counted == counted // 1
             require(0 <= counted < INF and whole, f"what was counted is no count ({name})")
 
     def promised(self, plane: list[Any] | None = None) -> Bounds:
@@ -236,11 +245,21 @@ class Figures(check.Problem):  # type: ignore[misc]
         known.update({name: [over(winnow, factor * log) for log in logs] for name, factor in OF_WINNOW.items()})
         known["margin perceptron, G <= g: updates <= 12 R^2/g^2"] += [(INF, INF)]  # the guess was too large
         known["Winnow: mistakes <= ln(m)/(eta (g - eta/2))"] = [(over(winnow, 2 * min(logs))[0], INF)]  # any step
-        if plane is not None:
-            return known
         known[SHARE] = [(Fraction(1, 4), Fraction(1, 4))]
+        for s in {float(found[1]) for one in self.c["theorems"] if (found := IN_A_NAME.search(one["name"]))}:
+            if 0 < s < 1:
+                e = 1 - root(Fraction(s))
+                shrinking, guessed = (name.format(s) for name in TO_A_SHARE)
+                c = 2 * (1 + e) / e**2
+                known[shrinking], known[guessed] = (
+                    [over(lifted, c / (s - Fraction(s) ** 2))],
+                    [over(lifted, c), (INF, INF)],
+                )
+                known.setdefault(OTHER_SHARE, []).append((Fraction(s), Fraction(s)))
+        if plane is not None:
+            return {name: bounds for name, bounds in known.items() if name not in (SHARE, OTHER_SHARE)}
         for theorem in self.c["theorems"]:
-            if theorem["name"] == SHARE:
+            if theorem["name"] in (SHARE, OTHER_SHARE):
                 share = self.share_of_the_best(least, most, size, scale)
                 fits = share * (1 - SLACK) <= theorem["measured"] <= 1 + SLACK
                 require(fits, f"the share of the best lifted margin is at least {float(share):.6g}, and at most 1")

@@ -32,7 +32,7 @@ BENT = [
     ("kernel_svm", {"kernel": "rbf", "gamma": 2.0, "C": "inf"}),
     ("stochastic_svm", {"kernel": "rbf", "max_iter": 30}),
     ("kernel_perceptron", {}),
-    ("kernel_perceptron", {"kernel": "poly", "degree": 2, "coef0": 1.0, "shuffle": True, "random_state": 1}),
+    ("kernel_perceptron", {"kernel": "poly", "degree": 2, "coef0": 1.0, "order": "shuffled", "random_state": 1}),
 ]
 STRAIGHTENED = [  # a kernel that bends nothing
     ("kernel_svm", {"kernel": "linear"}),

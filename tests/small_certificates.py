@@ -94,6 +94,8 @@ MAKERS = {
     "perceptron": lambda: fitted(Perceptron()),
     "margin perceptron": lambda: fitted(MarginPerceptron()),
     "margin perceptron with a guess": lambda: fitted(MarginPerceptron(guess=1e-3)),
+    "margin perceptron to a share": lambda: fitted(MarginPerceptron(share=0.6)),
+    "margin perceptron with a guess to a share": lambda: fitted(MarginPerceptron(guess=1e-3, share=0.6)),
     "winnow": lambda: fitted(Winnow()),
     "winnow with a step": lambda: fitted(Winnow(epsilon=0.01)),
     "soft": lambda: fitted(LinearSVM(C=2.0), MIXED),

@@ -150,7 +150,7 @@ def share(measured, **changes):
 
 
 def test_a_share_lies_between_what_is_proven_and_one():
-    proven = theorems.quarter(X, SIGNS, W, 0.0, True, np.array([1.0, 3.0])).measured
+    proven = theorems.share_of_the_best(X, SIGNS, W, 0.0, True, np.array([1.0, 3.0])).measured
     surely = proven * (LIFTED.low / LIFTED.high)
     for measured in (surely * (1.0 - 0.99 * SLACK), proven, 1.0, 1.0 + SLACK):
         assert share(measured) == []

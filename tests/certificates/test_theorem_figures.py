@@ -45,7 +45,7 @@ def test_a_plane_that_does_not_separate_has_no_margin():
     for w in (-W, 0.0 * W):
         assert theorems.lifted_margin(X, SIGNS, w, 0.0, True) == 0.0
         assert theorems.lifted_ratio(X, SIGNS, w, 0.0, True) == math.inf
-        assert theorems.quarter(X, SIGNS, w, 0.0, True, np.ones(2)).measured == 0.0
+        assert theorems.share_of_the_best(X, SIGNS, w, 0.0, True, np.ones(2)).measured == 0.0
         assert theorems.winnow_ratio(X, SIGNS, w, 0.0, True) == math.inf
 
 
@@ -70,17 +70,17 @@ def test_a_guess_is_good_up_to_the_margin_itself():
 def test_the_share_of_the_best_margin():
     """p = sum of y_i (x_i, 1) / 4, weighted 1 and 3: (5, -2) / 4."""
     counts, lower = np.array([1.0, 3.0]), theorems.lifted_margin(X, SIGNS, W, 0.0, True)
-    share = theorems.quarter(X, SIGNS, W, 0.0, True, counts)
+    share = theorems.share_of_the_best(X, SIGNS, W, 0.0, True, counts)
     assert (share.name, share.bound, share.at_most) == (theorems.SHARE, 0.25, False)
     assert share.measured == pytest.approx(lower / (math.sqrt(29.0) / 4.0), rel=1e-15, abs=0.0)
-    through = theorems.quarter(X, SIGNS, W, 0.0, False, counts)
+    through = theorems.share_of_the_best(X, SIGNS, W, 0.0, False, counts)
     assert through.measured == pytest.approx(lower / 1.25, rel=1e-15, abs=0.0)
-    assert theorems.quarter(X, SIGNS, W, 0.0, True, counts, 1.25).measured == lower / 1.25
-    assert theorems.quarter(X, SIGNS, W, 0.0, True, counts, 2.0).measured == share.measured
+    assert theorems.share_of_the_best(X, SIGNS, W, 0.0, True, counts, 1.25).measured == lower / 1.25
+    assert theorems.share_of_the_best(X, SIGNS, W, 0.0, True, counts, 2.0).measured == share.measured
 
 
 def test_the_share_has_no_unit():
-    shares = [theorems.quarter(X * s, SIGNS, W / s, 0.0, False, np.ones(2)).measured for s in (0.125, 1.0)]
+    shares = [theorems.share_of_the_best(X * s, SIGNS, W / s, 0.0, False, np.ones(2)).measured for s in (0.125, 1.0)]
     assert shares == [pytest.approx(1.0 / 1.5)] * 2
 
 
@@ -93,10 +93,10 @@ def test_a_margin_of_exactly_0_is_none(monkeypatch):
 
 def test_where_the_counts_cancel_nothing_is_shared():
     rows = np.array([[1.0], [1.0]])
-    assert theorems.quarter(rows, SIGNS, np.array([1.0]), 0.0, True, np.ones(2)).measured == 0.0
+    assert theorems.share_of_the_best(rows, SIGNS, np.array([1.0]), 0.0, True, np.ones(2)).measured == 0.0
     opposite = np.array([[1.0], [-1.0]])
     plus = np.ones(2)
-    assert theorems.quarter(opposite, plus, np.array([0.1]), 1.0, False, np.ones(2)).measured == 0.0
+    assert theorems.share_of_the_best(opposite, plus, np.array([0.1]), 1.0, False, np.ones(2)).measured == 0.0
 
 
 PRICES = np.array([0.5, 2.0])  # C = 0.5: s = 1 and 4

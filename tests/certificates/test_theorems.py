@@ -46,12 +46,12 @@ def test_margin_perceptron():
 
 def test_quarter():
     """Equal counts: p = (2 + 1) / 2 through the origin, and the plane has margin 1."""
-    theorem = theorems.quarter(X, SIGNS, W, 0.0, False, np.array([1.0, 1.0]))
+    theorem = theorems.share_of_the_best(X, SIGNS, W, 0.0, False, np.array([1.0, 1.0]))
     assert theorem.measured == pytest.approx(1.0 / 1.5)
     assert theorem.holds
-    exact = theorems.quarter(X, SIGNS, W, 0.0, False, np.array([0.0, 1.0]))
+    exact = theorems.share_of_the_best(X, SIGNS, W, 0.0, False, np.array([0.0, 1.0]))
     assert exact.measured == pytest.approx(1.0)
-    capped = theorems.quarter(X, SIGNS, W, 0.0, False, np.array([1.0, 0.0]), ceiling=1.25)
+    capped = theorems.share_of_the_best(X, SIGNS, W, 0.0, False, np.array([1.0, 0.0]), ceiling=1.25)
     assert capped.measured == pytest.approx(1.0 / 1.25)
 
 
@@ -82,7 +82,7 @@ def test_a_bound_that_is_reached_is_not_broken_by_rounding(d):
 def test_bounds_have_no_unit(scale, form):
     rows, w = form(X * scale), W / scale
     assert theorems.novikov(rows, SIGNS, w, 0.0, False, 2).bound == pytest.approx(4.0)
-    assert theorems.quarter(rows, SIGNS, w, 0.0, False, np.ones(2)).measured == pytest.approx(1.0 / 1.5)
+    assert theorems.share_of_the_best(rows, SIGNS, w, 0.0, False, np.ones(2)).measured == pytest.approx(1.0 / 1.5)
     assert theorems.winnow_mistakes(rows, SIGNS, w, 0.0, False, 3, 2, epsilon=None)[1].holds
 
 

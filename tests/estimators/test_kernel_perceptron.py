@@ -67,7 +67,7 @@ def test_xor_by_a_function_and_by_a_table():
 def test_many_classes(strategy):
     X, y = load_iris(return_X_y=True)
     X, places = np.unique(X, axis=0, return_index=True)
-    model = KernelPerceptron(gamma=5.0, multi_class=strategy, shuffle=True).fit(X, y[places])
+    model = KernelPerceptron(gamma=5.0, multi_class=strategy, order="shuffled").fit(X, y[places])
     assert model.dual_coef_.shape[0] == 3
     assert model.certificate_.is_separable
     assert model.certificate_.verify(X, y[places])

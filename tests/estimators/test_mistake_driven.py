@@ -1,12 +1,15 @@
 """Perceptron, MarginPerceptron and Winnow as estimators: their certificates, ends, traces and many classes."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import scipy.sparse as sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from solver_runs import iterates
 
-from maxmargin import MarginPerceptron, Perceptron, Trace, Verdict, Winnow
+from maxmargin import HardMarginSVM, MarginPerceptron, Perceptron, Trace, Verdict, Winnow
+from maxmargin.problems.choices import Order
 from maxmargin.run.control import Status
 
 LEARNERS = [Perceptron, MarginPerceptron, Winnow]
@@ -21,7 +24,7 @@ def two_clouds(n=60, d=3, gap=0.4, seed=0):
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("order", ["cyclic", "shuffled", "worst_first"])
+@pytest.mark.parametrize("order", list(Order))
 @pytest.mark.parametrize("bias", [True, False])
 def test_separable_data_end_with_a_proof(learner, order, bias):
     X, y = two_clouds()
@@ -100,6 +103,80 @@ def test_margin_perceptron_proves_its_share():
     assert quarter.bound == 0.25
     assert 0.25 <= quarter.measured <= 1.0
     assert certificate.margin_lower / certificate.margin_upper > 0.25
+
+
+@pytest.mark.parametrize("share", [0.04, 0.5, 0.8, 0.95])
+def test_margin_perceptron_reaches_the_share_that_is_asked_for(share):
+    """Beside the best margin of the lifted rows, which the hull solver finds."""
+    X, y = two_clouds(60, 2, gap=0.5, seed=5)
+    model = MarginPerceptron(share=share).fit(X, y)
+    updates, reached = model.certificate_.theorems
+    assert updates.holds
+    assert repr(share) in updates.name
+    assert reached.bound == share <= reached.measured <= 1.0
+    lifted = np.column_stack([X, np.ones(60)])
+    best = HardMarginSVM(fit_intercept=False).fit(lifted, y).margin_
+    plane = np.append(model.coef_[0], model.intercept_)
+    margin = np.min(np.where(y == "up", 1.0, -1.0) * (lifted @ plane)) / np.linalg.norm(plane)
+    assert share <= margin / best <= 1.0 + 1e-9
+    assert reached.measured <= margin / best * (1.0 + 1e-9)
+    assert model.certificate_.verify(X, y, exact=True)
+    forged = dataclasses.replace(updates, name=updates.name.replace(repr(share), "0.3"))
+    assert not dataclasses.replace(model.certificate_, theorems=(forged, reached)).verify(X, y)
+    forged = dataclasses.replace(reached, bound=0.3)
+    assert not dataclasses.replace(model.certificate_, theorems=(updates, forged)).verify(X, y)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.5, "half"])
+def test_a_share_is_between_nothing_and_all(share):
+    with pytest.raises(ValueError, match="share must be a number above 0 and below 1"):
+        MarginPerceptron(share=share).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("order", list(Order))
+def test_a_budget_that_is_just_enough(learner, order):
+    X, y = two_clouds(40, gap=0.3)
+    free = learner(order=order).fit(X, y)
+    just = learner(order=order, max_updates=free.n_updates_).fit(X, y)
+    assert just.status_ is Status.SETTLED
+    assert np.array_equal(just.coef_, free.coef_)
+
+
+def test_drawn_rows_depend_on_the_seed_alone():
+    X, y = two_clouds(80, gap=0.1, seed=7)
+    one, same, other = (Perceptron(order="drawn", random_state=seed).fit(X, y) for seed in (1, 1, 2))
+    assert np.array_equal(one.coef_, same.coef_)
+    assert one.n_updates_ == same.n_updates_
+    assert not np.array_equal(one.coef_, other.coef_)
+    assert one.score(X, y) == other.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("learner", [MarginPerceptron, Winnow])
+def test_a_trace_has_the_phases_of_the_search(learner):
+    X, y = two_clouds(80, gap=0.1, seed=7)
+    model = learner(record=Trace(limit=20)).fit(X, y)
+    phases, columns = model.trace_.phases, model.trace_.to_arrays()
+    assert len(phases) > 1
+    assert sum(phase.updates for phase in phases) == model.n_updates_
+    firsts = np.cumsum([1, *(phase.updates for phase in phases)])
+    assert [phase.first for phase in phases] == firsts[:-1].tolist()
+    tried = np.array([phase.tried for phase in phases])
+    if learner is MarginPerceptron:
+        assert np.array_equal(tried[1:], tried[:-1] / 2)
+        assert tried[0] == pytest.approx(np.sqrt((X**2).sum(axis=1).max() + 1.0))
+    else:
+        assert tried[0] == 0.5
+        assert np.allclose(np.log1p(-tried[1:]), np.log1p(-tried[:-1]) / 2)
+    assert np.array_equal(columns["tried"], tried[np.digitize(columns["update"], firsts[1:])])
+    assert len(np.unique(columns["tried"])) > 1
+    again = Trace.from_json(model.trace_.to_json())
+    assert again.phases == phases
+    assert np.array_equal(again.to_arrays()["tried"], columns["tried"])
+    assert model.trace_.to_csv().splitlines()[1].split(",")[6] == repr(float(tried[0]))
+    with pytest.raises(ValueError, match="a phase is not five numbers"):
+        Trace.from_json(model.trace_.to_json().replace('"phases": [[', '"phases": [[0.5, ', 1))
+    assert "tried" not in Perceptron(record=True).fit(X, y).trace_.to_arrays()
 
 
 def test_margin_perceptron_with_a_guess_keeps_its_promise():

@@ -123,7 +123,7 @@ def test_what_fit_does_not_take_is_told_in_a_sentence(kind, name):
         (SEED, -1, "x must be a whole number from 0 to 2^32 - 1, a RandomState or None, not -1"),
         (VERBOSE, 1.0, "x must be a whole number, not 1.0"),
         (Flag(default=True), 1, "x must be True or False, not 1"),
-        (ORDER, "last", "x='last' is not known; it can be 'cyclic', 'shuffled', 'worst_first'"),
+        (ORDER, "last", "x='last' is not known; it can be 'cyclic', 'shuffled', 'worst_first', 'drawn'"),
         (
             KERNEL,
             "sigmoid",

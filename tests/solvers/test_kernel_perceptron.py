@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from solver_runs import iterates
 
+from maxmargin.problems.choices import Order
 from maxmargin.problems.kernels import Polynomial, Rbf
 from maxmargin.solvers.mistakes import kernel_memory
 from maxmargin.solvers.mistakes.kernel_perceptron import kernel_perceptron
 
 
 def learnt(X, y, kernel, **options):
-    *_, solution = iterates(
-        kernel_perceptron(kernel, kernel.points(X), y, **{"seed": None, "max_sweeps": 1000, **options})
-    )
+    *_, solution = iterates(kernel_perceptron(kernel, kernel.points(X), y, **{"max_sweeps": 1000, **options}))
     return solution
 
 
@@ -38,6 +37,35 @@ def test_it_is_the_rule(bias, slots, monkeypatch):
     assert solution.updates == mistakes
 
 
+@pytest.mark.parametrize("order", list(Order))
+@pytest.mark.parametrize("slots", [None, 2])
+def test_every_order_ends_with_every_row_right(order, slots, monkeypatch):
+    """Within Novikov's bound, for the plane that was found."""
+    if slots is not None:
+        monkeypatch.setattr(kernel_memory, "BYTES", 0)
+        monkeypatch.setattr(kernel_memory, "AT_ONCE", slots)
+    X = np.random.default_rng(2).normal(size=(40, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0.0, 1.0, -1.0)
+    K = (X @ X.T) ** 2
+    solution = learnt(X, y, Polynomial(1.0, 0.0, 2), fit_intercept=False, order=order, seed=4, max_sweeps=100_000)
+    values = y * (K @ (solution.a * y))
+    assert solution.proposes
+    assert values.min() > 0.0
+    square = float((solution.a * y) @ K @ (solution.a * y))
+    assert solution.updates == solution.a.sum() <= np.diag(K).max() * square / values.min() ** 2
+
+
+def test_worst_first_is_the_worst():
+    X = np.array([[1.0], [3.0], [-2.0]])
+    solution = learnt(
+        X, np.array([1.0, 1.0, 1.0]), Polynomial(1.0, 0.0, 2), fit_intercept=False, order=Order.WORST_FIRST
+    )
+    assert solution.a.tolist() == [1.0, 0.0, 0.0]  # at w = 0 all are equally bad, and then none is
+    solution = learnt(X, np.array([1.0, -1.0, 1.0]), Polynomial(1.0, 0.0, 2), fit_intercept=False,
+                      order=Order.WORST_FIRST, max_sweeps=2)  # fmt: skip
+    assert solution.a.tolist() == [1.0, 1.0, 0.0]
+
+
 def test_it_ends_when_the_sweeps_are_spent():
     X = np.array([[0.0], [0.0], [1.0]])
     solution = learnt(X, np.array([1.0, -1.0, 1.0]), Rbf(), fit_intercept=True, max_sweeps=7)
@@ -49,7 +77,9 @@ def test_orders_are_shuffled_by_the_seed():
     X = np.random.default_rng(1).normal(size=(80, 2))
     y = np.where(X[:, 0] * X[:, 1] > 0.0, 1.0, -1.0)
     kernel = Rbf(4.0)
-    one, same, other = (learnt(X, y, kernel, fit_intercept=False, seed=seed) for seed in (1, 1, 2))
+    one, same, other = (
+        learnt(X, y, kernel, fit_intercept=False, order=Order.SHUFFLED, seed=seed) for seed in (1, 1, 2)
+    )
     assert one.proposes
     assert np.array_equal(one.a, same.a)
     assert not np.array_equal(one.a, other.a)

@@ -13,10 +13,10 @@ from solver_runs import iterates
 from maxmargin.problems.choices import Order
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import Trace
-from maxmargin.solvers.mistakes.margin_perceptron import margin_perceptron
+from maxmargin.solvers.mistakes.margin_perceptron import margin_perceptron, updates_of_a_phase
 from maxmargin.solvers.mistakes.perceptron import longest_row, perceptron
 
-orders = st.sampled_from([Order.CYCLIC, Order.SHUFFLED])
+orders = st.sampled_from([Order.CYCLIC, Order.SHUFFLED, Order.DRAWN])
 
 
 @st.composite
@@ -83,31 +83,101 @@ def test_cosine_to_the_known_plane_grows_like_the_theorem_says(data):
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@given(data=st.data(), order=orders, share=st.floats(0.05, 1.0))
+@given(data=st.data(), order=orders, part=st.floats(0.05, 1.0), share=st.sampled_from([0.25, 0.04, 0.5, 0.81]))
 @settings(max_examples=500)
-def test_margin_perceptron_with_a_good_guess(bias, data, order, share):
+def test_margin_perceptron_with_a_good_guess(bias, data, order, part, share):
     X, signs, plane = data.draw(integer_data(bias))
     problem = Separation(X, signs, Norm.L2, bias)
     ratio = float(squared_ratio(X, signs, plane, bias))
-    guess = share * longest_row(problem) / math.sqrt(ratio)
-    solution = last(perceptron(problem, order=order, guess=guess))
+    guess = part * longest_row(problem) / math.sqrt(ratio)
+    solution = last(perceptron(problem, order=order, guess=guess, share=share))
     assert solution.proposes
-    assert solution.updates <= 12 * ratio * (1 + 1e-12)
-    assert lifted_margin(problem, solution) >= guess / 2 * (1 - 1e-9)
+    assert solution.updates <= updates_of_a_phase(share) * ratio * (1 + 1e-12)
+    assert lifted_margin(problem, solution) >= math.sqrt(share) * guess * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@given(data=st.data(), order=orders)
-@settings(max_examples=500)
-def test_halving_reaches_a_quarter_of_the_best_margin(bias, data, order):
+@given(data=st.data(), order=orders, share=st.sampled_from([0.25, 0.25, 0.04, 0.5, 0.81]))
+@settings(max_examples=300)
+def test_shrinking_reaches_its_share_of_the_best_margin(bias, data, order, share):
     X, signs, plane = data.draw(integer_data(bias))
     problem = Separation(X, signs, Norm.L2, bias)
     ratio = float(squared_ratio(X, signs, plane, bias))
     known = longest_row(problem) / math.sqrt(ratio)  # a margin that exists; the best one may be larger
-    solution = last(margin_perceptron(problem, order=order))
+    solution = last(margin_perceptron(problem, order=order, share=share))
     assert solution.proposes
-    assert lifted_margin(problem, solution) >= known / 4 * (1 - 1e-9)
-    assert solution.updates <= 64 * ratio
+    assert lifted_margin(problem, solution) >= share * known * (1 - 1e-9)
+    assert solution.updates <= updates_of_a_phase(share) / (share * (1 - share)) * ratio
+
+
+def test_constants_of_a_quarter():
+    assert updates_of_a_phase(0.25) == 12.0
+
+
+@pytest.mark.parametrize("share", [0.25, 0.6, 0.81])
+def test_shares_of_a_margin_that_is_known(share):
+    """Rows (+-1, t): the best plane through the origin is x = 0, and its margin is 1."""
+    t = np.linspace(-3.0, 3.0, 9)
+    X = np.vstack([np.column_stack([np.full(9, s), t]) for s in (1.0, -1.0)])
+    problem, trace = Separation(X, np.sign(X[:, 0]), Norm.L2, False), Trace()
+    solution = last(margin_perceptron(problem, share=share, trace=trace))
+    assert solution.proposes
+    assert share <= lifted_margin(problem, solution) <= 1.0
+    assert solution.updates <= updates_of_a_phase(share) / (share * (1 - share)) * 10.0
+    tried = [phase.tried for phase in trace.phases]
+    assert tried[0] == math.sqrt(10.0)
+    assert np.allclose(np.diff(np.log(tried)), math.log(share) / 2)
+    assert solution.searched == tried[-1] > math.sqrt(share)
+    assert sum(phase.updates for phase in trace.phases) == solution.updates
+    for phase in trace.phases[:-1]:  # they did not end by themselves: their guesses are too large
+        assert phase.tried > 1.0
+        allowed = math.floor(updates_of_a_phase(share) * (math.sqrt(10.0) / phase.tried) ** 2)
+        assert phase.updates == allowed or (phase.updates < allowed and phase.bound < phase.tried)
+    assert np.array_equal(np.unique(trace.to_arrays()["tried"]), np.sort(tried))
+
+
+@pytest.mark.parametrize("order", list(Order))
+@given(data=st.data())
+@settings(max_examples=60)
+def test_a_budget_that_is_enough_is_enough(order, data):
+    """When the last update that is allowed was made, every row may be right: that is looked at."""
+    X, signs, _ = data.draw(integer_data(True))
+    problem = Separation(X, signs, Norm.L2, True)
+    free = last(perceptron(problem, order=order))
+    just = last(perceptron(problem, order=order, max_updates=free.updates))
+    assert just.proposes
+    assert np.array_equal(just.w, free.w)
+    if free.updates > 1:
+        short = last(perceptron(problem, order=order, max_updates=free.updates - 1))
+        assert not short.proposes
+        assert short.updates == free.updates - 1
+
+
+@given(data=st.data(), seed=st.integers(0, 9))
+@settings(max_examples=100)
+def test_drawn_rows_are_those_of_the_generator(data, seed):
+    """w += y x for each row that is drawn and wrong, draw after draw; a look at all rows changes nothing."""
+    X, signs, _ = data.draw(integer_data(True))
+    solution = last(perceptron(Separation(X, signs, Norm.L2, True), order=Order.DRAWN, seed=seed))
+    n, random, w, rows = (
+        len(X),
+        np.random.default_rng(seed),
+        np.zeros(X.shape[1] + 1),
+        np.column_stack([X, X[:, 0] * 0 + 1]),
+    )
+    while np.any(signs * (rows @ w) <= 0.0):
+        draws = random.integers(n, size=max(1, 4096 // n) * n)
+        right = 0
+        for k, i in enumerate(draws):
+            right = 0 if k % n == 0 else right
+            if signs[i] * (rows[i] @ w) <= 0.0:
+                w, right = w + signs[i] * rows[i], 0
+            else:
+                right += 1
+            if right == n:  # these draws end here
+                break
+    assert np.array_equal(np.append(solution.w, solution.b), w)
+    assert solution.proposes
 
 
 def lifted_margin(problem, solution):

@@ -50,9 +50,12 @@ RUNS = {
             ("one winnow", lambda problem, **options: winnow(problem, epsilon=0.4, **options), Norm.L1),
         )
     },
-    "kernel perceptron": lambda trace: kernel_perceptron(
-        KERNEL, KERNEL.points(X), Y, fit_intercept=True, seed=3, max_sweeps=9, trace=trace
-    ),
+    **{
+        f"kernel perceptron {order}": lambda trace, order=order: kernel_perceptron(
+            KERNEL, KERNEL.points(X), Y, fit_intercept=True, order=order, seed=3, max_sweeps=9, trace=trace
+        )
+        for order in Order
+    },
     "stochastic": lambda trace: stochastic(trace, False),
     "stochastic with a kernel": lambda trace: stochastic(trace, True, step=0.2),
 }
@@ -90,7 +93,7 @@ def test_chosen_updates_are_those_of_the_whole_trace(name):
 
 def test_the_kernel_perceptron_shows_the_value_before_and_a_bound_that_is_true():
     every = ChosenUpdates(EVERY)
-    *_, last = iterates(RUNS["kernel perceptron"](every))
+    *_, last = iterates(RUNS["kernel perceptron shuffled"](every))
     K = KERNEL.values(KERNEL.points(X), KERNEL.points(X)) + 1.0
     for update in every.kept:
         before = update.before[:-1]

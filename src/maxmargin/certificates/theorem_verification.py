@@ -5,7 +5,8 @@ what each theorem promises follows from X, y and a plane, the certificate's own 
 computed again. g is known up to the rounding of one evaluation, so a bound may lie anywhere between those of the
 largest and of the least g that this leaves possible.
 
-    Novikov, halving, guess     1, 64 and 12 times R^2/g^2; a guess that was too large promises nothing, which is inf
+    Novikov, halving, guess     1, 64 and 12 times R^2/g^2; a guess that was too large promises nothing, which is inf.
+                                A share that is in a name makes other numbers of 64 and 12
     Winnow                      (32/3) or (16/3) ln(m)/g^2, m for balanced weights or not; with a step of one's own,
                                 ln(m)/(eta (g - eta/2)), which is least for eta = g: never below 2 ln(m)/g^2.
                                 Weights that are not balanced make no w negative: m is not theirs for a plane with one
@@ -16,6 +17,7 @@ largest and of the least g that this leaves possible.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -79,7 +81,7 @@ def separation_theorems_refused(c: Any, X: Matrix, signs: Vector, rows: Any) -> 
     """Of the hard margin: what mistake-driven learners are promised, from the plane of the certificate or another."""
     promises = {plane: promised(c, X, signs, plane) for plane in {theorem.plane for theorem in c.theorems}}
     for theorem in c.theorems:
-        known, is_share = promises[theorem.plane], theorem.name == theorems.SHARE
+        known, is_share = promises[theorem.plane], theorem.name in (theorems.SHARE, theorems.OTHER_SHARE)
         if known is None:
             yield f"the plane of a theorem is not finite, or one of another problem ({theorem.name})"
             continue
@@ -100,13 +102,24 @@ def promised(c: Any, X: Matrix, signs: Vector, plane: tuple[float, ...]) -> dict
     weights = [math.log(X.shape[1] * side + (2 if c.fit_intercept else 0) or 1) for side in sides]
     known = {
         theorems.NOVIKOV: [lifted],
-        theorems.HALVING: [lifted.times(64.0)],
-        theorems.GUESSED: [lifted.times(12.0), Interval(math.inf, math.inf)],
         theorems.WINNOW_HALVING: [winnow.times(32.0 / 3.0 * logarithm) for logarithm in weights],
         theorems.WINNOW: [Interval(2.0 * min(weights) * winnow.low, math.inf)],
         theorems.WINNOW_TO_LEADING_ORDER: [winnow.times(16.0 / 3.0 * logarithm) for logarithm in weights],
     }
-    return known if plane else known | {theorems.SHARE: [Interval(0.25, 0.25)]}
+    for share in {theorems.A_QUARTER}.union(*(shares_in(theorem.name) for theorem in c.theorems)):
+        (shrinking, in_all), (guessed, of_a_phase) = theorems.to_a_share(share)
+        known[shrinking] = [lifted.times(in_all)]
+        known[guessed] = [lifted.times(of_a_phase), Interval(math.inf, math.inf)]
+        if not plane:
+            name = theorems.SHARE if share == theorems.A_QUARTER else theorems.OTHER_SHARE
+            known.setdefault(name, []).append(Interval(share, share))
+    return known
+
+
+def shares_in(name: str) -> set[float]:
+    """The share of the best margin that the name of a theorem speaks of, if it does."""
+    found = re.findall(r"to the share (0\.\d+|\d\.?\d*e-\d+)[:,]", name)
+    return {share for share in map(float, found) if 0.0 < share < 1.0}
 
 
 def share_refused(
@@ -114,7 +127,7 @@ def share_refused(
 ) -> Iterator[str]:
     counts = np.zeros(len(signs))
     counts[rows] = c.weights
-    proven = theorems.quarter(X, signs, c.w, c.b, c.fit_intercept, counts).measured if counts.any() else 0.0
+    proven = theorems.share_of_the_best(X, signs, c.w, c.b, c.fit_intercept, counts).measured if counts.any() else 0.0
     surely = proven * (lifted.low / lifted.high if math.isfinite(lifted.high) else 0.0)
     if not surely * (1.0 - SLACK) <= theorem.measured <= 1.0 + SLACK:
         yield f"the share of the best lifted margin is at least {proven:.6g} and at most 1, not {theorem.measured:.6g}"

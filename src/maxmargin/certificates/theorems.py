@@ -7,7 +7,8 @@ see them: a table out of the safe range is first multiplied by a power of two. g
 bound that is reached exactly is not broken by rounding.
 
     Novikov             mistakes <= R^2 / g^2                               g = min y_i (w.x_i + b) / |(w, b)|_2
-    margin perceptron   updates <= 12 R^2 / g^2 with a guess G <= g;  <= 64 R^2 / g^2 when G is halved
+    margin perceptron   updates <= 12 R^2 / g^2 with a guess G <= g;  <= 64 R^2 / g^2 when G is halved;  to a share s of
+                        the best margin c(s) and c(s) / (s (1 - s)) for 12 and 64, c = 2 (1 + e) / e^2, e = 1 - sqrt(s)
     Winnow              mistakes <= c ln(m) / g^2, rows scaled to |a|_max <= 1,  g = min y_i w.a_i / |w|_1
 
 The theorem of Pegasos needs no margin: it speaks of the objective P of any plane, and so of the one that was found.
@@ -30,6 +31,12 @@ NOVIKOV = "Novikov: mistakes <= R^2/g^2"
 HALVING = "halving: updates <= 64 R^2/g^2"
 GUESSED = "margin perceptron, G <= g: updates <= 12 R^2/g^2"
 SHARE = "halving: share of the best lifted margin, promised and proven"
+OTHER_SHARE = "shrinking: share of the best lifted margin, promised and proven"
+A_QUARTER = 0.25  # of other shares the names tell:
+TO_A_SHARE = "shrinking to the share {!r}: updates <= c/(s (1 - s)) R^2/g^2, c = 2 (1 + e)/e^2, e = 1 - sqrt(s)"
+GUESSED_TO_A_SHARE = (
+    "margin perceptron to the share {!r}, G <= g: updates <= c R^2/g^2, c = 2 (1 + e)/e^2, e = 1 - sqrt(s)"
+)
 WINNOW_HALVING = "Winnow, halving: mistakes <= (32/3) ln(m)/g^2"
 WINNOW = "Winnow: mistakes <= ln(m)/(eta (g - eta/2))"
 WINNOW_TO_LEADING_ORDER = "Winnow, to leading order: mistakes <= (16/3) ln(m)/g^2"
@@ -77,22 +84,52 @@ def from_the_better_plane(
     )
 
 
+def to_a_share(share: float) -> tuple[tuple[str, float], tuple[str, float]]:
+    """The names of the theorems about a guess that shrinks, and about one that is given, with their factors of R^2/g^2.
+
+    >>> to_a_share(0.25) == ((HALVING, 64.0), (GUESSED, 12.0))
+    True
+    """
+    e = (1.0 - share) / (1.0 + math.sqrt(share))  # 1 - sqrt(share)
+    c = 2.0 * (1.0 + e) / (e * e)
+    shrinking, guessed = (HALVING, GUESSED)
+    if share != A_QUARTER:
+        shrinking, guessed = TO_A_SHARE.format(share), GUESSED_TO_A_SHARE.format(share)
+    return (shrinking, c / (share * (1.0 - share))), (guessed, c)
+
+
 def margin_perceptron_updates(
-    X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool, updates: int, *, guess: float | None
+    X: Matrix,
+    signs: Vector,
+    w: Vector,
+    b: float,
+    fit_intercept: bool,
+    updates: int,
+    *,
+    guess: float | None,
+    share: float = A_QUARTER,
 ) -> TheoremBound:
     """With a guess the theorem needs G <= g: it promises nothing where the plane that was found does not show that."""
     ratio = lifted_ratio(X, signs, w, b, fit_intercept)
+    (shrinking, in_all), (guessed, of_a_phase) = to_a_share(share)
     if guess is None:
-        return TheoremBound(HALVING, 64.0 * ratio * ratio, float(updates))
+        return TheoremBound(shrinking, in_all * ratio * ratio, float(updates))
     premise = guess <= lifted_margin(X, signs, w, b, fit_intercept)
-    bound = 12.0 * ratio * ratio if premise else math.inf
-    return TheoremBound(GUESSED, bound, float(updates))
+    bound = of_a_phase * ratio * ratio if premise else math.inf
+    return TheoremBound(guessed, bound, float(updates))
 
 
-def quarter(
-    X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool, counts: Vector, ceiling: float = math.inf
+def share_of_the_best(
+    X: Matrix,
+    signs: Vector,
+    w: Vector,
+    b: float,
+    fit_intercept: bool,
+    counts: Vector,
+    ceiling: float = math.inf,
+    share: float = A_QUARTER,
 ) -> TheoremBound:
-    """The share of the best lifted margin: a quarter is promised, and this much is proven.
+    """The share of the best lifted margin: a quarter is promised, or what was asked for, and this much is proven.
 
     g* <= |sum_i counts_i y_i (x_i, 1)| / sum_i counts_i,  because the mistake counts are a dual point;
     g* <= ceiling,                                          the last guess that the run found to be too large.
@@ -101,7 +138,8 @@ def quarter(
     p = point_of(in_safe_range(X).X, weights)
     upper = min(ceiling, length(np.append(p, weights.sum()) if fit_intercept else p, "l2") / float(counts.sum()))
     lower = lifted_margin(X, signs, w, b, fit_intercept)
-    return TheoremBound(SHARE, 0.25, lower / upper if upper > 0.0 else 0.0, at_most=False)
+    name = SHARE if share == A_QUARTER else OTHER_SHARE
+    return TheoremBound(name, share, lower / upper if upper > 0.0 else 0.0, at_most=False)
 
 
 def pegasos(

@@ -212,20 +212,23 @@ DEGREE = Integer(
 )
 NUMBERS_OF_A_KERNEL: Declarations = {"gamma": GAMMA, "coef0": COEF0, "degree": DEGREE}
 
+ORDER = Choice(
+    default="cyclic",
+    home="maxmargin.problems.choices:Order",
+    label="Order",
+    help="Which row is visited next: as they lie, in a new order in each sweep, the worst one, or any one, drawn anew.",
+    labels={"cyclic": "as they lie", "drawn": "drawn at random"},
+)
+SEED_OF_THE_ORDER = replace(SEED, shown_if=("order", ("shuffled", "drawn")))
+
 MISTAKE_DRIVEN = declared(
     COMMON,
     multi_class=MULTI_CLASS,
-    order=Choice(
-        default="cyclic",
-        home="maxmargin.problems.choices:Order",
-        label="Order",
-        help="Which row is visited next: as they lie, in a new order in each sweep, or the worst one of all.",
-        labels={"cyclic": "as they lie"},
-    ),
+    order=ORDER,
     fit_intercept=BIAS,
     max_updates=LIMIT,
     record=Record(default=False),
-    random_state=replace(SEED, shown_if=("order", ("shuffled",))),
+    random_state=SEED_OF_THE_ORDER,
 )
 PERCEPTRON = declared(
     MISTAKE_DRIVEN,
@@ -245,6 +248,15 @@ MARGIN_PERCEPTRON = declared(
         label="Guess G of the margin",
         help="A row nearer to the plane than G/2 is a violation.",
         shown=(1e-3, 1e3),
+    ),
+    share=Number(
+        default=0.25,
+        says="a number above 0 and below 1",
+        interval=(0.0, 1.0),
+        later=True,
+        label="Share of the best margin",
+        help="What is guaranteed: a row nearer to the plane than sqrt(share) G is a violation, and G shrinks by that.",
+        shown=(0.05, 0.95),
     ),
 )
 WINNOW = declared(
@@ -326,9 +338,9 @@ KERNEL_PERCEPTRON = declared(
     multi_class=MULTI_CLASS,
     fit_intercept=BIAS,
     max_iter=replace(SWEEPS, help="After so many sweeps it gives up."),
-    shuffle=SHUFFLE,
+    order=replace(ORDER, later=True),
     record=Record(default=False, later=True),
-    random_state=SEED,
+    random_state=SEED_OF_THE_ORDER,
 )
 STOCHASTIC_SVM = declared(
     COMMON,

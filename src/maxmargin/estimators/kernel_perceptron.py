@@ -14,6 +14,7 @@ from maxmargin.estimators.declarations import KERNEL_PERCEPTRON
 from maxmargin.estimators.kernel import KernelPlanes
 from maxmargin.estimators.parameters import Declarations
 from maxmargin.estimators.recording import RecordsUpdates
+from maxmargin.problems.choices import Order
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.statement import TwoClasses
 from maxmargin.problems.trace import Trace
@@ -39,12 +40,12 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
     max_iter : int, default=1000
         The most sweeps. When they are spent the certificate says that it was stopped; with an rbf kernel this only
         happens when the margin is small, or when equal rows have different labels.
-    shuffle : bool, default=False
-        Visit the rows in a new order in each sweep; else as they lie.
+    order : {"cyclic", "shuffled", "worst_first", "drawn"}, default="cyclic"
+        How the rows are visited, as in `Perceptron`. With "worst_first" each update counts as a sweep.
     record : bool or Trace, default=False
         Keep every update in `trace_`, as in `Perceptron`; its planes are coefficients of the rows.
     random_state : int, RandomState or None, default=0
-        The seed of the orders; None takes another one for each fit.
+        The seed of the shuffled and the drawn order; None takes another one for each fit.
     multi_class, max_time, verbose : as in `HardMarginSVM`
 
     Attributes
@@ -81,7 +82,7 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
         degree: int = 3,
         fit_intercept: bool = True,
         max_iter: int = 1000,
-        shuffle: bool = False,
+        order: str = "cyclic",
         record: bool | Trace = False,
         random_state: int | np.random.RandomState | None = 0,
         multi_class: str = "ovr",
@@ -94,7 +95,7 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
         self.degree = degree
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
-        self.shuffle = shuffle
+        self.order = order
         self.record = record
         self.random_state = random_state
         self.multi_class = multi_class
@@ -108,11 +109,12 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
         """
         table = table_of(self, X, y)
         kernel = self._kernel_on(table)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.shuffle else None
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return self._solve(table, lambda two, clock: self._answer(two, clock, kernel, seed))
 
-    def _answer(self, two: TwoClasses, clock: Clock, kernel: Kernel, seed: int | None) -> Answer:
-        return learn(two, kernel, clock, bool(self.fit_intercept), seed, int(self.max_iter), self._observer(clock))
+    def _answer(self, two: TwoClasses, clock: Clock, kernel: Kernel, seed: int) -> Answer:
+        visits = Order(self.order), seed, int(self.max_iter)
+        return learn(two, kernel, clock, bool(self.fit_intercept), *visits, self._observer(clock))
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
         duals = []

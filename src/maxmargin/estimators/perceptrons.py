@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import math
 from abc import ABCMeta, abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -152,8 +154,10 @@ class Perceptron(MistakeDriven):
     ----------
     rate : float, default=1.0
         The learning rate. Starting from zero it scales w and changes no decision.
-    order : {"cyclic", "shuffled", "worst_first"}, default="cyclic"
-        How the rows are visited. "worst_first" looks at all rows before each update.
+    order : {"cyclic", "shuffled", "worst_first", "drawn"}, default="cyclic"
+        How the rows are visited. "shuffled" takes a new order for each sweep; "worst_first" looks at all rows before
+        each update; "drawn" draws each row from all, with replacement. After as many draws without a mistake as there
+        are rows, a drawn run looks at every row: it ends only if none is misclassified.
     fit_intercept : bool, default=True
         A bias, learnt as one more coordinate that is 1 in every row.
     average : bool, default=False
@@ -165,7 +169,7 @@ class Perceptron(MistakeDriven):
     record : bool or Trace, default=False
         Keep every update in `trace_`, in bounded memory; a Trace says how much: `record=Trace(limit=500)`.
     random_state : int, RandomState or None, default=0
-        The seed of the shuffled order; None takes another one for each fit.
+        The seed of the shuffled and the drawn order; None takes another one for each fit.
     multi_class, max_time, verbose : as in `HardMarginSVM`
 
     Attributes
@@ -280,19 +284,23 @@ class Perceptron(MistakeDriven):
 
 
 class MarginPerceptron(MistakeDriven):
-    """A perceptron that also counts narrow escapes: a quarter of the best margin, guaranteed (of the lifted rows).
+    """A perceptron that also counts narrow escapes: a share of the best margin, guaranteed (of the lifted rows).
 
         a row is a violation when its distance to the plane is below guess / 2:   w += y x,  b += y
 
     Without a guess it starts from R, the length of the longest row, and halves whenever 12 R^2 / guess^2 updates were
-    not enough. With a bias the theorem speaks of the margin of the lifted rows (x, 1), which is smaller the farther the
-    data lie from the origin: centre them first. The certificate speaks of the user's own margin: the mistake
-    counts are a dual point and bound the best one from above, so the share that was reached is proven.
+    not enough: a quarter of the best margin. For another share s, sqrt(s) takes the place of both halves. With a bias
+    the theorem speaks of the margin of the lifted rows (x, 1), which is smaller the farther the data lie from the
+    origin: centre them first. The certificate speaks of the user's own margin: the mistake counts are a dual point and
+    bound the best one from above, so the share that was reached is proven.
 
     Parameters
     ----------
     guess : float, default=None
         The margin to aim at, in the space of (x, 1) when there is a bias. None searches.
+    share : float, default=0.25
+        The share of the best margin to guarantee, above 0 and below 1; of a guess that is not above the best margin,
+        its square root. The bound of the updates grows like 8 / (1 - share)^3 R^2 / g^2.
     order, fit_intercept, max_updates, record, random_state, multi_class, max_time, verbose : as in `Perceptron`
 
     Attributes
@@ -306,6 +314,7 @@ class MarginPerceptron(MistakeDriven):
         self,
         guess: float | None = None,
         *,
+        share: float = 0.25,
         order: str = "cyclic",
         fit_intercept: bool = True,
         max_updates: int | None = None,
@@ -316,6 +325,7 @@ class MarginPerceptron(MistakeDriven):
         verbose: bool | int = 0,
     ) -> None:
         self.guess = guess
+        self.share = share
         self.order = order
         self.fit_intercept = fit_intercept
         self.max_updates = max_updates
@@ -329,14 +339,14 @@ class MarginPerceptron(MistakeDriven):
         from maxmargin.solvers.mistakes.margin_perceptron import margin_perceptron
         from maxmargin.solvers.mistakes.perceptron import perceptron
 
-        order = Order(self.order)
-        if self.guess is None:
-            return margin_perceptron(problem, order=order, seed=self._seed(), max_updates=max_updates, trace=trace)
-        return perceptron(
+        run = margin_perceptron
+        if self.guess is not None:
+            run = functools.partial(perceptron, guess=float(self.guess) * scale)
+        return run(
             problem,
-            order=order,
+            share=float(self.share),
+            order=Order(self.order),
             seed=self._seed(),
-            guess=float(self.guess) * scale,
             max_updates=max_updates,
             trace=trace,
         )
@@ -344,9 +354,18 @@ class MarginPerceptron(MistakeDriven):
     def _theorems(self, two: TwoClasses, w: Vector, b: float, iterate: Iterate) -> tuple[TheoremBound, ...]:
         guess = iterate.searched
         updates = theorems.margin_perceptron_updates(
-            two.X, two.signs, w, b, self.fit_intercept, iterate.updates, guess=None if self.guess is None else guess
+            two.X,
+            two.signs,
+            w,
+            b,
+            self.fit_intercept,
+            iterate.updates,
+            guess=None if self.guess is None else guess,
+            share=float(self.share),
         )
         if self.guess is not None:
             return (updates,)
-        # The phase before this one failed, so no margin is as large as its guess was.
-        return updates, theorems.quarter(two.X, two.signs, w, b, self.fit_intercept, iterate.a, 2.0 * guess)
+        ceiling = guess / math.sqrt(self.share)  # the phase before this one failed: its guess was too large
+        return updates, theorems.share_of_the_best(
+            two.X, two.signs, w, b, self.fit_intercept, iterate.a, ceiling, float(self.share)
+        )

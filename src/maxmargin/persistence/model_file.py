@@ -292,7 +292,7 @@ def read_model(document: dict[str, Any], arrays: Arrays) -> ModelInfo:
 
 
 def as_of_now(document: dict[str, Any]) -> dict[str, Any]:
-    """A document of this format, with what those of an earlier version lack: the record of the fit."""
+    """A document of this format, with what earlier ones lack: the record of the fit, and the name of the order."""
     if document.get("format") != FORMAT:
         raise Refusal("it is not a model of maxmargin")
     version = Reader().value(Version, document.get("version"), "version")
@@ -305,6 +305,14 @@ def as_of_now(document: dict[str, Any]) -> dict[str, Any]:
     for name, lacking in (("fitted", "seen"), ("data", "sample")):
         if version < CANONICAL and isinstance(document.get(name), dict):
             changed[name] = {**document[name], lacking: None}
+    own = document.get("parameters")
+    if (
+        document.get("estimator") == "KernelPerceptron"
+        and isinstance(own, dict)
+        and isinstance(own.get("shuffle"), bool)
+    ):
+        order = {"order": "shuffled" if own["shuffle"] else "cyclic"}
+        changed["parameters"] = {name: value for name, value in own.items() if name != "shuffle"} | order
     return changed
 
 

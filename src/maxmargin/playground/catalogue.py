@@ -80,7 +80,7 @@ ALGORITHMS = {
             "A perceptron that also counts narrow escapes: at least a quarter of the best margin (of the lifted rows).",
             "MarginPerceptron",
             "updates",
-            ("guess", "order", "fit_intercept", "random_state"),
+            ("guess", "share", "order", "fit_intercept", "random_state"),
         ),
         Algorithm(
             "winnow",
@@ -131,7 +131,7 @@ ALGORITHMS = {
             "The perceptron in the space of a kernel: it remembers how often it was wrong about each row.",
             "KernelPerceptron",
             "updates",
-            (*KERNEL, "fit_intercept", "max_iter", "shuffle", "random_state"),
+            (*KERNEL, "fit_intercept", "max_iter", "order", "random_state"),
         ),
     )
 }

@@ -18,8 +18,12 @@ class Strategy(StrEnum):
 
 
 class Order(StrEnum):
-    """Cyclic takes the rows as they lie; shuffled draws a new order for each sweep; worst first looks at all."""
+    """Cyclic takes the rows as they lie; shuffled draws a new order for each sweep; worst first looks at all.
+
+    Drawn draws each row from all, with replacement: a sweep is as many draws as there are rows.
+    """
 
     CYCLIC = "cyclic"
     SHUFFLED = "shuffled"
     WORST_FIRST = "worst_first"
+    DRAWN = "drawn"

@@ -78,10 +78,15 @@ def at_hand(problem: AnyRows) -> AnyRows:
 
 @dataclass(frozen=True, eq=False)
 class Separation(SignedRows):
-    """`fit_intercept` says whether the plane may leave the origin."""
+    """`fit_intercept` says whether the plane may leave the origin.
+
+    `normalized`: a learner by mistakes sees each row, lifted, at length 1. The planes and the weights of the rows that
+    it shows are those of the rows as they are.
+    """
 
     norm: Norm
     fit_intercept: bool
+    normalized: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ somebody who has neither the data nor the estimator (`trace_files`).
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from typing import Any, Protocol, Self
 
@@ -78,11 +79,32 @@ class UpdateObserver(Protocol):
     def until_next(self) -> int:
         """How many updates may be made before the next one that is asked for."""
 
+    def begin_phase(self, tried: float) -> None:
+        """A search begins a run with this number: the guess of a margin, or Winnow's epsilon."""
+
     def skip(self, updates: int) -> None:
         """So many were made."""
 
     def append(self, row: int, violation: float, before: Vector, after: Vector, bound: float, a: Vector) -> None:
         """The one that was asked for; `a` are the weights of the rows after it, the solver's own."""
+
+
+@dataclasses.dataclass
+class Phase:
+    """One run of a search, from w = 0 on: a margin perceptron's with one guess, Winnow's with one epsilon.
+
+    tried     the guess, or epsilon
+    first     the number of its first update, from 1
+    updates   how many it made
+    payoff    the sum of their violations: for Winnow, what the weights won in all rounds
+    bound     what all of them prove: no margin is larger
+    """
+
+    tried: float
+    first: int
+    updates: int = 0
+    payoff: float = 0.0
+    bound: float = math.inf
 
 
 class Trace:
@@ -92,7 +114,8 @@ class Trace:
     update, or in a margin perceptron the distance that was too short), the weights before and after (a bias is
     their last entry), their norm, the cosine to the last plane, and the bound so far: the best margin is at most
     |w_t| / t, because the updates so far are a dual point. Stochastic steps are visits, whether they found a violation
-    or not, and bound nothing. In the space of a kernel the weights are the coefficients of the rows.
+    or not, and bound nothing. In the space of a kernel the weights are the coefficients of the rows. Where a number is
+    searched, `phases` has the runs of the search, each with the number that it tried.
 
     `to_html` writes a page that steps through the run, `to_json` all of it, to be read back by `from_json`, and
     `to_csv` a table with a line for each update.
@@ -116,8 +139,13 @@ class Trace:
         self.stride = 1
         self.n_updates = 0
         self.subject = None
+        self.phases: list[Phase] = []
         self._kept: list[Entry] = []
         self._last: Entry | None = None
+
+    def begin_phase(self, tried: float) -> None:
+        """Of a search."""
+        self.phases.append(Phase(tried, self.n_updates + 1))
 
     @property
     def until_next(self) -> int:
@@ -133,6 +161,9 @@ class Trace:
         self.n_updates += 1
         entry = (self.n_updates, row, violation, before.copy(), after.copy(), bound)
         self._last = entry
+        if self.phases:
+            phase = self.phases[-1]
+            phase.updates, phase.payoff, phase.bound = phase.updates + 1, phase.payoff + violation, bound
         if (self.n_updates - 1) % self.stride:
             return
         self._kept.append(entry)
@@ -154,7 +185,10 @@ class Trace:
         return [*self._kept, self._last]
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """The columns by name; `pandas.DataFrame({k: list(v) for k, v in trace.to_arrays().items()})` is a frame."""
+        """The columns by name; where a number is searched, "tried" has that of each update.
+
+        `pandas.DataFrame({k: list(v) for k, v in trace.to_arrays().items()})` is a frame.
+        """
         entries = self._entries()
         width = len(entries[0][3]) if entries else 0
         before = np.array([entry[3] for entry in entries]).reshape(len(entries), width)
@@ -163,8 +197,11 @@ class Trace:
         cosines = np.full(len(entries), np.nan)
         if entries and norms[-1] > 0.0:
             np.divide(after @ after[-1], norms * norms[-1], out=cosines, where=norms > 0.0)
+        numbers = np.array([entry[0] for entry in entries], dtype=np.int64)
+        phases = np.searchsorted([phase.first for phase in self.phases], numbers, side="right") - 1
+        tried = {"tried": np.array([phase.tried for phase in self.phases])[phases]} if self.phases else {}
         return {
-            "update": np.array([entry[0] for entry in entries], dtype=np.int64),
+            "update": numbers,
             "row": np.array([entry[1] for entry in entries], dtype=np.int64),
             "violation": np.array([entry[2] for entry in entries], dtype=np.float64),
             "before": before,
@@ -172,6 +209,7 @@ class Trace:
             "norm": norms,
             "cosine": cosines,
             "margin_bound": np.array([entry[5] for entry in entries], dtype=np.float64),
+            **tried,
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:

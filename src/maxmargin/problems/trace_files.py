@@ -9,6 +9,7 @@ refused in a sentence.
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import math
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.table import Vector
-from maxmargin.problems.trace import Subject, Trace
+from maxmargin.problems.trace import Phase, Subject, Trace
 
 FORMAT, VERSION = "maxmargin run", 1
 
@@ -47,6 +48,7 @@ def json_of(trace: Trace) -> str:
         "n_updates": trace.n_updates,
         "stride": trace.stride,
         "updates": updates,
+        "phases": [plain(dataclasses.astuple(phase)) for phase in trace.phases],
         "subject": None if trace.subject is None else described(trace.subject),
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False)
@@ -67,12 +69,13 @@ def plain(value: Any) -> Any:
 
 
 def csv_of(trace: Trace) -> str:
-    """update, row, violation, norm, cosine, margin_bound, and the weights after the update; empty: there is none."""
+    """update, row, violation, norm, cosine, margin_bound, the number that a search tried, and the weights after the
+    update; empty: there is none."""
     columns = trace.to_arrays()
     width = columns["after"].shape[1]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    told = ("update", "row", "violation", "norm", "cosine", "margin_bound")
+    told = ("update", "row", "violation", "norm", "cosine", "margin_bound", *(["tried"] if trace.phases else []))
     writer.writerow([*told, *names_of_weights(trace.subject, width)])
     numbers = zip(*(columns[name].tolist() for name in told), columns["after"].tolist(), strict=True)
     for *one, after in numbers:
@@ -118,10 +121,25 @@ def trace_in(text: str | bytes) -> Trace:
         (int(update[k]), int(row[k]), float(violation[k]), before[k], after[k], float(bound[k])) for k in range(n)
     ]
     trace = Trace.of_entries(entries, n_updates, stride, limit)
+    trace.phases = [phase_in(one) for one in (part(document, "phases", list) if "phases" in document else [])]
+    firsts = [phase.first for phase in trace.phases]
+    if firsts and (firsts[0] != 1 or firsts != sorted(firsts)):
+        refuse("'phases' do not follow each other, from update 1 on")
     if document.get("subject") is not None:
         trace.subject = subject_in(part(document, "subject", dict))
         check_rows(trace.subject, row.astype(np.int64), after.shape[1])
     return trace
+
+
+def phase_in(entry: Any) -> Phase:
+    """One run of a search: the number that it tried, its first update, how many, their payoff, and their bound."""
+    if not isinstance(entry, list) or len(entry) != 5 or not all(type(one) in (int, float) for one in entry[:4]):
+        refuse("a phase is not five numbers")
+    tried, first, updates, payoff, bound = entry
+    if type(first) is not int or type(updates) is not int or first < 1 or updates < 0:
+        refuse("a phase does not count its updates")
+    numbers = vector({"phases": [tried, payoff, math.inf if bound is None else bound]}, "phases")
+    return Phase(float(numbers[0]), first, updates, float(numbers[1]), float(numbers[2]))
 
 
 def subject_in(document: dict[str, Any]) -> Subject:

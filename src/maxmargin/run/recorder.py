@@ -98,6 +98,9 @@ class ChosenUpdates:
         self.numbers, self.n_updates = numbers, 0
         self.kept: list[Update] = []
 
+    def begin_phase(self, tried: float) -> None:
+        """The numbers go on."""
+
     @property
     def until_next(self) -> int:
         coming = self.numbers[len(self.kept)] if len(self.kept) < len(self.numbers) else 2**62

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data.executor import OutOfTime
-from maxmargin.problems.choices import Norm
+from maxmargin.problems.choices import Norm, Order
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import Separation, TwoClasses
@@ -26,7 +26,8 @@ def learn(
     kernel: Kernel,
     clock: Clock,
     fit_intercept: bool,
-    seed: int | None,
+    order: Order,
+    seed: int,
     max_sweeps: int,
     trace: UpdateObserver | None = None,
 ) -> Answer:
@@ -36,7 +37,14 @@ def learn(
 
     points = points_in_time(kernel, two, clock)
     run = kernel_perceptron(
-        kernel, points, two.signs, fit_intercept=fit_intercept, seed=seed, max_sweeps=max_sweeps, trace=trace
+        kernel,
+        points,
+        two.signs,
+        fit_intercept=fit_intercept,
+        order=order,
+        seed=seed,
+        max_sweeps=max_sweeps,
+        trace=trace,
     )
 
     def seconds_for(iterate: Iterate) -> float:

@@ -114,7 +114,7 @@ def share_refused(
 ) -> Iterator[str]:
     counts = np.zeros(len(signs))
     counts[rows] = c.weights
-    proven = theorems.quarter(X, signs, c.w, c.b, c.fit_intercept, counts).measured if counts.any() else 0.0
+    proven = theorems.share_of_the_best(X, signs, c.w, c.b, c.fit_intercept, counts).measured if counts.any() else 0.0
     surely = proven * (lifted.low / lifted.high if math.isfinite(lifted.high) else 0.0)
     if not surely * (1.0 - SLACK) <= theorem.measured <= 1.0 + SLACK:
         yield f"the share of the best lifted margin is at least {proven:.6g} and at most 1, not {theorem.measured:.6g}"

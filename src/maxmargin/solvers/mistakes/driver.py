@@ -4,12 +4,14 @@
     mistake   a row that fails the test of the algorithm: the plane is updated, and the row's count grows by one
     ends      when every row has been visited since the last mistake (shuffled: within one sweep). No further visit
               would change the plane: this fixed point is proposed
+    drawn     as many draws as there are rows, all of them right, may have missed some: then one sweep looks at every
+              row and changes nothing. If it finds a mistake, the drawing goes on
 
 What is a mistake, what is an update and what the counts prove is the mathematics of each algorithm: a `Learner`. Its
 visits are compiled, and such a call cannot be interrupted: it is kept short, and an iterate is shown after each. A
 trace, which asks for single updates, cuts a call into pieces and changes nothing of the run.
 
-Where a rule needs a number that nobody knows, the search tries a large one and halves it until a phase ends by itself.
+Where a rule needs a number that nobody knows, the search tries a large one and shrinks it until a phase ends by itself.
 """
 
 from __future__ import annotations
@@ -23,9 +25,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.table import Vector
+from maxmargin.data.table import Vector, is_sparse, row_squares
 from maxmargin.problems.choices import Order
 from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Kept, Run, State, resumed, varying
+from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import UpdateObserver
 
 UNLIMITED = 2**62
@@ -55,7 +58,7 @@ class Visits(NamedTuple):
     position        the next place in the order
     updates         how many there were
     clean           visits since the last mistake
-    is_full         they ended because no more updates were allowed
+    is_full         they ended before a mistake, because no more updates were allowed
     row, violation  of the last update, where there was one
     """
 
@@ -90,6 +93,10 @@ class Learner(ABC):
     def visit(self, order: NDArray[np.intp], start: int, most: int) -> Visits:
         """Visit the rows order[start:], for at most so many updates, or until every row has been visited clean."""
 
+    def has_failed(self) -> bool:
+        """Whether the updates so far prove that the run looks for what does not exist: then it ends."""
+        return False
+
     @abstractmethod
     def weights(self) -> Vector:
         """As a trace shows them: a copy."""
@@ -115,20 +122,23 @@ def learn(start: Callable[[], Learner], budget: Budget, trace: UpdateObserver | 
     while True:
         yield AT_REST
         learner.begin_order()
-        order, position = next_order(learner, everything, budget.sweeps - state.sweeps), 0
+        is_look = learner.order is Order.DRAWN and state.clean >= n
+        order = everything if is_look else next_order(learner, everything, budget.sweeps - state.sweeps)
+        position = 0
         while True:
             learner.begin_call()
             call = order[: position + learner.visits_per_call]
-            most = min(learner.updates_per_call, budget.updates - state.updates)
+            most = 0 if is_look else min(learner.updates_per_call, budget.updates - state.updates)
             if trace is None:
                 found = visited(learner, call, position, most)
             else:
                 found = traced(learner, call, position, most, trace)
-            position, is_fixed_point = found.position, state.clean >= n
-            is_spent = found.is_full and state.updates >= budget.updates
+            position, is_right = found.position, state.clean >= n
+            is_fixed_point = is_right and (is_look or learner.order is not Order.DRAWN)
+            is_spent = (found.is_full and state.updates >= budget.updates) or learner.has_failed()
             sweeps = state.sweeps + (math.ceil(position / n) if len(order) else 1)
             yield learner.iterate(is_fixed_point, sweeps)
-            if position == len(order) or is_fixed_point or is_spent:
+            if position == len(order) or is_right or is_spent or (is_look and found.is_full):
                 break
         state.sweeps = sweeps
         if is_fixed_point or is_spent or sweeps >= budget.sweeps:
@@ -139,9 +149,27 @@ def next_order(learner: Learner, rows: NDArray[np.intp], sweeps_left: int) -> ND
     """The rows in the order in which they are visited next: those of a small table several times."""
     if learner.order is Order.WORST_FIRST:
         return learner.worst_first()
-    turns, is_cyclic = max(1, min(learner.sweeps_at_once, sweeps_left)), learner.order is Order.CYCLIC
-    orders = [rows if is_cyclic else learner.state.random.permutation(len(rows)) for _ in range(turns)]
+    turns, n, random = max(1, min(learner.sweeps_at_once, sweeps_left)), len(rows), learner.state.random
+    if learner.order is Order.DRAWN:
+        return random.integers(n, size=turns * n)
+    orders = [rows if learner.order is Order.CYCLIC else random.permutation(n) for _ in range(turns)]
     return orders[0] if turns == 1 else np.concatenate(orders)
+
+
+def scaled_signs(problem: Separation) -> Vector:
+    """y_i, by which a loop multiplies a row; y_i / |a_i| where the rows are normalised.
+
+    a_i = (x_i, 1) with a bias, x_i without; its length is |a_i|_2 for l2 and max_j |a_ij| for l1.
+    """
+    if not problem.normalized:
+        return problem.signs
+    lift = 1.0 if problem.fit_intercept else 0.0
+    if problem.norm is Norm.L2:
+        lengths = np.sqrt(row_squares(problem.X) + lift)
+    else:
+        largest = abs(problem.X).max(axis=1)
+        lengths = np.maximum(np.asarray(largest.todense() if is_sparse(problem.X) else largest, float).ravel(), lift)
+    return np.asarray(problem.signs / np.where(lengths > 0.0, lengths, 1.0))
 
 
 def visited(learner: Learner, order: NDArray[np.intp], start: int, most: int) -> Visits:
@@ -178,8 +206,10 @@ class SearchState(State):
     phase: State | Kept | None = varying(None)
 
 
-def halving(state: SearchState, n_rows: int, budget: Budget, phase_with: Callable[[float, Budget], Run]) -> Iterates:
-    """Phase after phase, each with half the number of the one before, until one ends by itself.
+def shrinking(
+    state: SearchState, n_rows: int, budget: Budget, phase_with: Callable[[float, Budget], Run], factor: float = 0.5
+) -> Iterates:
+    """Phase after phase, each with half the number of the one before (or `factor` of it), until one ends by itself.
 
     The iterates are those of the phases, with all updates and sweeps counted.
     """
@@ -195,4 +225,4 @@ def halving(state: SearchState, n_rows: int, budget: Budget, phase_with: Callabl
         state.updates, state.sweeps, state.phase = last.updates, last.sweeps, None
         if last.proposes or state.updates >= budget.updates or state.sweeps >= budget.sweeps:
             return
-        state.tried /= 2.0
+        state.tried *= factor

@@ -4,6 +4,7 @@
     link      w = sum_j c_j y_j phi(x_j), so that w.phi(x) = sum_j c_j y_j k(x_j, x)
     step      a row with y_i w.phi(x_i) <= 0 is a mistake:  c_i <- c_i + 1                   (c = 0 at the start)
     ends      when a whole sweep has no mistake (`driver`)
+    orders    as they lie, shuffled, drawn with replacement, or the row of the least y_i w.phi(x_i) first
 
     theorem   at most R^2 / g^2 mistakes, for the margin g of any separating plane, R^2 = max k(x_i, x_i)
     dual      the mistakes c_i are a dual point: the best margin is at most |w| / sum_i c_i
@@ -86,9 +87,16 @@ class KernelPerceptronRule(Learner):
             memory.rows, signs, order, start, self.lift, state.values, state.counts, most
         )
         is_full = position < len(order)
-        self.is_missing = bool(is_full and memory.rows.slots[order[position]] < 0)
-        clean = 0 if updates else position - start + (state.clean if start else 0)  # within one sweep
+        self.is_missing = is_full and updates < most
+        goes_on = start > 0 or len(order) == 0  # clean visits count within one sweep
+        clean = 0 if updates else position - start + (state.clean if goes_on else 0)
         return Visits(position, updates, clean, is_full and not self.is_missing, row, violation)
+
+    def worst_first(self) -> NDArray[np.intp]:
+        values = self.signs * self.state.values
+        worst = int(np.argmin(values))
+        self.state.clean = len(values) if values[worst] > 0.0 else 0
+        return np.array([] if values[worst] > 0.0 else [worst], dtype=np.intp)
 
     def weights(self) -> Vector:
         """The coefficients c_i y_i, and the bias that they make."""
@@ -110,18 +118,18 @@ def kernel_perceptron(
     signs: Vector,
     *,
     fit_intercept: bool,
-    seed: int | None,
+    order: Order = Order.CYCLIC,
+    seed: int = 0,
     max_sweeps: int,
     trace: UpdateObserver | None = None,
 ) -> Run:
     """An iterate after each sweep, and before rows of the kernel are made; it proposes when a sweep had no mistake.
 
-    Without a seed the rows are visited as they lie; with one, each sweep has a new order. `a` are the mistakes c_i.
+    `a` are the mistakes c_i.
     """
-    n, random = len(signs), np.random.default_rng(0 if seed is None else seed)
+    n, random = len(signs), np.random.default_rng(seed)
     state = KernelPerceptronState(
         counts=np.zeros(n), random=random, memory=KernelMemory(kernel, points), values=np.zeros(n)
     )
-    order = Order.CYCLIC if seed is None else Order.SHUFFLED
     rule = functools.partial(KernelPerceptronRule, state, signs, fit_intercept, order)
     return Run(state, learn(rule, Budget(sweeps=max_sweeps), trace))

@@ -8,8 +8,11 @@
     dual      the mistakes a_i of the rows are a dual point: the best margin is at most |w| / (rate sum_i a_i)
 
 With a guess G > 0 the same loop is the margin perceptron: a row is a violation already when its distance
-y_i w.x_i / |w| is below G / 2. |w| is carried along, |w + s x|^2 = |w|^2 + 2 s w.x + s^2 |x|^2, and summed anew
-before each order, and where digits have cancelled.
+y_i w.x_i / |w| is below q G, q = 1/2 (`margin_perceptron`). |w| is carried along,
+|w + s x|^2 = |w|^2 + 2 s w.x + s^2 |x|^2, and summed anew before each order, and where digits have cancelled.
+
+Normalised rows are x_i / |x_i|, lifted first where there is a bias: y_i / |x_i| takes the place of y_i. Then R = 1, g
+is a cosine, and there are at most 1 / g^2 mistakes. Of the rows as they are, a_i / |x_i| are weights of the same w.
 
 Cost: one sweep reads every row once. Differs: also keeps the sum that gives the averaged weights.
 """
@@ -17,6 +20,7 @@ Cost: one sweep reads every row once. Differs: also keeps the sum that gives the
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,10 +34,11 @@ from maxmargin.problems.choices import Order
 from maxmargin.problems.protocol import Iterate, Run, varying
 from maxmargin.problems.statement import Separation
 from maxmargin.problems.trace import UpdateObserver
-from maxmargin.solvers.mistakes.driver import UNLIMITED, Budget, Learner, MistakeState, Visits, learn
+from maxmargin.solvers.mistakes.driver import UNLIMITED, Budget, Learner, MistakeState, Visits, learn, scaled_signs
 from maxmargin.solvers.passes import values_of
 
 NUMBERS_PER_CALL = 50_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers
+SURELY = 1.0 - 1e-9  # of a guess: below it is more than rounding
 VISITS_AT_LEAST = 4096  # a small table is swept several times in a call
 
 
@@ -44,34 +49,37 @@ def visit(
     squares: Any,
     order: Any,
     start: int,
-    shuffled: bool,
+    at_random: bool,
     lift: float,
     w: Any,
     lagged: Any,
     counts: Any,
     rate: float,
-    half_guess: float,
+    nearest: float,
     norm_squared: float,
     visits: int,
     clean: int,
     max_updates: int,
 ) -> Any:
-    """Visit the rows order[start:] until their end, max_updates, or as many clean visits as there are rows.
+    """Visit the rows order[start:] until as many clean visits as there are rows, or a violation is one too many.
 
-    Returns (next position, updates, |w|^2, clean: visits since the last violation, the last violation).
+    A row nearer than `nearest` is one. Returns (next position, updates, |w|^2, clean: visits since the last violation,
+    the row of the last violation, its value).
     """
     n_columns = w.shape[0] - 1
-    updates, violation, largest = 0, 0.0, norm_squared
+    updates, row, violation, largest = 0, -1, 0.0, norm_squared
     for k in range(start, order.shape[0]):
-        if shuffled and k % signs.shape[0] == 0:
+        if at_random and k % signs.shape[0] == 0:
             clean = 0  # n visits over the end of one order and the start of the next may miss a row
         i = order[k]
         value = signs[i] * (dot(rows, i, w) + lift * w[n_columns])
-        if value > 0.0 and (half_guess == 0.0 or value >= half_guess * np.sqrt(norm_squared)):
+        if value > 0.0 and (nearest == 0.0 or value >= nearest * np.sqrt(norm_squared)):
             clean += 1
             if clean == signs.shape[0]:
-                return k + 1, updates, norm_squared, clean, violation
+                return k + 1, updates, norm_squared, clean, row, violation
             continue
+        if updates == max_updates:
+            return k, updates, norm_squared, clean, row, violation
         step = rate * signs[i]
         add(rows, i, step, w)
         w[n_columns] += step * lift
@@ -79,17 +87,15 @@ def visit(
         lagged[n_columns] += step * lift * (visits + k)
         norm_squared += 2.0 * rate * value + rate * rate * squares[i]
         largest = max(largest, norm_squared)
-        if half_guess > 0.0 and norm_squared < 1e-3 * largest:  # digits have cancelled: sum anew
+        if nearest > 0.0 and norm_squared < 1e-3 * largest:  # digits have cancelled: sum anew
             norm_squared = 0.0
             for j in range(w.shape[0]):
                 norm_squared += w[j] * w[j]
             largest = norm_squared
         counts[i] += 1.0
         updates += 1
-        clean, violation = 0, value
-        if updates == max_updates:
-            return k + 1, updates, norm_squared, clean, violation
-    return order.shape[0], updates, norm_squared, clean, violation
+        clean, row, violation = 0, i, value
+    return order.shape[0], updates, norm_squared, clean, row, violation
 
 
 @dataclass(eq=False, kw_only=True)
@@ -102,39 +108,54 @@ class PerceptronState(MistakeState):
 
 
 class PerceptronRule(Learner):
-    """With a rate and a guess; the guess 0 is the perceptron without one."""
+    """With a rate and a guess, of which the part q is demanded; the guess 0 is the perceptron without one."""
 
     state: PerceptronState
 
-    def __init__(self, problem: Separation, state: PerceptronState, rate: float, guess: float, order: Order) -> None:
+    def __init__(
+        self,
+        problem: Separation,
+        state: PerceptronState,
+        rate: float,
+        guess: float,
+        q: float,
+        gives_up: bool,
+        order: Order,
+    ) -> None:
         n, d = problem.X.shape
+        self.gives_up = gives_up
         self.problem, self.state, self.rate, self.guess, self.order = problem, state, rate, guess, order
-        self.lift = 1.0 if problem.fit_intercept else 0.0
-        self.rows, self.squares = rows_of(problem.X), row_squares(problem.X) + self.lift
+        self.q, self.lift, self.signs = q, 1.0 if problem.fit_intercept else 0.0, scaled_signs(problem)
+        self.rows = rows_of(problem.X)
+        self.squares = np.ones(n) if problem.normalized else row_squares(problem.X) + self.lift
         self.visits_per_call = max(1, NUMBERS_PER_CALL // max(1, d))
         self.sweeps_at_once = VISITS_AT_LEAST // n
 
     def begin_order(self) -> None:
-        self.norm_squared, self.half_guess = float(self.state.w @ self.state.w), 0.5 * self.guess
+        self.norm_squared, self.nearest = float(self.state.w @ self.state.w), self.q * self.guess
 
     def worst_first(self) -> NDArray[np.intp]:
         w, n = self.state.w, self.problem.n_rows
-        values = self.problem.signs * (values_of(self.problem.X, w) + self.lift * w[-1])
+        values = self.signs * (values_of(self.problem.X, w) + self.lift * w[-1])
         worst = int(np.argmin(values))
-        is_right = values[worst] > 0.0 and values[worst] >= self.half_guess * np.sqrt(self.norm_squared)
+        is_right = values[worst] > 0.0 and values[worst] >= self.nearest * np.sqrt(self.norm_squared)
         self.state.clean = n if is_right else 0
-        self.half_guess = np.inf  # it has been found to be a violation: no second opinion
+        self.nearest = np.inf  # it has been found to be a violation: no second opinion
         return np.array([] if is_right else [worst], dtype=np.intp)
 
     def visit(self, order: NDArray[np.intp], start: int, most: int) -> Visits:
-        state = self.state
-        position, updates, self.norm_squared, clean, value = visit(
-            self.rows, self.problem.signs, self.squares, order, start, self.order is Order.SHUFFLED, self.lift, state.w,
-            state.lagged, state.counts, self.rate, self.half_guess, self.norm_squared, state.visits - start,
+        state, at_random = self.state, self.order in (Order.SHUFFLED, Order.DRAWN)
+        position, updates, self.norm_squared, clean, row, value = visit(
+            self.rows, self.signs, self.squares, order, start, at_random, self.lift, state.w,
+            state.lagged, state.counts, self.rate, self.nearest, self.norm_squared, state.visits - start,
             state.clean, most,
         )  # fmt: skip
         state.visits += position - start
-        return Visits(position, updates, clean, updates == most, order[position - 1] if updates else -1, value)
+        is_full = clean < self.problem.n_rows and position < len(order)
+        return Visits(position, updates, clean, is_full, row, value)
+
+    def has_failed(self) -> bool:
+        return self.gives_up and self.state.updates > 0 and self.bound() < SURELY * self.guess
 
     def weights(self) -> Vector:
         return self.state.w.copy()
@@ -148,8 +169,9 @@ class PerceptronRule(Learner):
 
     def iterate(self, proposes: bool, sweeps: int) -> Iterate:
         state = self.state
+        a = state.counts * np.abs(self.signs) if self.problem.normalized else state.counts
         return Iterate(
-            state.w[:-1], self.lift * float(state.w[-1]), state.counts, proposes, state.updates, sweeps,
+            state.w[:-1], self.lift * float(state.w[-1]), a, proposes, state.updates, sweeps,
             averaged=state.w - state.lagged / max(1, state.visits), searched=self.guess,
         )  # fmt: skip
 
@@ -160,6 +182,8 @@ def perceptron(
     rate: float = 1.0,
     order: Order = Order.CYCLIC,
     guess: float = 0.0,
+    share: float = 0.25,
+    gives_up: bool = False,
     seed: int = 0,
     max_updates: int = UNLIMITED,
     max_sweeps: int = UNLIMITED,
@@ -168,17 +192,20 @@ def perceptron(
 ) -> Run:
     """An iterate after each sweep (of a small table: after several); it proposes when no row is a violation.
 
-    `first_w` has the bias as its last entry.
+    With a guess, a row nearer than sqrt(share) of it is one; `gives_up` ends a run whose updates prove that no margin
+    is as large as the guess. `first_w` has the bias as its last entry.
     """
     n, d = problem.X.shape
     w = np.zeros(d + 1) if first_w is None else first_w.astype(np.float64)
     state = PerceptronState(
         w=w, lagged=np.zeros(d + 1), counts=np.zeros(n), random=np.random.default_rng(seed)
     )  # fmt: skip
-    rule = functools.partial(PerceptronRule, problem, state, rate, guess, order)
+    rule = functools.partial(PerceptronRule, problem, state, rate, guess, math.sqrt(share), gives_up, order)
     return Run(state, learn(rule, Budget(max_updates, max_sweeps), trace))
 
 
 def longest_row(problem: Separation) -> float:
     """R, the largest norm of a row with its lifted coordinate."""
+    if problem.normalized:
+        return 1.0
     return float(np.sqrt(row_squares(problem.X).max() + (1.0 if problem.fit_intercept else 0.0)))

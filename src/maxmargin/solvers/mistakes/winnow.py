@@ -24,6 +24,9 @@ under the weights v / Phi, a mean w.z_i <= 0: by Hoeffding's lemma Phi grows by 
 Where p changes, the weights are computed anew from it; a factor common to all keeps them from overflowing.
 What float64 cannot tell from zero counts as a mistake, so that a plane that is proposed has every row on its side.
 
+Normalised rows are z_i = y_i (x_i, 1) / max(1, max_j |x_ij|), each with its own scale: g is then the largest
+min_i w.a_i / (|w|_1 |a_i|_inf) of the lifted rows a_i.
+
 Cost: a sweep reads every row once; a mistake costs two exponentials for each nonzero of its row.
 Reference: [littlestone1988], [arora2012].  Differs: one scale for the whole table; p is kept instead of v.
 """
@@ -52,8 +55,9 @@ from maxmargin.solvers.mistakes.driver import (
     MistakeState,
     SearchState,
     Visits,
-    halving,
     learn,
+    scaled_signs,
+    shrinking,
 )
 from maxmargin.solvers.passes import values_of
 
@@ -152,7 +156,7 @@ def visit(
     shift: float,
     balanced: bool,
     doubt: float,
-    shuffled: bool,
+    at_random: bool,
     p: Any,
     w: Any,
     counts: Any,
@@ -166,13 +170,13 @@ def visit(
     n_columns = w.shape[0] - 1
     updates, row, violation = 0, -1, 0.0
     for k in range(start, order.shape[0]):
-        if shuffled and k % signs.shape[0] == 0:
+        if at_random and k % signs.shape[0] == 0:
             clean = 0  # n visits over the end of one order and the start of another may miss a row
         i = order[k]
         along, size = dot_and_size(rows, i, w)
         bias = lift * w[n_columns]
         value = signs[i] * (along / scale + bias)
-        if value > doubt * (size / scale + abs(bias)):
+        if value > doubt * (size / scale + abs(bias)) * abs(signs[i]):
             clean += 1
             if clean >= signs.shape[0]:
                 return k + 1, updates, clean, row, violation
@@ -211,7 +215,8 @@ class WinnowRule(Learner):
         n, d = problem.X.shape
         self.problem, self.state, self.eta, self.balanced, self.order = problem, state, eta, balanced, order
         self.lift = 1.0 if problem.fit_intercept else 0.0
-        self.scale = largest_magnitude(problem.X) or 1.0
+        self.scale = 1.0 if problem.normalized else largest_magnitude(problem.X) or 1.0
+        self.signs = scaled_signs(problem)
         self.doubt = (d + 8) * 2.0**-52
         self.rows = rows_of(problem.X)
         width = ROW_OVERHEAD + (problem.X.data if hasattr(problem.X, "indptr") else problem.X).size // n
@@ -225,7 +230,7 @@ class WinnowRule(Learner):
 
     def worst_first(self) -> NDArray[np.intp]:
         w = self.state.w
-        values = self.problem.signs * (values_of(self.problem.X, w) / self.scale + self.lift * w[-1])
+        values = self.signs * (values_of(self.problem.X, w) / self.scale + self.lift * w[-1])
         worst = int(np.argmin(values))
         return np.array([worst]) if values[worst] <= 0.0 else np.arange(self.problem.n_rows)
 
@@ -237,10 +242,10 @@ class WinnowRule(Learner):
             state.w, state.total = weights_of(state.p, self.eta, state.shift, self.balanced, self.lift)
 
     def visit(self, order: NDArray[np.intp], start: int, most: int) -> Visits:
-        state, before = self.state, self.state.total
+        state, before, at_random = self.state, self.state.total, self.order in (Order.SHUFFLED, Order.DRAWN)
         position, updates, clean, row, value = visit(
-            self.rows, self.problem.signs, order, start, self.scale, self.lift, self.eta, state.shift, self.balanced,
-            self.doubt, self.order is Order.SHUFFLED, state.p, state.w, state.counts, state.clean, most,
+            self.rows, self.signs, order, start, self.scale, self.lift, self.eta, state.shift, self.balanced,
+            self.doubt, at_random, state.p, state.w, state.counts, state.clean, most,
         )  # fmt: skip
         state.since_shift += updates
         _, state.total = weights_of(state.p, self.eta, state.shift, self.balanced, self.lift)
@@ -256,7 +261,8 @@ class WinnowRule(Learner):
     def iterate(self, proposes: bool, sweeps: int) -> Iterate:
         state, plane = self.state, self.state.w / self.state.total
         w, b = plane[:-1] / self.scale, float(plane[-1])
-        return Iterate(w, b, state.counts, proposes, state.updates, sweeps, searched=self.eta)
+        a = state.counts * np.abs(self.signs) if self.problem.normalized else state.counts
+        return Iterate(w, b, a, proposes, state.updates, sweeps, searched=self.eta)
 
 
 def winnow(
@@ -282,11 +288,13 @@ def winnow(
     def phase(eta: float, left: Budget) -> Run:
         allowed = min(2.0 * log_weights / eta**2, UNLIMITED) if epsilon is None else UNLIMITED
         state = start(problem, eta, balanced, seed)
+        if trace is not None:
+            trace.begin_phase(-math.expm1(-eta))
         rule = functools.partial(WinnowRule, problem, state, eta, balanced, order)
         return Run(state, learn(rule, left._replace(updates=min(math.floor(allowed), left.updates)), trace))
 
     search = SearchState(-math.log1p(-(LARGEST_EPSILON if epsilon is None else epsilon)))
-    return Run(search, halving(search, problem.n_rows, Budget(max_updates, max_sweeps), phase))
+    return Run(search, shrinking(search, problem.n_rows, Budget(max_updates, max_sweeps), phase))
 
 
 def n_weights(problem: Separation, balanced: bool = True) -> int:
