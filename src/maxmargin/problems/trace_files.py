@@ -138,8 +138,8 @@ def phase_in(entry: Any) -> Phase:
     tried, first, updates, payoff, bound = entry
     if type(first) is not int or type(updates) is not int or first < 1 or updates < 0:
         refuse("a phase does not count its updates")
-    numbers = vector({"phases": [tried, payoff, math.inf if bound is None else bound]}, "phases")
-    return Phase(float(numbers[0]), first, updates, float(numbers[1]), float(numbers[2]))
+    tried, payoff, bound = vector({"phases": [tried, payoff, bound]}, "phases").tolist()
+    return Phase(tried, first, updates, payoff, math.inf if math.isnan(bound) else bound)
 
 
 def subject_in(document: dict[str, Any]) -> Subject:
