@@ -36,6 +36,7 @@ from maxmargin.cli.options import (
 )
 from maxmargin.cli.preparation import preparation_of, prepare, report_of, scaling_of, sentences_of
 from maxmargin.cli.progress import Stopwatch, TimeLimit, check_time, gap_shown, time_told
+from maxmargin.cli.recorded_run import RecordFile, ask_for_record, check_record, write_record
 from maxmargin.cli.tables import DataFile, count_labels, describe, headline, read, refuse_a_measure
 from maxmargin.estimators.declarations import COEF0, DEGREE, GAMMA, LINEAR_KERNEL, LOSS, MULTI_CLASS, PRICE
 from maxmargin.estimators.parameters import Declaration
@@ -107,6 +108,7 @@ def fit(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the estimator; repeat it for more."),
     ] = None,
+    record: RecordFile = None,
     exact: Exact = False,
     as_json: AsJson = False,
 ) -> int:
@@ -121,11 +123,13 @@ def fit(
     refuse_to_write_over(output, data, sql=reading.sql)
     check_time(asked.max_time)
     check_checkpoint(kept, output)
+    check_record(record, data, reading.sql, {"the model": output, "the checkpoint": kept.checkpoint})
     table = read(data, reading)
     limit = TimeLimit(asked.max_time)
     labels = [value for value, _ in count_labels(table)]
     refuse_a_measure(table, labels)
     classifier = make_classifier(asked, labels, settings)
+    ask_for_record(classifier, record, kept.checkpoint)
     if exact:
         refuse_exact_arithmetic(classifier)
     preparation = preparation_of(table, asked.scale, reading.impute)
@@ -136,17 +140,25 @@ def fit(
             save_model(preparation, classifier, table, output)
         except UserError as error:  # a full disk: what was found is told nevertheless
             unwritten = error
+    records: list[str] = []
+    if record is not None and unwritten is None:
+        try:
+            records = write_record(classifier, record, names_as_scaled(preparation, table))
+        except UserError as error:
+            unwritten = error
     written = output if found.has_planes and unwritten is None else None
     code = ExitCode.ERROR if unwritten is not None else found.code
     if as_json:
         failure = {} if unwritten is None else {"error": str(unwritten)}
         told = for_machines(classifier, preparation, table, found)
         proof = certificate_for_machines(found.certificate, found.verification)
-        say_json({**told, "model": written, "exit_code": int(code), **failure, **proof})
+        say_json({**told, "model": written, "records": records, "exit_code": int(code), **failure, **proof})
     else:
         tell(classifier, preparation, table, found)
         if written is not None:
             say(f"Written to {written}")
+        for file in records:
+            say(f"The run is in {file}")
     if unwritten is not None:
         raise unwritten
     return int(code)
@@ -197,6 +209,14 @@ def run(
         verification = certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)
     accuracy = float(classifier.score(X, table.y)) if hasattr(classifier, "classes_") else None
     return Found(certificate, verification, accuracy, seconds, compiling, is_interrupted, has_planes)
+
+
+def names_as_scaled(preparation: Any, table: DataFile) -> tuple[str, ...] | None:
+    """What the columns of the fit are called; categories and words make columns of their own, which have no name."""
+    if table.texts or table.feature_names is None:
+        return None
+    is_scaled = scaling_of(preparation) is not None
+    return tuple(f"{name}, scaled" if is_scaled else name for name in table.feature_names)
 
 
 def for_machines(classifier: Any, preparation: Any, table: DataFile, found: Found) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -10,7 +11,8 @@ import typer
 
 from maxmargin.cli.console import ExitCode, UserError, messages, refuse_to_write_over, say
 from maxmargin.cli.models import Model, in_a_sentence, load_and_read
-from maxmargin.cli.options import Data, ModelFile, ReadingForAModel
+from maxmargin.cli.options import ReadingForAModel
+from maxmargin.cli.recorded_run import is_recorded_run, read_record
 from maxmargin.cli.tables import DataFile
 
 PICTURES, FILMS = (".pdf", ".png", ".svg"), (".gif", ".mp4")
@@ -42,13 +44,18 @@ class Kind(StrEnum):
 
 def plot(
     *,
-    model: ModelFile,
-    data: Data,
+    model: Annotated[
+        str,
+        typer.Argument(metavar="MODEL", help="A model that `maxmargin fit` wrote; or a run by `fit --record`, .json."),
+    ],
+    data: Annotated[str | None, typer.Argument(metavar="[DATA]", help="What it was fitted on; a run has it.")] = None,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="A .png, .svg or .pdf; a trace: .gif or .mp4 too."),
     ],
-    kind: Annotated[Kind, typer.Option("--kind", "-k", help="What is drawn.")] = Kind.STREET,
+    kind: Annotated[
+        Kind | None, typer.Option("--kind", "-k", help="What is drawn; by default a street, of a run its trace.")
+    ] = None,
     plane: Annotated[
         int, typer.Option(metavar="NUMBER", help="Which plane, from 0, where there are more than two labels.")
     ] = 0,
@@ -58,13 +65,20 @@ def plot(
     dark: Annotated[bool, typer.Option("--dark", help="On dark paper.")] = False,
     reading: ReadingForAModel,
 ) -> int:
-    """Draw a model with the data that it was fitted on.
+    """Draw a model with the data that it was fitted on, or a recorded run.
 
     street: rows, plane, edges, support vectors, slack. hull: the two hulls and their nearest points, or the witness.
     loss: what rows cost by their margins. kkt: the conditions of optimality, row by row. path: margin and errors over
-    C. convergence: the gap closing, in a fit that is made once more. trace: the updates of a perceptron or Winnow.
-    bound: their number against the theorem.
+    C. convergence: the gap closing, in a fit that is made once more. trace: the updates of a learner that goes row
+    by row. bound: their number against the theorem.
     """
+    if is_recorded_run(model):
+        return plot_record(model, data, output, Kind.TRACE if kind is None else kind, update, dark)
+    kind = Kind.STREET if kind is None else kind
+    if data is None:
+        raise UserError(
+            f"{model} is drawn with the data that it was fitted on: maxmargin plot {model} DATA -o {output}"
+        )
     check_output(output, kind, update)
     refuse_to_write_over(str(output), data, model, sql=reading.sql)
     loaded, table = load_and_read(model, data, reading)
@@ -78,7 +92,28 @@ def plot(
             )
         names, is_film = names_of_columns(loaded, table), output.suffix.lower() in FILMS
         asked = Asked(kind, plane, update, names, table.weights, is_film)
-        draw(loaded.classifier.set_params(verbose=0), X, table.y, asked, output, dark)
+        classifier = loaded.classifier.set_params(verbose=0)
+        draw(lambda: display(classifier, X, table.y, asked), is_film, output, dark)
+    say(f"Written to {output}")
+    return int(ExitCode.FINE)
+
+
+def plot_record(record: str, data: str | None, output: Path, kind: Kind, update: int | None, dark: bool) -> int:
+    """The same for a recorded run, which has all that is drawn."""
+    check_output(output, kind, update)
+    refuse_to_write_over(str(output), record)
+    if kind not in (Kind.TRACE, Kind.BOUND):
+        raise UserError(
+            f"{record} is a recorded run: --kind trace or --kind bound; a {kind.value} is drawn from a model"
+        )
+    trace = read_record(record)
+    if data is not None:
+        raise UserError(f"{record} is a recorded run, and has its rows: leave {data} out")
+    with in_a_sentence(record), messages.status("Drawing"):
+        from maxmargin.plots.updates import run_of_trace
+
+        asked = Asked(kind, 0, update, None, None, output.suffix.lower() in FILMS)
+        draw(lambda: drawn_run(run_of_trace(trace), asked), asked.is_film, output, dark)
     say(f"Written to {output}")
     return int(ExitCode.FINE)
 
@@ -104,7 +139,7 @@ def check_output(output: Path, kind: Kind, update: int | None) -> None:
         raise UserError(f"the picture cannot go to {output}: there is no folder {output.parent}")
 
 
-def draw(classifier: Any, X: Any, y: Any, asked: Asked, output: Path, dark: bool) -> None:
+def draw(make: Callable[[], Any], is_film: bool, output: Path, dark: bool) -> None:
     """Draw and write; a missing Matplotlib and a full disk become sentences."""
     from maxmargin.persistence.atomic import replaced
     from maxmargin.plots.style import PIP_LINE
@@ -118,9 +153,9 @@ def draw(classifier: Any, X: Any, y: Any, asked: Asked, output: Path, dark: bool
         raise UserError(PIP_LINE) from None
     try:
         with pyplot.style.context("dark_background" if dark else "default"):
-            shown = display(classifier, X, y, asked)
+            shown = make()
             with replaced(output) as path:
-                if asked.is_film:
+                if is_film:
                     shown.animate(Path(path))
                 else:
                     shown.figure_.savefig(path, bbox_inches="tight")
@@ -148,7 +183,14 @@ def display(classifier: Any, X: Any, y: Any, asked: Asked) -> Any:
     if asked.kind in kinds:
         kind, options = kinds[asked.kind]
         return kind.from_estimator(classifier, X, y, **options)
-    trace = plots.TraceDisplay(run_of(classifier, X, y, **given))
+    return drawn_run(run_of(classifier, X, y, **given), asked)
+
+
+def drawn_run(run: Any, asked: Asked) -> Any:
+    """The run as it is asked for: drawn, unless it is a film."""
+    from maxmargin.plots.run import TraceDisplay
+
+    trace = TraceDisplay(run)
     if asked.is_film:
         return trace
     if asked.kind is Kind.BOUND:
