@@ -58,7 +58,10 @@ def named(number):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_name_that_was_given_is_this_server(client, name):
-    assert client.get("/", headers={"host": f"{name}:{PORT}"}).status_code == 200
+    page = client.get("/", headers={"host": f"{name}:{PORT}"})
+    assert page.status_code == 200
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "cross-origin-opener-policy" not in page.headers  # browsers take it from trusted names only
     with line_of(client, named(1), name=name) as line:
         assert is_served(line)
 

@@ -151,6 +151,7 @@ def test_the_page_and_its_files_come_with_the_headers(client):
         "x-frame-options": "DENY",
     }.items():
         assert front.headers[name] == value
+    assert front.headers["cross-origin-opener-policy"] == "same-origin"
     assert "access-control-allow-origin" not in front.headers
 
 

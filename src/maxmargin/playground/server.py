@@ -50,12 +50,14 @@ POLICY = (
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": POLICY,
-    "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+# Browsers take this from their own machine or over an encrypted line, and else complain of it in the console.
+OPENER = {"Cross-Origin-Opener-Policy": "same-origin"}
+TRUSTED = ("127.0.0.1", "localhost", "[::1]")
 log = logging.getLogger("maxmargin.playground")
 
 Reply = Callable[[Ask, Callable[[], bool]], dict[str, Any]]
@@ -89,7 +91,8 @@ class Guard:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        if (header(scope, b"host") or "").lower() not in self.hosts:
+        host = (header(scope, b"host") or "").lower()
+        if host not in self.hosts:
             if scope["type"] == "websocket":
                 await WebSocket(scope, receive, send).close(1008)
             else:
@@ -98,7 +101,8 @@ class Guard:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                more = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+                ours = HEADERS | OPENER if re.sub(r":\d+$", "", host) in TRUSTED else HEADERS
+                more = [(name.lower().encode(), value.encode()) for name, value in ours.items()]
                 message = {**message, "headers": [*message.get("headers", ()), *more]}
             await send(message)
 

@@ -1,7 +1,7 @@
 """A class as its students see it: a full house, a place that becomes free, a page that comes back to its own seat."""
 
 import pytest
-from playground_visitor import Visitor
+from playground_visitor import CHROMIUM, Visitor
 
 from maxmargin.playground import seats
 from maxmargin.playground.serving import playground_in_background
@@ -46,6 +46,27 @@ def test_a_full_class_says_so_and_lets_in_whoever_waits_when_a_seat_is_free(clas
     second.page.wait_for_selector(POINTS)
     second.settle()
     assert second.text("#notice") == ""
+
+
+def test_a_page_by_a_name_of_the_class_is_like_any_other(browser):
+    """A browser does not trust such a page: it has no clipboard, and may not ask for what it is forbidden."""
+    mapped = ["--no-sandbox", "--host-resolver-rules=MAP lab.example 127.0.0.1"]
+    chromium = browser.browser_type.launch(executable_path=CHROMIUM, args=mapped)
+    with playground_in_background("0.0.0.0", allowed=["lab.example"], seats=1) as playground:
+        page = chromium.new_context(viewport={"width": 390, "height": 844}).new_page()
+        student = Visitor(page, playground.address)
+        assert student.address.startswith("http://lab.example:")
+        student.open()
+        assert not page.evaluate("isSecureContext")
+        assert student.mark == "✓"
+        page.click("#code")
+        page.click("[aria-label='Copy: Python']")
+        page.wait_for_selector("[aria-label='Copy: Python']:has-text('Copied')")
+        page.evaluate("document.querySelector('#code-dialog').close()")
+        for name in ("#lessons", "#presets"):
+            assert page.locator(name).bounding_box()["width"] > 100
+        chromium.close()
+        assert student.troubles == []
 
 
 def test_pages_of_one_browser_share_its_seat(class_of_one):
