@@ -16,7 +16,7 @@ Soft margin: P(w, b) = 1/2 |w|^2 + sum C_i loss(1 - f_i) is to be least; C_i = C
                    q = 1 / (2 C). Summed up, with sum a_i y_i = 0 unless b = 0: for every plane P >= D(a), which is
                    sum a_i - 1/2 |sum a_i y_i x_i|^2 - 1/2 sum q_i a_i^2. The weights given, in [0, u], become such a:
                    the class of the larger sum is scaled down to the other's, then all by the best factor.
-Kernel margin: the same with phi(x) for x, phi(x).phi(x') = k(x, x'); the plane is w = sum a_i y_i phi(x_i), a balanced.
+Kernel margin: the same with phi(x) for x, phi(x).phi(x') = k(x, x'); the plane is w = sum a_i y_i phi(x_i), a as above.
     C = inf, the hard margin: all f_i >= 1, which the plane divided by its least f_i has. Not separable, as above:
     sum_j k(x_i, x_j) y_j l_j = 0 for the rows i with l_i > 0, which says that |sum l_j y_j phi(x_j)|^2 = 0.
 Kernel separation: w = sum a_i y_i phi(x_i) is the plane, w / sum a_i is p; with fit_intercept, k + 1 stands for k.
@@ -40,11 +40,12 @@ INF, ONE, U = math.inf, Fraction(1), Fraction(1, 2**53)  # U: the largest relati
 LOSSES: Any = {"hinge": (1, 0), "squared_hinge": (INF, 0.5), "huber_hinge": (1, None), "modified_huber": (4, 0.5)}
 SHARED = "verdict positive negative n_rows n_columns rows weights primal dual kkt theorems "
 KERNEL, KERNELS = "kernel gamma coef0 degree ", ("linear", "poly", "rbf", "laplacian", "function", "precomputed")
+PRICED = "loss huber_width C class_weight fit_intercept b tol "
 LINEAR = "norm fit_intercept w b margin_lower margin_upper tol rows_off_plane further_look"
-KINDS = {  # the fields and the verdicts of each kind of certificate
+KINDS = {  # the fields and the verdicts of each kind of certificate; what old ones lack
     "separation": (SHARED + LINEAR, "OPTIMAL SEPARABLE WEAKLY_SEPARABLE NOT_SEPARABLE UNDECIDED STOPPED"),
-    "soft margin": (SHARED + "loss huber_width C class_weight fit_intercept w b tol", "OPTIMAL BOUNDED"),
-    "kernel margin": (SHARED + KERNEL + "C class_weight b tol", "OPTIMAL BOUNDED NOT_SEPARABLE"),
+    "soft margin": (SHARED + PRICED + "w", "OPTIMAL BOUNDED"),
+    "kernel margin": (SHARED + KERNEL + PRICED, "OPTIMAL BOUNDED NOT_SEPARABLE", "loss fit_intercept"),
     "kernel separation": (SHARED + KERNEL + "fit_intercept margin_lower margin_upper", "SEPARABLE UNDECIDED STOPPED"),
 }
 NUMBERS_OF_JSON: Fields = {  # as fractions; what JSON has no number for is written {"number": "inf"}
@@ -116,18 +117,17 @@ class Problem:
         plus = {text for text in texts if same(text, c["positive"])}
         rest = {text for text in texts if c["negative"] is None or same(text, c["negative"])}
         kept = [i for i, (text, own) in enumerate(zip(labels, weights, strict=True)) if text in plus | rest and own]
-        fits = table["width"] == self.d or (table["more"] and table["width"] < self.d)
+        fits = table["width"] <= self.d if table["more"] else table["width"] == self.d
         require(fits and len(kept) == c["n_rows"], "the certificate is about another number of rows or columns")
         self.kept, self.signs = kept, [1 if labels[i] in plus else -1 for i in kept]
         price = {text: float(own) for name, own in prices for text in texts if same(text, name)}
         require(len(price) == len(prices), "class_weight names no label, or one twice")
         self.costs = [float(C) * (price.get(labels[i], 1.0) * weights[i]) for i in kept]  # rounded, as solvers see them
-        require(all(0.0 < own < INF or (own == C and "loss" not in c) for own in self.costs), "C_i must be above 0")
-        cells, self.unit = exact([cell for i in kept for cell in table["rows"][i].values()])
-        taken = iter(cells)
-        self.rows = [{column: next(taken) for column in table["rows"][i]} for i in kept]
+        require(all(0.0 < own < INF or (own == C and not {"w", "C"} <= set(c)) for own in self.costs), "a C_i is none")
+        cells, self.unit = exact([cell for i in kept[::-1] for cell in reversed(table["rows"][i].values())])
+        self.rows = [{column: cells.pop() for column in table["rows"][i]} for i in kept]
         self.gamma, self.coef0, self.degree = c.get("gamma", 1) * self.unit**2, c.get("coef0", 0), c.get("degree", 1)
-        self.lift = int("kernel" in c and c.get("fit_intercept", False))
+        self.lift = int("kernel" in c and "C" not in c and c["fit_intercept"])
         # n_i / s are the weights times y_i, of sum 1 in each class (without a bias: in all); p = sum n_i phi(x_i);
         # n_i factor are the weights a_i y_i, balanced; without a w, the plane is w = p factor.
         integers, self.weight_unit = exact(c["weights"])
@@ -216,15 +216,14 @@ class Problem:
 
     def soft_margin(self) -> None:
         c, hard, m = self.c, self.c["C"] == INF, min(self.f) if self.c["C"] == INF else ONE
-        box, bend, width = (INF, 0, None) if hard else (*LOSSES[c.get("loss", "hinge")], c.get("huber_width"))
-        require(width is None if bend is not None else 1e-9 <= width <= 1e9, "no such huber_width")
-        bend = Fraction(width if bend is None else bend)  # u = box C, q = bend / C
+        (box, bend), width = LOSSES[c.get("loss", "hinge")], c.get("huber_width")
+        require(width is None if bend is not None else width and 1e-9 <= width <= 1e9, "no such huber_width")
+        box, bend = INF if hard else box, Fraction(bend if width is None else width)  # u = box C, q = bend / C
         if c["verdict"] == "NOT_SEPARABLE":
             empty = c["primal"] == c["dual"] == INF and c["b"] == 0 and c["kkt"] is None and not c.get("theorems")
             require(hard and empty and self.s and self.meet(), "no combination of the witness rows vanishes")
-            even = abs(self.sums[0] - self.sums[1]) * 10**9 <= sum(self.sums)
-            near = even and self.w_square <= 1200 * U * self.gain**2 * self.longest
-            return require(near, "the weights are not the witness's")
+            even = abs(self.sums[0] - self.sums[1]) * 10**9 <= sum(self.sums) or not self.bias
+            return require(even and self.w_square <= 1200 * U * self.gain**2 * self.longest, "these are other weights")
         require(all(own * self.weight_unit <= box * self.costs[i] for i, own in self.given.items()), "a_i is above u")
         missing = [(Fraction(cost), 1 - own / m) for cost, own in zip(self.costs, self.f, strict=True) if own < m]
         paid = [cost * (t**2 / (2 * bend) if t <= box * bend else box * t - box**2 * bend / 2) for cost, t in missing]
@@ -240,15 +239,16 @@ class Problem:
 def check(c: Fields, table: Fields, problem: type[Problem]) -> None:
     """A certificate of two classes."""
     kind = ("kernel " if "kernel" in c else "soft " if "C" in c else "") + ("margin" if "C" in c else "separation")
-    fields, verdicts = (words.split() for words in KINDS[kind])
-    require(set(fields) - ADDED <= set(c) <= set(fields), f"a {kind} has the fields {', '.join(fields)}")
+    fields, verdicts, *lacked = (words.split() for words in KINDS[kind])
+    require(set(fields) - ADDED - set(*lacked) <= set(c) <= set(fields), f"a {kind} has the fields {', '.join(fields)}")
     wrong = [name for name in NUMBERS & set(c) if type(c[name]) not in (int, float, Fraction) or c[name] != c[name]]
     require(not wrong and c["verdict"] in verdicts, f"verdict {c['verdict']!r}, or no number: {wrong}")
     require(c["positive"] not in (None, c["negative"]), "the two sides must have labels of their own")
     require(c.get("fit_intercept", True) in ((True,) if c.get("b") else (True, False)), "the plane should have b = 0")
     require(0 < c.get("tol", 0.5) < 1 or (kind == "separation" and c["tol"] == 0), "tol must be above 0 and below 1")
     require(len(c.get("w", range(c["n_columns"]))) == c["n_columns"], "the plane has the wrong length")
-    require(c.get("norm", "l2") in ("l1", "l2") and c.get("loss", "hinge") in LOSSES, "an unknown norm or loss")
+    losses = ["hinge"] if c.get("C") == INF else LOSSES  # no other where none is paid
+    require(c.get("norm", "l2") in ("l1", "l2") and c.get("loss", "hinge") in losses, "an unknown norm or loss")
     if "kernel" in c:
         name, *numbers = (c[name] for name in KERNEL.split())  # gamma, coef0, degree
         plain = name in KERNELS and numbers[(skip := name in KERNELS[2:4]) :] == [1, 0, 1][skip:]  # but for gamma

@@ -283,7 +283,7 @@ class Figures(check.Problem):  # type: ignore[misc]
             if any(chosen) and chosen[0] == self.bias:
                 why = " and ".join(itertools.compress(BROKEN, chosen))
                 known[f"Pegasos, no theorem because {why}: loss met per sweep"] = [(INF, INF)]
-        if not self.bias and c["loss"] == "hinge":
+        if not self.bias and c["loss"] == "hinge" and "kernel" not in c:
             n, squares = len(self.f), [sum(cell**2 for cell in row.values()) * self.unit**2 for row in self.rows]
             reach = 4 * n**2 * max(Fraction(cost) ** 2 * own for cost, own in zip(self.costs, squares, strict=True))
             most = c["primal"] + reach * Fraction((1 + math.log(n)) / (2 * n))

@@ -140,12 +140,16 @@ def gram_of(c, X):
 def kernel_margin(c, X, signs, weights):
     gram, n = gram_of(c, X), len(signs)
     hard = math.isinf(c.C)
-    box = None if hard else [Fraction(c.C)] * n
-    if outside(weights, box):
+    box, bend = (None, 0) if hard else loss_of(c)
+    upper, bends = None if box is None else [box * Fraction(c.C)] * n, [0 if hard else bend / Fraction(c.C)] * n
+    if (hard and c.loss != "hinge") or (c.b and not c.fit_intercept):
+        return "problem"
+    if outside(weights, upper):
         return "weights"
-    dual = dual_value(gram, signs, weights, box, [0] * n, True)
+    dual = dual_value(gram, signs, weights, upper, bends, c.fit_intercept)
     sums = [sum(a for a, s in zip(weights, signs, strict=True) if s == side) for side in (1, -1)]
     scale = {1: min(sums) / sums[0], -1: min(sums) / sums[1]} if all(sums) else {1: 0, -1: 0}
+    scale = scale if c.fit_intercept else {1: 1, -1: 1}
     signed = [a * int(s) * scale[int(s)] for a, s in zip(weights, signs, strict=True)]
     values = [dot(signed, line) for line in gram]
     square, b = dot(signed, values), Fraction(c.b)
@@ -153,7 +157,7 @@ def kernel_margin(c, X, signs, weights):
     if hard:
         least = min(functional)
         return bounds(c, square / (2 * least * least) if least > 0 else None, dual)
-    return bounds(c, square / 2 + Fraction(c.C) * sum(max(Fraction(0), 1 - f) for f in functional), dual)
+    return bounds(c, square / 2 + Fraction(c.C) * sum(loss(box, bend, 1 - f) for f in functional), dual)
 
 
 def kernel_separation(c, X, signs, weights):

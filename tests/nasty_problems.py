@@ -123,11 +123,14 @@ def kernel_svm(random):
         tol=one_of(random, 1e-2, 1e-3, 1e-6),
         multi_class=one_of(random, "ovr", "ovo"),
         approximation=None if math.inf == C else one_of(random, None, None, 3),
+        loss=one_of(random, "hinge", "squared_hinge", "huber_hinge", "modified_huber"),
+        fit_intercept=one_of(random, True, False),
     )
 
 
 def hard_kernel_svm(random):
-    return maxmargin.KernelSVM(math.inf, **a_kernel(random), multi_class=one_of(random, "ovr", "ovo"))
+    multi_class, bias = one_of(random, "ovr", "ovo"), one_of(random, True, False)
+    return maxmargin.KernelSVM(math.inf, **a_kernel(random), multi_class=multi_class, fit_intercept=bias)
 
 
 def stochastic(random):

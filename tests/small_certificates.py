@@ -18,8 +18,7 @@ from maxmargin import (
     Winnow,
     separability,
 )
-from maxmargin.certificates.certificate import certify
-from maxmargin.certificates.separation import Claim
+from maxmargin.certificates.certify import Claim, certify
 
 
 class Case(NamedTuple):
@@ -115,6 +114,17 @@ MAKERS = {
         KernelSVM(**POLY, class_weight={"a": 3.0, "b": 0.75}), MIXED, sample_weight=WEIGHTS
     ),
     "kernel stochastic": lambda: fitted(StochasticSVM(**POLY, max_iter=3, tol=1e-9), MIXED),
+    "kernel squared": lambda: fitted(KernelSVM(**POLY, loss="squared_hinge", C=2.0), MIXED),
+    "kernel huber": lambda: fitted(KernelSVM(**POLY, loss="huber_hinge", huber_width=0.25), MIXED),
+    "kernel modified huber": lambda: fitted(
+        KernelSVM(**POLY, loss="modified_huber", fit_intercept=False), MIXED, sample_weight=WEIGHTS
+    ),
+    "kernel rbf squared": lambda: fitted(KernelSVM(gamma=0.5, loss="squared_hinge", fit_intercept=False), MIXED),
+    "kernel through the origin": lambda: fitted(KernelSVM(**POLY, fit_intercept=False), MIXED),
+    "kernel hard through the origin": lambda: fitted(KernelSVM(C=math.inf, **POLY, fit_intercept=False), CROSSED),
+    "kernel not separable through the origin": lambda: fitted(
+        KernelSVM(C=math.inf, kernel="linear", fit_intercept=False), CROSSED
+    ),
     "kernel hard": lambda: fitted(KernelSVM(C=math.inf, **POLY), CROSSED),
     "kernel hard rbf": lambda: fitted(KernelSVM(C=math.inf, gamma=0.5), CROSSED),
     "kernel not separable": lambda: fitted(KernelSVM(C=math.inf, kernel="linear"), CROSSED),

@@ -43,7 +43,11 @@ EXACT_KINDS = {
     "separability": None,
     "soft": lambda bias: LinearSVM(fit_intercept=bias),
     "soft squared": lambda bias: LinearSVM(loss="squared_hinge", fit_intercept=bias),
-    "kernel linear": lambda bias: KernelSVM(kernel="linear", max_time=2.0),
+    "kernel linear": lambda bias: KernelSVM(kernel="linear", fit_intercept=bias, max_time=2.0),
+    "kernel squared": lambda bias: KernelSVM(
+        kernel="poly", gamma=0.5, coef0=1.0, degree=2, loss="squared_hinge", fit_intercept=bias, max_time=2.0
+    ),
+    "kernel huber": lambda bias: KernelSVM(kernel="linear", loss="huber_hinge", fit_intercept=bias, max_time=2.0),
     "kernel perceptron": lambda bias: KernelPerceptron("linear", fit_intercept=bias, max_iter=20),
     "kernel perceptron poly": lambda bias: KernelPerceptron(
         "poly", gamma=0.5, coef0=1.0, degree=2, fit_intercept=bias, max_iter=20

@@ -256,7 +256,7 @@ def test_the_weights_of_a_witness_are_never_rounded_to_nothing(monkeypatch):
     """A row that is part of it stays part of it, however light; the others carry nothing."""
     assert exact_kernel.witness(kernel_problem(LINE, [1, -1, 1, -1], math.inf, "rbf")) is None  # no coordinates
     problem = kernel_problem(LINE, [1, -1, 1, -1], math.inf, "linear")
-    monkeypatch.setattr(exact_kernel, "float_witness", lambda coordinates, signs: np.ones(4))
+    monkeypatch.setattr(exact_kernel, "float_witness", lambda coordinates, signs, fit_intercept: np.ones(4))
     monkeypatch.setattr(exact_kernel, "exact_witness", lambda problem, rows, guess: [0, 1, 10**400, 3 * 10**400])
     assert exact_kernel.witness(problem).tolist() == [0.0, 5e-324, 0.25, 0.75]
     monkeypatch.setattr(exact_kernel, "exact_witness", lambda problem, rows, guess: None)

@@ -16,7 +16,7 @@ import scipy.sparse as sparse
 from maxmargin.certificates import exact_kernel
 from maxmargin.certificates.kernel_duality import measure
 from maxmargin.problems.kernels import KERNELS, KernelChoice, Laplacian, Linear, Precomputed, Rbf
-from maxmargin.problems.losses import HINGE
+from maxmargin.problems.losses import HINGE, LOSSES
 from maxmargin.problems.statement import KernelMargin
 
 decimal.getcontext().prec = 60
@@ -54,6 +54,7 @@ def sides(problem, a, b):
     a = [Fraction(float(v)) for v in a]
     sums = [sum(v for v, sign in zip(a, signs, strict=True) if sign == side) for side in (1, -1)]
     scales = {1: min(sums) / sums[0], -1: min(sums) / sums[1]} if min(sums) else {1: Fraction(0), -1: Fraction(0)}
+    scales = scales if problem.fit_intercept else {1: Fraction(1), -1: Fraction(1)}
     scaled = [v * scales[s] for v, s in zip(a, signs, strict=True)]
     values = [sum(v * s * k for v, s, k in zip(scaled, signs, row, strict=True) if v) for row in K]
     square = sum(v * s * f for v, s, f in zip(scaled, signs, values, strict=True))
@@ -64,15 +65,26 @@ def sides(problem, a, b):
         m = min(functional)
         dual = gain * gain / (2 * square) if square > 0 else (None if gain else Fraction(0))
         return (square / (2 * m * m) if m > 0 else None), dual, square, values
-    loss = sum(Fraction(float(C)) * max(Fraction(0), 1 - f) for C, f in zip(problem.costs, functional, strict=True))
-    t = min(Fraction(1), gain / square) if square > 0 else Fraction(1)
-    return square / 2 + loss, t * gain - t * t * square / 2, square, values
+    costs, loss = [Fraction(float(C)) for C in problem.costs], problem.loss
+    paid = sum(C * loss_in_fractions(loss, 1 - f) for C, f in zip(costs, functional, strict=True))
+    curve = square + sum(Fraction(loss.bend) / C * v * v for C, v in zip(costs, scaled, strict=True))
+    t = gain / curve if curve > 0 else Fraction(1)
+    t = min(Fraction(1), t) if loss.is_bounded else t
+    return square / 2 + paid, t * gain - t * t * curve / 2, square, values
+
+
+def loss_in_fractions(loss, t):
+    """The largest s t - bend s^2 / 2 for 0 <= s <= box."""
+    t, bend = max(Fraction(0), t), Fraction(loss.bend)
+    if loss.is_bounded and t >= Fraction(loss.box) * bend:
+        return Fraction(loss.box) * (t - bend * Fraction(loss.box) / 2)
+    return t * t / (2 * bend)
 
 
 # ------------------------------------------------------------------------------------------------- nasty problems
 
 
-def some_problem(random, name):
+def some_problem(random, name, loss=HINGE, fit_intercept=True):
     """A small problem whose numbers are ordinary, or far apart, or far from zero, or at the ends of float64."""
     n, d = int(random.integers(2, 7)), int(random.integers(1, 4))
     kind = random.integers(6)
@@ -104,7 +116,8 @@ def some_problem(random, name):
     a = random.choice([0.0, 0.1, 0.3, 1.0, 1.0, 1e-17], size=n) * (1.0 / max(size, 1e-150) if math.isinf(C) else costs)
     if random.integers(4) == 0:
         a *= random.random(n)
-    return KernelMargin(X, signs, costs, HINGE, True, kernel, points), a
+    loss = HINGE if math.isinf(C) else loss
+    return KernelMargin(X, signs, costs, loss, fit_intercept, kernel, points), a
 
 
 def measure_of(problem, a):
@@ -126,8 +139,10 @@ def check(problem, a, exact):
     slip = 1 if exact else 1 + Fraction(1, 10**45)
     if exact:
         assert exact_kernel.primal_value(problem, a, found.b) == primal
-        if square >= 0:
+        if square >= 0 and not problem.loss.is_smooth:
             assert exact_kernel.dual_value(problem, a) == dual
+        elif square >= 0:  # quotients are rounded up behind their 300th bit
+            assert dual * (1 - Fraction(1, 2**250)) <= exact_kernel.dual_value(problem, a) <= dual
     if math.isfinite(found.primal):
         assert primal is not None
         assert abs(Fraction(found.primal) - primal) <= Fraction(found.primal_error) * slip
@@ -155,6 +170,17 @@ def test_bounds_of_exponentials_hold_in_long_decimals(name):
     random = np.random.default_rng(7)
     good = [check(*some_problem(random, name), exact=False) for _ in range(800)]
     assert np.mean(good) > 0.2
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=list(LOSSES))
+def test_bounds_hold_for_every_loss_and_without_a_bias(loss, fit_intercept):
+    random = np.random.default_rng(11)
+    for name in ("linear", "poly", "precomputed", "rbf"):
+        problems = [some_problem(random, name, loss, fit_intercept) for _ in range(120)]
+        good = [check(problem, a, exact=name != "rbf") for problem, a in problems]
+        assert np.mean(good) > 0.2
+        assert all(measure(problem, a).b == 0.0 for problem, a in problems if not fit_intercept and name == "rbf")
 
 
 @pytest.mark.parametrize("name", list(KERNELS))

@@ -17,6 +17,7 @@ ESTIMATORS = [
     HardMarginSVM("l1", on_inseparable="return"),
     KernelSVM(),
     KernelSVM(multi_class="ovr", kernel="poly", degree=2, coef0=1.0),
+    KernelSVM(loss="squared_hinge", fit_intercept=False),
     LinearSVM(),
     LinearSVM(loss="squared_hinge"),
     LinearSVM(multi_class="ovo"),

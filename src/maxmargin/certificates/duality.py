@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.certificates.measure import length
 from maxmargin.certificates.passes import (
     Sum,
     combination,
-    length,
     lengths_of,
     power_below,
     rounding,
@@ -144,7 +144,12 @@ def error_of(found: PrimalValue | DualValue) -> float:
 
 
 def loss_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> Sum:
-    """sum_i C_i loss(max(0, missing_i + off_i)), and its additions; in place, because there may be many rows."""
+    """sum_i C_i loss(max(0, missing_i + off_i)), and its additions."""
+    return row_total(problem.table, losses_of(problem, missing, off))
+
+
+def losses_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> Vector:
+    """C_i loss(max(0, missing_i + off_i)) of each row; in place, because there may be many."""
     losses = missing + off
     np.maximum(0.0, losses, out=losses)
     loss = problem.loss
@@ -156,7 +161,7 @@ def loss_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> Sum:
     elif loss.box != 1.0:
         losses *= loss.box
     losses *= problem.costs
-    return row_total(problem.table, losses)
+    return np.asarray(losses)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")

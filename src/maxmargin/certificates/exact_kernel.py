@@ -1,18 +1,19 @@
 """Margins in the space of a kernel with rational values, in exact arithmetic: linear, poly and precomputed, and others
 whose class knows `exact_values`.
 
-    P(w, b) = 1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.phi(x_i) + b)),       w = sum_j a'_j y_j phi(x_j)
-    D = max_t  t sum_i a'_i - t^2 / 2 |w|^2
+    P(w, b) = 1/2 |w|^2 + sum_i C_i loss(1 - y_i (w.phi(x_i) + b)),       w = sum_j a'_j y_j phi(x_j)
+    D = max_t  t sum_i a'_i - t^2 / 2 (|w|^2 + sum_i q_i a'_i^2)
 
-with a' as in `kernel_duality`: the class of the larger sum scaled down, t <= 1 where the box is finite. All numbers
-are doubles, so integers times powers of two, and so are all values of a polynomial kernel. With A_j the weights as
-integers, A_+ and A_- their sums, and p_i, n_i the sums of A_j k(x_i, x_j) over the two classes,
+with a' as in `kernel_duality`: with a bias the class of the larger sum scaled down, t <= 1 where the box is finite. All
+numbers are doubles, so integers times powers of two, and so are all values of a polynomial kernel; of q_i see
+`exact_soft_margin`. With A_j the weights as integers, A_+ and A_- their sums, and p_i, n_i the sums of A_j k(x_i, x_j)
+over the two classes,
 
-    w.phi(x_i) = min(A_+, A_-) (A_- p_i - A_+ n_i) / (A_+ A_-)  times a power of two.
+    w.phi(x_i) = min(A_+, A_-) (A_- p_i - A_+ n_i) / (A_+ A_-)  times a power of two;  p_i - n_i without a bias.
 
-No plane separates the classes exactly when some weights l >= 0, l != 0 have sum_i l_i y_i phi(x_i) = 0 and
-sum_i l_i y_i = 0. In coordinates of phi (the monomials, for poly; any factor of a line is left out, as it moves no
-null vector) this is a null vector of an integer matrix. Without coordinates, sum_j k(x_i, x_j) y_j l_j = 0 for every
+No plane separates the classes exactly when some weights l >= 0, l != 0 have sum_i l_i y_i phi(x_i) = 0 and, with a
+bias, sum_i l_i y_i = 0. In coordinates of phi (the monomials, for poly; any factor of a line is left out, as it moves
+no null vector) this is a null vector of an integer matrix. Without coordinates, sum_j k(x_i, x_j) y_j l_j = 0 for every
 row i with l_i > 0 says that |w|^2 = 0. Two equal rows of opposite classes are a witness whatever the kernel; for
 exponentials with gamma > 0 there is no other: their matrices of the values of distinct rows are positive definite.
 """
@@ -39,7 +40,16 @@ from maxmargin.certificates.exact_linear_algebra import (
     power_of_two,
     split,
 )
-from maxmargin.certificates.exact_soft_margin import aligned, blocks_of, integers_of, products_with, side_sum
+from maxmargin.certificates.exact_soft_margin import (
+    aligned,
+    blocks_of,
+    integers_of,
+    is_within,
+    losses,
+    products_with,
+    side_sum,
+    sum_of_quotients,
+)
 from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.kernels import Kernel, Linear, ProductKernel
 from maxmargin.problems.statement import KernelMargin
@@ -59,30 +69,38 @@ def has_exact_values(kernel: Kernel) -> bool:
 
 
 class ExactDirection(NamedTuple):
-    """w(a'): w.phi(x_i) = values_i times `factor`; |w|^2; and sum_i a'_i."""
+    """w(a'): w.phi(x_i) = values_i times `factor`; |w|^2; sum_i a'_i; and sum_i q_i a'_i^2, or a little more."""
 
     values: Integers
     factor: Fraction
     square: Fraction
     gain: Fraction
+    bent: Fraction = Fraction(0)
 
 
 def direction(problem: KernelMargin, a: Vector) -> ExactDirection:
-    """w(a'), zero if one of the classes has no weight or a weight is not in its box."""
-    inside = bool(np.all((a >= 0.0) & np.isfinite(a)) and np.all(a <= problem.costs))
+    """w(a'), zero if one of the classes has no weight, without a bias both, or a weight is not in its box."""
+    inside = is_within(a, problem.costs, problem.loss)
     integers, unit = integers_of(a if inside else np.zeros(len(a)))
     plus = problem.signs > 0
     sides = [np.flatnonzero((integers != 0) & side) for side in (plus, ~plus)]
     positive, negative = (int(sum(integers[side])) for side in sides)
-    if positive == 0 or negative == 0:
+    # a' = a lighter times / over
+    lighter, times, over = min(positive, negative), (negative, positive), positive * negative
+    if not problem.fit_intercept:
+        lighter, times, over = 1, (1, 1), min(1, positive + negative)
+    if over == 0:
         return ExactDirection(np.zeros(len(a), dtype=object), Fraction(1), Fraction(0), Fraction(0))
     (of_plus, of_minus), shared = aligned([sums_with(problem, side, integers[side]) for side in sides])
-    values = negative * of_plus - positive * of_minus
-    lighter, both = min(positive, negative), positive * negative
-    factor = Fraction(lighter, both) * power_of_two(unit + shared)
+    values, scale = times[0] * of_plus - times[1] * of_minus, Fraction(lighter, over) * power_of_two(unit)
+    factor = scale * power_of_two(shared)
     per_class = [int(sum(integers[side] * values[side])) for side in sides]
-    square = Fraction(lighter * (negative * per_class[0] - positive * per_class[1]), both) * power_of_two(unit) * factor
-    return ExactDirection(values, factor, square, 2 * lighter * power_of_two(unit))
+    square = (times[0] * per_class[0] - times[1] * per_class[1]) * scale * factor
+    gain, bent = (times[0] * positive + times[1] * negative) * scale, Fraction(0)
+    if problem.loss.is_smooth:
+        quotients = [sum_of_quotients(times[k] * integers[side], problem.costs[side]) for k, side in enumerate(sides)]
+        bent = sum(quotients, Fraction(0)) * scale * scale * Fraction(problem.loss.bend)
+    return ExactDirection(values, factor, square, gain, bent)
 
 
 def primal_value(problem: KernelMargin, a: Vector, b: float) -> Fraction | None:
@@ -100,8 +118,8 @@ def primal_value(problem: KernelMargin, a: Vector, b: float) -> Fraction | None:
         return w.square / (2 * m * m) if m > 0 else None
     slack = one - functional
     prices, price_unit = integers_of(problem.costs)
-    paid = int(sum(prices * np.where(slack > 0, slack, 0)))
-    return w.square / 2 + Fraction(paid, one) * power_of_two(price_unit)
+    paid = losses(problem.loss, prices, np.where(slack > 0, slack, 0), Fraction(1, one))
+    return w.square / 2 + paid * power_of_two(price_unit)
 
 
 def dual_value(problem: KernelMargin, a: Vector) -> Fraction | None:
@@ -111,14 +129,19 @@ def dual_value(problem: KernelMargin, a: Vector) -> Fraction | None:
         raise ValueError(f"the kernel is not positive semidefinite: |w|^2 = {float(w.square):.6g} for some rows")
     if problem.is_hard:
         return w.gain * w.gain / (2 * w.square) if w.square else None if w.gain else Fraction(0)
-    t = min(w.gain / w.square, Fraction(1)) if w.square else Fraction(1)
-    return t * w.gain - t * t * w.square / 2
+    curve = w.square + w.bent
+    t = w.gain / curve if curve else Fraction(1)
+    if problem.loss.is_bounded:
+        t = min(t, Fraction(1))
+    return t * w.gain - t * t * curve / 2
 
 
 def sums_with(problem: KernelMargin, rows: Rows, weights: Integers) -> tuple[Integers, int]:
     """sum_j weights_j k(x_i, x_j) over these rows j, for every row i: integers times one power of two."""
     kernel, X = problem.kernel, problem.X
     everything = np.arange(problem.n_rows)
+    if not len(rows):
+        return np.zeros(problem.n_rows, dtype=object), 0
     if isinstance(kernel, Linear):
         w, unit = side_sum(X, rows, weights)
         parts = [products_with(part, w) for _, part in blocks_of(X, everything)]
@@ -189,7 +212,7 @@ def witness(problem: KernelMargin) -> Vector | None:
     coordinates = float_coordinates(problem)
     if coordinates is None:
         return None
-    guess = float_witness(coordinates, problem.signs)
+    guess = float_witness(coordinates, problem.signs, problem.fit_intercept)
     rows = np.flatnonzero(guess > 0.0)
     exact = exact_witness(problem, rows, guess[rows])
     if exact is None:
@@ -200,17 +223,20 @@ def witness(problem: KernelMargin) -> Vector | None:
 
 
 def exact_witness(problem: KernelMargin, rows: Rows, guess: Vector) -> list[int] | None:
-    """Integers l >= 0 of these rows with sum_i l_i y_i phi(x_i) = 0 and sum_i l_i y_i = 0, or None if none were found.
+    """Integers l >= 0 of these rows, not all 0, with sum_i l_i y_i phi(x_i) = 0 and, with a bias, sum_i l_i y_i = 0; or
+    None if none were found.
 
     The guess says which rows to try first, and may be wrong in every digit.
     """
     pair = equal_pair(problem, rows)
     if pair is not None:
         return [int(row in pair) for row in rows]
-    if len(rows) == 0 or not has_exact_values(problem.kernel) or len(np.unique(problem.signs[rows])) < 2:
+    if len(rows) == 0 or not has_exact_values(problem.kernel):
+        return None
+    if problem.fit_intercept and len(np.unique(problem.signs[rows])) < 2:
         return None
     signs = problem.signs[rows].astype(np.int64).astype(object)
-    matrix = np.vstack([coordinates_of(problem, rows).T * signs, signs])
+    matrix = np.vstack([coordinates_of(problem, rows).T * signs, *([signs] if problem.fit_intercept else [])])
     for tried in (float_circuit(matrix, guess), np.arange(len(rows))):
         found, _ = nonnegative_null_vector(matrix[:, tried], EXCHANGES)
         if found is not None:
@@ -294,10 +320,13 @@ def factor_of(K: NDArray[np.float64]) -> NDArray[np.float64] | None:
     return G
 
 
-def float_witness(coordinates: NDArray[np.float64], signs: Vector) -> Vector:
-    """A vertex of { l >= 0, sum_i l_i y_i phi(x_i) = 0, sum_i l_i y_i = 0, sum_i l_i = 2 }; zero if there is none."""
+def float_witness(coordinates: NDArray[np.float64], signs: Vector, fit_intercept: bool = True) -> Vector:
+    """A vertex of { l >= 0, sum_i l_i y_i phi(x_i) = 0, sum_i l_i y_i = 0, sum_i l_i = 2 }; zero if there is none.
+
+    Without a bias the second equation falls away.
+    """
     n = len(signs)
-    lines = np.vstack([coordinates.T * signs, signs, np.ones(n)])
+    lines = np.vstack([coordinates.T * signs, *([signs] if fit_intercept else []), np.ones(n)])
     right = np.append(np.zeros(len(lines) - 1), 2.0)
     answer = linprog(np.zeros(n), A_eq=lines, b_eq=right, method="highs-ds")
     return np.asarray(answer.x) if answer.status == 0 else np.zeros(n)

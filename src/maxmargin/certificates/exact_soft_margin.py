@@ -56,25 +56,25 @@ def primal_value(X: Rows, signs: Vector, costs: Vector, w: Vector, b: float, los
         reached = (products << (exponent - least)) + (int(plane[-1]) << (unit - least))
         slack = (1 << -least) - np.where(signs[rows] > 0, reached, -reached)
         slack = np.where(slack > 0, slack, 0)
-        value += losses(loss, prices[rows], slack, least) * power_of_two(price_unit)
+        value += losses(loss, prices[rows], slack, power_of_two(least)) * power_of_two(price_unit)
     return value
 
 
-def losses(loss: Loss, prices: Integers, slack: Integers, unit: int) -> Fraction:
-    """sum of prices times losses; the slack in units of 2^unit.
+def losses(loss: Loss, prices: Integers, slack: Integers, unit: Fraction) -> Fraction:
+    """sum of prices times losses; the slack, which is not negative, in this unit.
 
     Before the knee t^2 / (2 bend), beyond it box t - box knee / 2: the same at the knee.
     """
     value, straight = Fraction(0), np.full(len(slack), not loss.is_smooth)
     if loss.is_smooth and loss.is_bounded:
-        straight = slack > math.floor(knee_of(loss) * power_of_two(-unit))
+        straight = slack > math.floor(knee_of(loss) / unit)
     if loss.is_smooth:
         before = ~straight
         squares = int(sum(prices[before] * slack[before] * slack[before]))
-        value += squares * power_of_two(2 * unit) / (2 * Fraction(loss.bend))
+        value += squares * unit * unit / (2 * Fraction(loss.bend))
     if loss.is_bounded:
         own = prices[straight]
-        amount = int(sum(own * slack[straight])) * power_of_two(unit)
+        amount = int(sum(own * slack[straight])) * unit
         value += Fraction(loss.box) * (amount - int(sum(own)) * knee_of(loss) / 2)
     return value
 

@@ -2,13 +2,14 @@
 
     plane     w(a') = sum_j a'_j y_j phi(x_j),     w.phi(x_i) = sum_j a'_j y_j k(x_i, x_j)
               |w|^2 = sum_i a'_i y_i w.phi(x_i)
-    primal    P(w, b) = 1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.phi(x_i) + b))     an upper bound of the optimum
-    dual      D(t a') = t sum_i a'_i - t^2 / 2 |w(a')|^2                           a lower bound of it
+    primal    P(w, b) = 1/2 |w|^2 + sum_i C_i loss(1 - y_i (w.phi(x_i) + b))          an upper bound of the optimum
+    dual      D(t a') = t sum_i a'_i - t^2 / 2 (|w(a')|^2 + sum_i q_i a'_i^2)         a lower bound of it
 
-a' is made of any weights 0 <= a_i <= C_i: the class of the larger sum is scaled down until sum_i a'_i y_i = 0, which
-keeps the box; then t is the best factor, at most 1 where the box is finite. So a are doubles, and a' and t a' are the
-real numbers that they stand for. For the hard margin, C_i = inf, the plane is scaled until its nearest row, which has
-y (w.phi(x) + b) = m, has 1: P = 1/2 |w|^2 / m^2.
+a' is made of any weights 0 <= a_i <= u_i: with a bias, the class of the larger sum is scaled down until
+sum_i a'_i y_i = 0, which keeps the box; then t is the best factor, at most 1 where the box is finite. So a are doubles,
+and a' and t a' are the real numbers that they stand for. u_i = box C_i and q_i = bend / C_i: `problems.losses`. For the
+hard margin, C_i = inf, the plane is scaled until its nearest row, which has y (w.phi(x) + b) = m, has 1:
+P = 1/2 |w|^2 / m^2.
 
 One pass over the kernel serves both sides. It runs in BLAS, which adds in any order: the sum of a block of k terms is
 within gamma_k of the sum of its terms' magnitudes [higham2002]. Each value comes with an error that bounds how far it
@@ -32,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.duality import LEAST, LIGHTEST, OUTWARDS
+from maxmargin.certificates.duality import LEAST, LIGHTEST, OUTWARDS, SMALLEST_BEND, losses_of
 from maxmargin.certificates.kernel_screening import is_near, is_worth_it, summed_in_float32
 from maxmargin.certificates.passes import rounding, total
 from maxmargin.certificates.soft_margin import soft_gap
@@ -53,7 +54,7 @@ class KernelMeasure(NamedTuple):
     """What weights a of the rows are worth.
 
     values      w.phi(x_i) of every row, for w = w(a') and without the bias
-    b           the bias: the best one, if none was given (hard margin: the middle of the two classes)
+    b           the bias: the best one, if none was given (hard margin: the middle of the two classes); 0 without one
     slack       max(0, 1 - y_i (w.phi(x_i) + b)), of the plane as it is
     square      |w|^2
     primal      P(w, b) is within primal_error of it; infinite where float64 overflows, or where the hard margin's plane
@@ -95,6 +96,7 @@ class Direction(NamedTuple):
 
     The values of rows that were not measured are NaN, and their errors infinite. `carriers` are the rows that carry
     weight, and `coefficients` what they carry, a column for each class; `size` is a typical sum_j a'_j |k(x, x_j)|.
+    `bent` is sum_i q_i a'_i^2, with its error.
     """
 
     values: Vector
@@ -107,6 +109,8 @@ class Direction(NamedTuple):
     carriers: Points | None = None
     coefficients: NDArray[np.float64] | None = None
     size: float = 0.0
+    bent: float = 0.0
+    bent_error: float = 0.0
 
     def look_at(self, kernel: Kernel, rows: Rows, points: Points, summed: Summed, threads: Threads | None) -> Vector:
         """Measure the values of these rows; returns at least sum_j a'_j |k(x, x_j)| of each of them."""
@@ -127,24 +131,28 @@ def measure(
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def direction(problem: KernelMargin, a: Vector, threads: Threads | None) -> Direction:
-    """w(a'), with the values of the rows that carry weight, at least. Without weight in both classes, or where float64
-    cannot balance them, w = 0."""
+    """w(a'), with the values of the rows that carry weight, at least. Without weight, with a bias in both classes, or
+    where float64 cannot balance them, w = 0."""
     inside = bool(np.all(a >= 0.0) and np.all(a <= problem.upper) and np.all(np.isfinite(a)))
     a = a if inside else np.zeros(len(a))
     plus, n = problem.signs > 0, problem.n_rows
     (positive, additions), (negative, _) = total(np.where(plus, a, 0.0)), total(np.where(plus, 0.0, a))
     lighter, heavier = min(positive, negative), max(positive, negative)
+    if not problem.fit_intercept:
+        lighter = heavier = positive + negative
     if not LIGHTEST * heavier < lighter < math.inf or not heavier < math.inf:
         lost = 0.0 if lighter == 0.0 else math.inf
         return Direction(np.zeros(n), np.zeros(n), 0.0, lost, 0.0, 0.0, (0.0, 0.0))
-    scales = (float(lighter / positive), float(lighter / negative))
+    gain, scales = float(lighter), (1.0, 1.0)
+    if problem.fit_intercept:
+        gain, scales = float(2.0 * lighter), (float(lighter / positive), float(lighter / negative))
     support = np.flatnonzero(a)
     scaled = a[support] * np.where(plus[support], *scales)
     coefficients = np.zeros((len(support), 2))
     coefficients[np.arange(len(support)), np.where(plus[support], 0, 1)] = scaled
     carriers, share = rows_of(problem.points, support), 1.01 * rounding(3 * additions + 8)  # of every a'
     values, off = np.full(n, np.nan), np.full(n, np.inf)
-    w = Direction(values, off, 0.0, 0.0, float(2.0 * lighter), share, scales, carriers, coefficients)
+    w = Direction(values, off, 0.0, 0.0, gain, share, scales, carriers, coefficients)
     first = (support, carriers) if can_be_screened(problem) else (np.arange(n), problem.points)
     sizes = w.look_at(problem.kernel, *first, combined, threads)
     signed = scaled * problem.signs[support] * values[support]
@@ -161,7 +169,18 @@ def direction(problem: KernelMargin, a: Vector, threads: Threads | None) -> Dire
             "and no length is negative. A margin is defined for positive semidefinite kernels only."
         )
     square = 0.0 if square < 0.0 else float(square)  # nearer to the truth, which is not negative
-    return w._replace(square=square, square_error=square_error, size=float(np.median(sizes)))
+    bent = bent_of(problem, support, scaled, gain, share) if problem.loss.is_smooth else (0.0, 0.0)
+    return w._replace(
+        square=square, square_error=square_error, size=float(np.median(sizes)), bent=bent[0], bent_error=bent[1]
+    )
+
+
+def bent_of(problem: KernelMargin, rows: Rows, scaled: Vector, gain: float, share: float) -> tuple[float, float]:
+    """sum_i q_i a'_i^2 over these rows, and its error: the a'_i are within `share` of themselves."""
+    heavy = scaled + LEAST  # at least what was to be represented, where it vanished
+    quotients, additions = total(heavy * (heavy / problem.costs[rows]))
+    bent = problem.loss.bend * float(quotients) + LEAST * (len(rows) + gain)
+    return bent, (4.0 * share + rounding(additions + 8)) * bent if SMALLEST_BEND <= bent < math.inf else math.inf
 
 
 def can_be_screened(problem: KernelMargin) -> bool:
@@ -195,7 +214,7 @@ def both_sides(problem: KernelMargin, w: Direction, b: float | None, threads: Th
         look_at(screened[in_doubt], combined)
         screened = screened[~in_doubt]
     primal = hard_primal(w, functional, off) if problem.is_hard else soft_primal(problem, w, missing, off)
-    dual, dual_error, t = dual_of(w, problem.is_hard)
+    dual, dual_error, t = dual_of(w, is_free(problem))
     factors = (t * w.scales[0], t * w.scales[1])
     return KernelMeasure(
         w.values, bias, np.maximum(0.0, missing), w.square, *primal, dual, dual_error, factors, w.scales, w.off,
@@ -211,7 +230,7 @@ def least_gap(problem: KernelMargin, w: Direction) -> float:
         return 0.0
     some = dataclasses.replace(problem, X=problem.X[rows], signs=signs, costs=costs)
     missing = 1.0 - signs * (w.values[rows] + best_bias(some, w.values[rows]))
-    return soft_gap(0.5 * w.square + float(np.sum(costs * np.maximum(0.0, missing))), dual_of(w, False)[0])
+    return soft_gap(0.5 * w.square + float(np.sum(losses_of(some, missing))), dual_of(w, is_free(problem))[0])
 
 
 def combined(kernel: Kernel, A: Points, B: Points, coefficients: NDArray[np.float64], threads: Threads | None) -> Sums:
@@ -256,12 +275,15 @@ def mostly_in_float32(
 
 
 def bias_of(problem: KernelMargin, values: Vector) -> float:
-    """The best bias; the hard margin's is that in the middle."""
-    return middle(problem, values) if problem.is_hard else best_bias(problem, values)
+    """The best bias; the hard margin's is that in the middle. 0 where its search leaves float64."""
+    b = middle(problem, values) if problem.is_hard else best_bias(problem, values)
+    return b if math.isfinite(b) else 0.0
 
 
 def middle(problem: KernelMargin, values: Vector) -> float:
-    """The bias that puts the plane in the middle between the two classes."""
+    """The bias that puts the plane in the middle between the two classes; 0 where it has none."""
+    if not problem.fit_intercept:
+        return 0.0
     plus = problem.signs > 0
     lowest = float(np.min(values, where=plus, initial=np.inf))
     highest = float(np.max(values, where=~plus, initial=-np.inf))
@@ -270,8 +292,8 @@ def middle(problem: KernelMargin, values: Vector) -> float:
 
 def soft_primal(problem: KernelMargin, w: Direction, missing: Vector, off: Vector) -> tuple[float, float]:
     """P and its error, where 1 - y_i (w.phi(x_i) + b) is within `off` of `missing`."""
-    loss, in_loss = total(problem.costs * np.maximum(0.0, missing))
-    moved = float(total(problem.costs * np.maximum(0.0, missing + off))[0])
+    loss, in_loss = total(losses_of(problem, missing))
+    moved = float(total(losses_of(problem, missing, off))[0])
     half = 0.5 * w.square
     value, relative = half + float(loss), 2.0 * rounding(in_loss + 8)
     error = (moved - float(loss)) + 0.51 * w.square_error + relative * (moved + abs(half)) + LEAST * len(off)
@@ -291,17 +313,23 @@ def hard_primal(w: Direction, functional: Vector, off: Vector) -> tuple[float, f
     return (value, error) if math.isfinite(value + error) else (math.inf, math.inf)
 
 
-def dual_of(w: Direction, is_hard: bool) -> tuple[float, float, float]:
+def is_free(problem: KernelMargin) -> bool:
+    """Whether dual variables have no upper end, so that t may be any."""
+    return problem.is_hard or not problem.loss.is_bounded
+
+
+def dual_of(w: Direction, is_free: bool) -> tuple[float, float, float]:
     """D(t a'), its error, and t."""
     if w.gain == 0.0:
         return 0.0, w.square_error, 0.0
-    if is_hard and not w.square > 2.0 * w.square_error:  # D grows without limit as |w| vanishes
+    square, square_error = w.square + w.bent, w.square_error + w.bent_error
+    if is_free and not square > 2.0 * square_error:  # D grows without limit as the square vanishes
         return 0.0, math.inf, 0.0
-    t = w.gain / w.square if w.square > 0.0 else 1.0
-    t = t if is_hard else min(1.0, t)
-    value = t * (w.gain - 0.5 * t * w.square)
-    error = t * (2.0 * w.share * w.gain + 0.51 * t * w.square_error)
-    error += 2.0 * rounding(8) * t * (w.gain + t * abs(w.square)) + 4.0 * LEAST * (1.0 + t)
+    t = w.gain / square if square > 0.0 else 1.0
+    t = t if is_free else min(1.0, t)
+    value = t * (w.gain - 0.5 * t * square)
+    error = t * (2.0 * w.share * w.gain + 0.51 * t * square_error)
+    error += 2.0 * rounding(8) * t * (w.gain + t * abs(square)) + 4.0 * LEAST * (1.0 + t)
     if not error <= 0.5 * value < math.inf:  # float64 can hardly tell it from 0
         return 0.0, math.inf, 0.0
     return value, error, t

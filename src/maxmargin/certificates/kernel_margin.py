@@ -1,13 +1,14 @@
 """The certificate of a margin in the space of a kernel: weights of the rows and a bias, and what they prove.
 
-    dual <= the least value of 1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.phi(x_i) + b)) <= primal
+    dual <= the least value of 1/2 |w|^2 + sum_i C_i loss(1 - y_i (w.phi(x_i) + b)) <= primal
 
 C_i = C times the weight of the row's class times the row's own weight. The plane needs no numbers of its own: it is
-w = sum_i a'_i y_i phi(x_i), with the weights a of which the class of the larger sum is scaled down to the other's.
+w = sum_i a'_i y_i phi(x_i), with the weights a of which, with a bias, the class of the larger sum is scaled down to the
+other's.
 
 C = inf is the hard margin, where no row may be inside the street: the plane is scaled until its nearest row has
 y (w.phi(x) + b) = 1, and then 1/2 |w|^2 is the least value. If no plane separates the classes, weights l >= 0 with
-sum_i l_i y_i phi(x_i) = 0 and sum_i l_i y_i = 0 say so.
+sum_i l_i y_i phi(x_i) = 0 and, with a bias, sum_i l_i y_i = 0 say so.
 
 All of it takes a kernel that is positive semidefinite. Where that is not proven (`Kernel.is_semidefinite`), as for a
 function and for a table, it is taken on trust, and the report says so.
@@ -27,17 +28,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates import exact_kernel
-from maxmargin.certificates.form import almost, figures_refused, row_refused
-from maxmargin.certificates.kernel_duality import KernelMeasure, measure
+from maxmargin.certificates.evaluators import Bound, Evaluator, objective_at_least, objective_at_most, register
+from maxmargin.certificates.form import almost, figures_refused, proves_gap, row_refused
+from maxmargin.certificates.kernel_duality import KernelMeasure, is_free, measure
 from maxmargin.certificates.kernel_statement import kernel_malformations, kernel_on, refuse_what_is_not_rational
-from maxmargin.certificates.passes import proves_gap
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.certificates.record import Record
 from maxmargin.certificates.soft_margin import INSIDE, row_shares, soft_gap
 from maxmargin.certificates.theorem_verification import pegasos_refused
-from maxmargin.certificates.verify import Bound, Evaluator, objective_at_least, objective_at_most, register
 from maxmargin.data.table import Vector
-from maxmargin.problems.losses import HINGE
+from maxmargin.problems.losses import HINGE, HUBER_HINGE, Loss, loss_named, width_of
 from maxmargin.problems.statement import KernelMargin, TwoClasses
 
 ROUNDING = 2.0**-53
@@ -59,11 +59,14 @@ class KernelCertificate(Record):
     kernel, gamma, coef0, degree  the name of the kernel ("linear", "rbf", "function" and so on), and its numbers
                                   (1, 0 and 1 where it has none)
     C, class_weight               which problem: inf is the hard margin; pairs (label, weight), empty: all 1
+    loss, huber_width             what slack costs, the name of one in `problems.losses`; the width of the Huber hinge.
+                                  The hard margin, which pays none, has the hinge
+    fit_intercept                 whether the plane may leave the origin of the kernel's space
     positive, negative            the labels on the two sides; negative None means all other labels
     n_rows, n_columns             the size of the problem
     b                             the bias of the plane
-    rows, weights                 rows of X with their dual variables a_i > 0; the others have none. The class of the
-                                  larger sum is to be scaled down to the other's. Or the witness: weights l_i > 0
+    rows, weights                 rows of X with their dual variables a_i > 0; the others have none. With a bias, the
+                                  class of the larger sum is to be scaled down to the other's. Or the witness: l_i > 0
     primal, dual                  the optimum lies between them, rounding included; both infinite if no plane separates
     tol                           the relative gap that was asked for
     kkt                           how well the conditions of optimality hold; None where no plane is known
@@ -74,6 +77,7 @@ class KernelCertificate(Record):
     told_by: ClassVar[set[str]] = {"kernel", "C"}
     verdicts: ClassVar[type[StrEnum]] = KernelVerdict
     question: ClassVar[str] = "is_optimal"
+    later: ClassVar[dict[str, Any]] = {"loss": HINGE.name, "huber_width": None, "fit_intercept": True}
 
     verdict: KernelVerdict
     kernel: str
@@ -94,6 +98,9 @@ class KernelCertificate(Record):
     tol: float
     kkt: KKT | None = None
     theorems: tuple[TheoremBound, ...] = ()
+    loss: str = HINGE.name
+    huber_width: float | None = None
+    fit_intercept: bool = True
 
     @property
     def is_hard(self) -> bool:
@@ -136,12 +143,21 @@ class KernelEvaluator(Evaluator):
     def malformed(self) -> Iterator[str]:
         yield from kernel_malformations(self.c, self.data.X, self.data.kernel)
 
+    @property
+    def loss(self) -> Loss:
+        return HINGE
+
+    @property
+    def has_bias(self) -> bool:
+        """Whether there is one that is no part of the kernel."""
+        return True
+
     @cached_property
     def problem(self) -> KernelMargin:
         X, signs, costs, kept, function = self.data
         floats = X.astype(np.float64, copy=False)
         kernel = kernel_on(self.c, floats, kept, function)
-        return KernelMargin(floats, signs, costs, HINGE, True, kernel, kernel.points(floats, kept))
+        return KernelMargin(floats, signs, costs, self.loss, self.has_bias, kernel, kernel.points(floats, kept))
 
     @cached_property
     def has_exact_values(self) -> bool:
@@ -154,10 +170,28 @@ class KernelMarginEvaluator(KernelEvaluator):
 
     def malformed(self) -> Iterator[str]:
         yield from super().malformed()
-        if not self.c.C > 0.0:
-            yield f"C must be positive, not {self.c.C}"
+        c = self.c
+        if not c.C > 0.0:
+            yield f"C must be positive, not {c.C}"
+        if (c.loss == HUBER_HINGE.name) != (c.huber_width is not None):
+            yield f"huber_width is {c.huber_width}: the Huber hinge needs one, and no other loss has it"
+        if c.is_hard and c.loss != HINGE.name:
+            yield f"the hard margin, C = inf, pays no loss, and the certificate speaks of the {c.loss}"
         if not math.isfinite(self.c.b):
             yield f"the bias {self.c.b} is not finite"
+
+    @property
+    def loss(self) -> Loss:
+        """A ValueError where it has no such width."""
+        return loss_named(self.c.loss, self.c.huber_width)
+
+    @property
+    def has_bias(self) -> bool:
+        return bool(self.c.fit_intercept)
+
+    @property
+    def upper(self) -> Vector:
+        return self.loss.bounds(self.data.costs)
 
     @cached_property
     def found(self) -> KernelMeasure:
@@ -195,7 +229,7 @@ class KernelMarginEvaluator(KernelEvaluator):
         elif not abs(found.square) <= 4.0 * found.square_error:
             apart = f"{math.sqrt(found.square):.3g}"
             yield f"the witness rows prove it, but their weights leave the hull points {apart} apart"
-        elif abs(imbalance := float(np.sum(self.problem.signs * a))) > 1e-9 * float(a.sum()):
+        elif c.fit_intercept and abs(imbalance := float(np.sum(self.problem.signs * a))) > 1e-9 * float(a.sum()):
             yield f"the weights of the witness differ by {imbalance:.3g} between the classes"
 
     def conditions(self) -> Iterator[str]:
@@ -287,6 +321,9 @@ def stated(
         "coef0": float(kernel.coef0),
         "degree": int(kernel.degree),
         "C": float(C),
+        "loss": problem.loss.name,
+        "huber_width": width_of(problem.loss),
+        "fit_intercept": bool(problem.fit_intercept),
         "class_weight": class_weight,
         "positive": two.positive,
         "negative": two.negative,
@@ -317,17 +354,18 @@ def kernel_conditions(problem: KernelMargin, a: Vector, measured: KernelMeasure,
     worst = int(np.argmax(shares))
     m, t = nearest(problem, measured), factor(measured)
     feasible = feasible_weights(problem, a, measured)
-    if problem.is_hard:
+    if is_free(problem):
         telling = feasible > inside * float(feasible.max(initial=0.0))
     else:
-        telling = (feasible > inside * problem.costs) & (feasible < (1.0 - inside) * problem.costs)
-    own = (m * signs - measured.values) / m
+        telling = (feasible > inside * problem.upper) & (feasible < (1.0 - inside) * problem.upper)
+    own = (m * signs * (1.0 - problem.loss.bend * feasible / problem.costs) - measured.values) / m
+    has_bias = problem.fit_intercept
     return KKT(
         stationarity=Violation(abs(1.0 - t * m) / max(1.0, t * m) if measured.square > 0.0 else 0.0),
         primal=Violation(0.0),
-        dual=Violation(abs(float(np.sum(signs * a))) / total if total > 0.0 else 0.0),
+        dual=Violation(abs(float(np.sum(signs * a))) / total if has_bias and total > 0.0 else 0.0),
         slackness=Violation(float(shares[worst]), worst),
-        bias=Violation(float(np.ptp(own[telling])) if np.any(telling) else 0.0),
+        bias=Violation(float(np.ptp(own[telling])) if has_bias and np.any(telling) else 0.0),
     )
 
 

@@ -48,6 +48,7 @@ class Record(ABC):
     question: ClassVar[str]  # the property to ask instead of `if certificate`
     may_ask_for_no_gap: ClassVar[bool] = False
     is_lifted: ClassVar[bool] = False  # whether a bias is counted as a part of w
+    later: ClassVar[dict[str, Any]] = {}  # what older documents of this kind alone lack
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
     verdict: Any
@@ -68,7 +69,7 @@ class Record(ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """From a file, perhaps an older one; some programs keep an enum as its text."""
         own = {field.name for field in dataclasses.fields(self)}
-        state = {name: value for name, value in LATER.items() if name in own} | state
+        state = {name: value for name, value in (LATER | self.later).items() if name in own} | state
         state["verdict"] = self.verdicts(state["verdict"])
         if "further_look" in own:
             state["further_look"] = FurtherLook(state["further_look"])
@@ -149,7 +150,7 @@ class Record(ABC):
     def from_dict(cls, fields: dict[str, Any]) -> Self:
         """What `to_dict` wrote, now or before; a ValueError says what is missing or unknown."""
         declared = {field.name: FITS.get(str(field.type)) for field in dataclasses.fields(cls)}
-        fields = {name: plain(value) for name, value in LATER.items() if name in declared} | fields
+        fields = {name: plain(value) for name, value in (LATER | cls.later).items() if name in declared} | fields
         if set(fields) != set(declared):
             raise ValueError(
                 f"not a certificate: missing {sorted(set(declared) - set(fields))}, "

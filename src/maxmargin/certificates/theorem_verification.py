@@ -29,7 +29,7 @@ from maxmargin.certificates.passes import rounding
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.table import Matrix, Vector, in_safe_range, largest_magnitude, matrix_of, row_squares
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.statement import SoftMargin
+from maxmargin.problems.statement import KernelMargin, SoftMargin
 
 SLACK = 1e-9  # relative: of two evaluations of a bound, beyond what is known of g
 
@@ -141,7 +141,7 @@ def pegasos_refused(c: Any, problem: SoftMargin) -> Iterator[str]:
         if (theorems.WITH_A_BIAS in broken) == problem.fit_intercept:
             name = f"{theorems.NO_PEGASOS}{' and '.join(broken)}{theorems.LOSS_MET}"
             known[name] = [Interval(math.inf, math.inf)]
-    if c.theorems and not problem.fit_intercept and problem.loss == HINGE:
+    if c.theorems and not problem.fit_intercept and problem.loss == HINGE and not isinstance(problem, KernelMargin):
         n = problem.n_rows
         reach = 2.0 * theorems.costliest_row(matrix_of(problem.X), problem.costs, c.C) * n * c.C
         with np.errstate(over="ignore"):

@@ -1,95 +1,45 @@
-"""The soft and the hard margin in the space of a kernel; and what all estimators with a kernel share: its parameters,
-its values on the table, predictions from the rows learnt."""
+"""The soft and the hard margin in the space of a kernel."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificates.kernel_margin import KernelCertificate
-from maxmargin.data.checking import checked_table
 from maxmargin.data.executor import Threads, one_thread_for_blas
-from maxmargin.data.table import Matrix, matrix_of
-from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights, table_of, weights_of_rows
+from maxmargin.data.table import Matrix
+from maxmargin.estimators.base import class_weights, table_of, weights_of_rows
 from maxmargin.estimators.declarations import KERNEL_SVM
+from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.no_plane import no_plane
 from maxmargin.estimators.parameters import Declarations
 from maxmargin.problems.choices import Strategy
-from maxmargin.problems.kernels import Kernel, KernelChoice
-from maxmargin.problems.kernels.choice import is_table
-from maxmargin.problems.kernels.given import refuse_a_skew_table
-from maxmargin.problems.kernels.limits import refuse_decisions_beyond_float64
+from maxmargin.problems.losses import loss_named
 from maxmargin.problems.statement import TwoClasses, plain
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
-
-if TYPE_CHECKING:
-    from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
-
-
-class KernelPlanes(MarginClassifier):
-    """Planes w = sum_j c_j phi(x_j): `support_vectors_` are the x_j and `dual_coef_` the c_j of each plane."""
-
-    kernel: Any
-    gamma: float | str
-    coef0: float
-    degree: int
-    _kernel: Kernel | None = None
-
-    def _kernel_on(self, table: TrainingSet) -> Kernel:
-        """The kernel on this table."""
-        X = table.X
-        if is_table(self.kernel):
-            if X.shape[0] != X.shape[1]:
-                raise ValueError(
-                    f"a precomputed kernel is a square matrix, one row and one column for each row of the data; "
-                    f"X has the shape {X.shape}"
-                )
-            refuse_a_skew_table(X, np.arange(X.shape[0]))
-        return KernelChoice(self.kernel, self.gamma, self.coef0, self.degree).on(X)
-
-    def _store_signed_weights(self, answers: list[Answer]) -> None:
-        """c_j = y_j a_j of the rows with weight."""
-        duals = []
-        for answer in answers:
-            assert answer.a is not None
-            duals.append(answer.two.signs[np.searchsorted(answer.two.rows, answer.certificate.rows)] * answer.a)
-        self._store_support(answers, duals)
-
-    def _store_support_vectors(self, X: Matrix, kernel: Kernel | None) -> None:
-        """With a precomputed kernel the rows are known by their places alone."""
-        assert kernel is not None
-        self._kernel = kernel
-        self.support_vectors_ = X[self.support_, :0] if kernel.is_table else X[self.support_]
-
-    def _kernel_values(self, X: Any) -> NDArray[np.float64]:
-        """w.phi(x) + b: one column for each plane."""
-        check_is_fitted(self, "classes_")
-        X = matrix_of(checked_table(self, X, reset=False).X)
-        assert self._kernel is not None
-        with one_thread_for_blas():
-            points, support = self._kernel.points(X), self._kernel.points(self.support_vectors_, self.support_)
-            values = self._kernel.combine(points, support, np.ascontiguousarray(self.dual_coef_.T)) + self.intercept_
-        refuse_decisions_beyond_float64(values)
-        return np.asarray(values)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_table(self.kernel)
-        return tags
+from maxmargin.solve.kernel_work import KernelQuestion, KernelWork, solve_kernel_margin
+from maxmargin.solvers import registry
 
 
 def check_approximation(svm: Any) -> None:
     if svm.approximation is not None and math.inf == svm.C:
         raise ValueError("an approximation has no hard margin: give a finite C, or approximation=None")
+    if svm.approximation is not None and svm.solver != registry.AUTO:
+        raise ValueError(f'solver="{svm.solver}" solves the kernel as it is: give approximation=None')
+
+
+def check_loss(svm: Any) -> None:
+    loss_named(svm.loss, svm.huber_width)
 
 
 class KernelSVM(KernelPlanes):
     """The widest street in the space of a kernel, with a price C for rows inside it or beyond it.
+
+        min 1/2 |w|^2 + C sum_i loss(1 - y_i (w.phi(x_i) + b))
 
     Every fit ends with a certificate: the objective is within `tol` of the optimum, measured in float64 on all rows.
     From 8,000 rows on, samples are solved first, which grow until they are everything; they are the same every time.
@@ -106,8 +56,17 @@ class KernelSVM(KernelPlanes):
         scale is 1 / (columns * variance of X), auto is 1 / columns.
     coef0, degree : float, default=0.0, and int, default=3
         The constant and the exponent of the polynomial kernel.
+    loss : "hinge", "squared_hinge", "huber_hinge" or "modified_huber", default="hinge"
+        What slack costs, as in `LinearSVM`. The hard margin, C = inf, pays none.
+    huber_width : float, default=None
+        Of the Huber hinge, as in `LinearSVM`: None is 0.5.
+    fit_intercept : bool, default=True
+        False keeps the plane at the origin of the kernel's space: b = 0.
     tol : float, default=1e-3
         The relative gap (primal - dual) / primal that is to be proven.
+    solver : "auto", "cvxpy" or "coordinate_descent", default="auto"
+        All but "auto" solve the linear problem on columns G with K = G G': one for each row, or for each dimension of
+        the kernel's space where there are fewer. "cvxpy" does it off the shelf, to compare with; extra `reference`.
     multi_class : "ovo" or "ovr", default="ovo"
         One against one, as in scikit-learn's SVC, or one against the rest.
     class_weight : dict or "balanced", default=None
@@ -132,7 +91,7 @@ class KernelSVM(KernelPlanes):
     support_vectors_ : these rows themselves; not with a precomputed kernel
     dual_coef_ : a_i y_i of those rows, one line for each plane
     n_support_ : how many rows support each plane (not each class, as in SVC)
-    bounded_ : where in dual_coef_ the dual variable is at its bound C_i
+    bounded_ : where in dual_coef_ the dual variable is at its bound: C_i, with "modified_huber" 4 C_i
     intercept_ : the bias of each plane; of a hard margin, the nearest row has y (w.phi(x) + b) = 1
     margin_, street_ : 1 / |w| in the space of the kernel, and 2 / |w|
     class_weight_ : the weight of each class
@@ -153,7 +112,7 @@ class KernelSVM(KernelPlanes):
     """
 
     parameters: ClassVar[Declarations] = KERNEL_SVM
-    rules = (check_approximation,)
+    rules = (check_approximation, check_loss)
 
     def __init__(
         self,
@@ -163,7 +122,11 @@ class KernelSVM(KernelPlanes):
         gamma: float | str = "scale",
         coef0: float = 0.0,
         degree: int = 3,
+        loss: str = "hinge",
+        huber_width: float | None = None,
+        fit_intercept: bool = True,
         tol: float = 1e-3,
+        solver: str = "auto",
         multi_class: str = "ovo",
         class_weight: Any = None,
         cache_size: float = 1000.0,
@@ -177,7 +140,11 @@ class KernelSVM(KernelPlanes):
         self.gamma = gamma
         self.coef0 = coef0
         self.degree = degree
+        self.loss = loss
+        self.huber_width = huber_width
+        self.fit_intercept = fit_intercept
         self.tol = tol
+        self.solver = solver
         self.multi_class = multi_class
         self.class_weight = class_weight
         self.cache_size = cache_size
@@ -186,22 +153,25 @@ class KernelSVM(KernelPlanes):
         self.max_time = max_time
         self.verbose = verbose
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """From a file; older ones had the hinge and a bias."""
+        super().__setstate__({"loss": "hinge", "huber_width": None, "fit_intercept": True, "solver": "auto"} | state)
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the plane. A row of weight k is k equal rows."""
-        from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
-
         table = table_of(self, X, y, sample_weight)
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
         kernel = self._kernel_on(table)
         with Threads() as threads, one_thread_for_blas():
             work = KernelWork(kernel, table.X, threads, self.cache_size)
-            asked = KernelQuestion(float(self.C), self.tol, self.approximation, self.max_iter, class_weight)
+            asked = KernelQuestion(
+                float(self.C), self.tol, self.approximation, self.max_iter, class_weight,
+                loss_named(self.loss, self.huber_width), bool(self.fit_intercept), self.solver,
+            )  # fmt: skip
             return self._solve(table, lambda two, clock: self._answer(two, asked, work, clock))
 
     def _answer(self, two: TwoClasses, asked: KernelQuestion, work: KernelWork, clock: Clock) -> Answer:
-        from maxmargin.solve.kernel_stages import solve_kernel_margin
-
         answer = solve_kernel_margin(two, asked, work, clock)
         certificate = answer.certificate
         assert isinstance(certificate, KernelCertificate)
@@ -211,15 +181,20 @@ class KernelSVM(KernelPlanes):
         return answer
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
-        self._store_signed_weights(answers)
+        duals = []
+        for answer in answers:
+            assert answer.a is not None
+            duals.append(answer.two.signs[np.searchsorted(answer.two.rows, answer.certificate.rows)] * answer.a)
+        self._store_support(answers, duals)
         self._store_support_vectors(X, answers[0].kernel)
         self.intercept_ = np.array([answer.certificate.b / answer.nearest for answer in answers])
         self.bounded_ = np.zeros(self.dual_coef_.shape, dtype=bool)
+        loss = loss_named(self.loss, self.huber_width)
         for line, answer in zip(self.bounded_, answers, strict=True):
             certificate, two = answer.certificate, answer.two
             own = np.searchsorted(two.rows, certificate.rows)
-            costs = self.C * (1.0 if two.weights is None else two.weights[own])
-            line[np.searchsorted(self.support_, certificate.rows)] = certificate.weights >= costs
+            costs = self.C * (np.ones(len(own)) if two.weights is None else two.weights[own])
+            line[np.searchsorted(self.support_, certificate.rows)] = certificate.weights >= loss.bounds(costs)
 
     def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
         super()._store(X, classes, strategy, answers)

@@ -46,7 +46,8 @@ def write_certificate(certificate: Any, arrays: Arrays) -> Any:
     if has_plane(KINDS[kind]):
         arrays["certificate.w"] = np.stack([part.w for part in parts])
     plain = [{name: value for name, value in part.to_dict().items() if name not in IN_ARRAYS} for part in parts]
-    fields = [{k: v for k, v in part.items() if (k, v) != ("huber_width", None)} for part in plain]  # as older files
+    lacking = {"huber_width": None, **KINDS[kind].later}  # as older files
+    fields = [{k: v for k, v in part.items() if k not in lacking or v != lacking[k]} for part in plain]
     return written(Document(kind, [len(part.rows) for part in parts], fields), arrays)
 
 
@@ -62,7 +63,7 @@ def read_certificate(reader: Reader, document: Any, sides: list[tuple[Any, Any]]
     }
     if has_plane(kind):
         arrays["w"] = [w.copy() for w in reader.array("certificate.w", Stored(len(sides), n_columns))]
-    parts = dataclasses.replace(reader, kinds=KINDS_OF_FIELDS, missing={**LATER, "plane": ()})
+    parts = dataclasses.replace(reader, kinds=KINDS_OF_FIELDS, missing={**LATER, **kind.later, "plane": ()})
     made = []
     for index, part in enumerate(said.parts):
         with parts.fields(part, f"certificate.parts[{index}]") as fields:

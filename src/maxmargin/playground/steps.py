@@ -22,7 +22,7 @@ from maxmargin.plots.contours import Grid
 from maxmargin.plots.geometry import one_line
 from maxmargin.plots.shapes import Box
 from maxmargin.problems.kernels import Kernel, KernelChoice, rows_of
-from maxmargin.problems.losses import HINGE
+from maxmargin.problems.losses import HINGE, loss_named
 from maxmargin.problems.statement import KernelMargin, Separation, SignedRows
 from maxmargin.run.control import tracing
 from maxmargin.run.recorder import ChosenUpdates, evenly
@@ -190,11 +190,10 @@ def solver_of(fit: Fit, named: str) -> str:
 def kernel_margin(fit: Fit) -> KernelMargin:
     """The soft margin of the fit in the space of its kernel."""
     state, kernel = fit.state, kernel_of(fit.state)
-    costs = np.full(len(state.points), state.parameters["C"])
-    has_bias = state.parameters.get("fit_intercept", True)
-    return KernelMargin(
-        state.points, signs_of(fit), costs, HINGE, has_bias, kernel, kernel.points(state.points)
-    )  # fmt: skip
+    costs, chosen = np.full(len(state.points), state.parameters["C"]), state.parameters
+    loss = loss_named(chosen.get("loss", HINGE.name), chosen.get("huber_width"))
+    has_bias = chosen.get("fit_intercept", True)
+    return KernelMargin(state.points, signs_of(fit), costs, loss, has_bias, kernel, kernel.points(state.points))
 
 
 # Pictures.

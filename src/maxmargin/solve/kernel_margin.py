@@ -21,8 +21,7 @@ from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
 from maxmargin.data.executor import OutOfTime, Threads
 from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import rows_of
-from maxmargin.problems.losses import HINGE
-from maxmargin.problems.protocol import Evaluation, Iterate, Run, State, varying
+from maxmargin.problems.protocol import Evaluation, Iterate, Iterates, Run, State, varying
 from maxmargin.problems.statement import KernelMargin, Norm, Separation, SignedRows, SoftMargin
 from maxmargin.run.control import Clock, Status, now
 from maxmargin.solve.separation import drive
@@ -78,7 +77,7 @@ class KernelJudge(State):
         their values are NaN, and so is the bias. But not twice in a row: a solver needs exact values of all rows to get
         out of its errors.
         """
-        begun, a = now(), np.clip(iterate.a, 0.0, self.problem.costs)
+        begun, a = now(), np.clip(iterate.a, 0.0, self.problem.upper)
         a = np.where(np.isfinite(a), a, 0.0)  # a solver in overflow proposes nothing
         w = direction(self.problem, a, self.threads)
         if not (thorough or self.was_brief) and (gap := least_gap(self.problem, w)) > self.tol:
@@ -120,7 +119,7 @@ class KernelJudge(State):
             return None
         with np.errstate(over="ignore"):
             a = a * np.where(problem.signs > 0, high, low) / nearest
-        if not np.all(a <= problem.costs):
+        if not np.all(a <= problem.upper):
             return None
         return a, measure(problem, a, b=b / nearest, threads=self.threads)
 
@@ -130,13 +129,13 @@ class KernelJudge(State):
 
         Without a proof: to the smallest gap, if the plane is about as good as the best.
         """
-        problem = self.problem
+        problem, upper = self.problem, self.problem.upper
         functional = problem.signs * (self.measured.values + self.measured.b)
         kept = self.a
         for share in ALMOST:
             low = (kept <= share * kept.max()) & (functional > 1.0)
-            high = (kept >= (1.0 - share) * problem.costs) & (functional < 1.0)
-            a = np.where(low, 0.0, np.where(high, problem.costs, kept))
+            high = (kept >= (1.0 - share) * upper) & (functional < 1.0)
+            a = np.where(low, 0.0, np.where(high, upper, kept))
             measured = measure(problem, a, threads=self.threads)
             for candidate in ((a, measured), self.steeper(a, measured)):
                 if candidate is None:
@@ -204,7 +203,7 @@ def seconds_per_value_of(problem: KernelMargin) -> float:
 
 
 def hard_margin(
-    problem: KernelMargin, judge: KernelJudge, clock: Clock, rounds: Callable[..., Run]
+    problem: KernelMargin, judge: KernelJudge, clock: Clock, rounds: Callable[..., Run], solver: str
 ) -> tuple[Iterate, Status]:
     """The widest street on the rows of G, K = G G': linear, so that the algorithms of the linear one can find it.
 
@@ -213,23 +212,45 @@ def hard_margin(
     """
     try:
         with clock.searching():
-            found = low_rank(problem, HARD_RANK, centred=True)
+            found = low_rank(problem, HARD_RANK, centred=problem.fit_intercept)
     except OutOfTime:
         return nothing(problem), clock.reason
-    separation = Separation(found.columns, problem.signs, Norm.L2, True)
-    iterate, status = drive(separation, registry.separation(separation, tol=FINER * judge.tol), clock)
+    separation = Separation(found.columns, problem.signs, Norm.L2, problem.fit_intercept)
+    search = registry.separation(separation, solver=solver, tol=FINER * judge.tol)
+    iterate, status = drive(separation, search, clock)
     if not is_evaluated(judge, iterate, clock):
         return iterate, clock.reason
     if not judge.gap <= judge.tol and status is Status.SETTLED:
         judge.witness = witness(problem) if iterate.meets else None
         if judge.witness is not None:
             return iterate, Status.WITNESS
-        run, most_steps = rounds(start=judge.best_weights()), STEPS_OF_A_ROW * problem.n_rows
-        iterate, status = prove(run, judge, clock, None, most_steps)
+        if solver == registry.AUTO:
+            run = limited(rounds(start=judge.best_weights()), STEPS_OF_A_ROW * problem.n_rows)
+            iterate, status = prove(run, judge, clock, None)
     if judge.measured.primal < np.inf:
         with clock.judging(), contextlib.suppress(OutOfTime):
             judge.make_canonical()
     return iterate, Status.PROVEN if judge.gap <= judge.tol else status
+
+
+def limited(run: Run, most_steps: float) -> Run:
+    """The same run, until so many steps were made."""
+    return Run(run.state, up_to(run.iterates, most_steps))
+
+
+def up_to(solver: Iterates, most_steps: float) -> Iterates:
+    answer: Evaluation | None = None
+    try:
+        while True:
+            try:
+                iterate = solver.send(answer)
+            except StopIteration:
+                return
+            answer = yield iterate
+            if iterate.updates > most_steps:
+                return
+    finally:
+        solver.close()
 
 
 def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clock) -> tuple[Iterate, Status]:
@@ -242,7 +263,7 @@ def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clo
         return nothing(problem), clock.reason
     with np.errstate(over="ignore"):
         costs = np.clip(problem.costs * found.scale, 2.0**-1000, 2.0**1000)
-    linear = SoftMargin(found.columns, problem.signs, costs, HINGE, True)
+    linear = SoftMargin(found.columns, problem.signs, costs, problem.loss, problem.fit_intercept)
     inner = Judge(linear, FINER * judge.tol, None)
     iterate, status = prove(registry.soft_margin(linear, tol=FINER * judge.tol), inner, clock, None)
     iterate = dataclasses.replace(iterate, a=feasible_weights(inner.dual, problem.signs, inner.a) / found.scale)

@@ -2,7 +2,9 @@
 
     linear                     the solvers of planes, on the columns themselves
     others                     batch SMO (`kernel_smo`), for as long as it may be the faster of the two
-    badly scaled, not large    an interior point, on columns G with K = s G G' (`low_rank`)
+    badly scaled, not large    an interior point, on columns G with K = s G G' (`low_rank`); where dual variables have
+                               no upper end, Newton
+    solver="cvxpy"             the program of the textbook, on such columns
 
 A first-order method in float32 needs as many steps as the problem is badly conditioned, and on numbers of very
 different sizes it never ends. An interior point takes about as many steps on any data, each of n r^2 multiplications
@@ -17,33 +19,24 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.kernel_margin import kernel_certificate, no_plane_certificate
 from maxmargin.certificates.soft_margin import feasible_weights
-from maxmargin.data.executor import OutOfTime, Threads, check_interrupt
+from maxmargin.data.executor import OutOfTime
 from maxmargin.data.table import Matrix, is_sparse
-from maxmargin.problems.kernels import Kernel, Linear, Points, rows_of
-from maxmargin.problems.losses import HINGE
-from maxmargin.problems.protocol import Iterate, Run, later
-from maxmargin.problems.statement import ClassWeight, KernelMargin, SignedRows, SoftMargin, TwoClasses, prices
+from maxmargin.problems.kernels import Linear
+from maxmargin.problems.protocol import Iterate, Run
+from maxmargin.problems.statement import KernelMargin, SignedRows, SoftMargin
 from maxmargin.run.control import Clock, Status
-from maxmargin.solve.answer import Answer
-from maxmargin.solve.kernel_margin import KernelJudge, approximate, hard_margin, nothing
+from maxmargin.solve.kernel_margin import KernelJudge, limited, nothing
 from maxmargin.solve.soft_margin import Judge, prove
 from maxmargin.solvers import registry
 from maxmargin.solvers.kernel_smo.edge_refinement import refined
 from maxmargin.solvers.kernel_smo.kernel_rows import power_at
-from maxmargin.solvers.kernel_smo.low_rank import ScaledKernel, low_rank
-
-if TYPE_CHECKING:
-    from maxmargin.solvers.kernel_smo.kernel_rows import KernelRows, SharedRows, Values
-    from maxmargin.solvers.kernel_smo.row_cache import RowCache
+from maxmargin.solvers.kernel_smo.low_rank import ScaledKernel, highest_rank, low_rank
 
 FINER = (1e-1, 1e-4, 1e-7)  # of the tolerance: to what the weights are sought, one after the other
 FINEST = 1e-13  # no float64 says more
@@ -60,30 +53,33 @@ def soft_margin(
     clock: Clock,
     rounds: Callable[..., Run],
     max_iter: int | None,
+    solver: str,
 ) -> tuple[Iterate, Status]:
     """The stages above, until the gap is proven or somebody says stop. `rounds` are those of SMO."""
     if clock.is_over:  # the rows may not have been made
         return nothing(problem), clock.reason
     if isinstance(problem.kernel, Linear):
-        return by_columns(*centred_columns(problem), judge, clock, max_iter, "auto")
-    rank = problem.highest_rank
-    work = problem.n_rows * float(rank) ** 2
-    budget = max(LEAST_STEPS, work / WORK_OF_A_STEP) if work <= MOST_WORK else math.inf
-    iterate, status = prove(rounds(), judge, clock, max_iter, budget)
-    if status is not Status.STALLED or work > MOST_WORK:
-        return iterate, status
+        return by_columns(*centred_columns(problem), judge, clock, max_iter, solver)
+    rank, iterate = highest_rank(problem), nothing(problem)
+    if solver == registry.AUTO:
+        work = problem.n_rows * float(rank) ** 2
+        budget = max(LEAST_STEPS, work / WORK_OF_A_STEP) if work <= MOST_WORK else math.inf
+        iterate, status = prove(limited(rounds(), budget), judge, clock, max_iter)
+        if status is not Status.STALLED or work > MOST_WORK:
+            return iterate, status
+        solver = "interior_point" if problem.loss.is_bounded else "newton"
     try:
         with clock.searching():
-            found = low_rank(problem, rank, centred=True)
+            found = low_rank(problem, rank, centred=problem.fit_intercept)
     except OutOfTime:
         return iterate, clock.reason
-    return by_columns(found.columns, found.scale, judge, clock, max_iter, "interior_point")
+    return by_columns(found.columns, found.scale, judge, clock, max_iter, solver)
 
 
 def centred_columns(problem: KernelMargin) -> tuple[Matrix, float]:
     """The rows around their mean, which a bias takes up, if they are an array; and s, by which K = s X X'."""
     X = problem.points.X
-    if not is_sparse(X):
+    if problem.fit_intercept and not is_sparse(X):
         X = X - X.mean(axis=0)
     root = max(power_at(float(np.max(np.abs(X.data if is_sparse(X) else X), initial=0.0))), LEAST_ROOT)
     return X / root if root != 1.0 else X, root * root
@@ -99,7 +95,8 @@ class ColumnsJudge(Judge):
     def __init__(self, of: KernelJudge, columns: Matrix, scale: float, tol: float) -> None:
         with np.errstate(over="ignore"):
             costs = np.clip(of.problem.costs * scale, 2.0**-1000, 2.0**1000)
-        super().__init__(SoftMargin(columns, of.problem.signs, costs, HINGE, True), tol, None)
+        problem = of.problem
+        super().__init__(SoftMargin(columns, problem.signs, costs, problem.loss, problem.fit_intercept), tol, None)
         self.of, self.scale = of, scale
 
     def seconds_for(self, iterate: Iterate) -> float:
@@ -151,111 +148,9 @@ def evaluate_and_refine(judge: KernelJudge, iterate: Iterate) -> None:
     for _ in range(REFINEMENTS):
         if judge.gap <= judge.tol or not answer.primal < WORTH_IT * best:
             return
-        kernel = kernel or ScaledKernel(judge.problem, centred=True)
+        kernel = kernel or ScaledKernel(judge.problem, centred=judge.problem.fit_intercept)
         a = refined(judge.problem, kernel, iterate.a, answer.values, answer.b)
         if a is None:
             return
         iterate, best = dataclasses.replace(iterate, a=a), answer.primal
         answer = judge.evaluate(iterate)
-
-
-MEGABYTE = 2.0**20
-
-
-class KernelWork:
-    """What the two-class problems of a fit share: the rows as the kernel wants them, and a cache of its values.
-
-    All of it is made when it is first needed, where the clock is checked.
-    """
-
-    def __init__(self, kernel: Kernel, X: Matrix, threads: Threads, cache_size: float) -> None:
-        self.kernel, self.threads, self.n_bytes, self.X = kernel, threads, 0.5 * cache_size * MEGABYTE, X
-        self.whole: RowCache | None = None
-
-    @functools.cached_property
-    def points(self) -> Points:
-        points = self.kernel.compared(self.kernel.points(self.X))
-        self.kernel.refuse_beyond_float64(points)
-        return points
-
-    @functools.cached_property
-    def shared(self) -> SharedRows:
-        from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
-
-        return shared_rows(self.kernel, self.points, self.threads)
-
-    @functools.cached_property
-    def memory(self) -> Values:
-        from maxmargin.solvers.kernel_smo.row_cache import room_for
-
-        return room_for(self.shared.rows, self.n_bytes)
-
-    @functools.cached_property
-    def make_cache(self) -> Callable[[KernelRows], RowCache]:
-        from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
-
-        return functools.partial(RowCache, memory=room_for(self.shared.rows, self.n_bytes))
-
-    def rounds(self, problem: KernelMargin, two: TwoClasses, **options: Any) -> Run:
-        """Batch SMO; to make its first rows takes time, which counts."""
-        from maxmargin.solvers.kernel_smo.method import batch_smo
-
-        def start() -> Run:
-            check_interrupt()
-            return batch_smo(problem, self.cache_of(two), self.shared.scale, memory=self.memory, **options)
-
-        return later(start, problem.n_rows)
-
-    def points_of(self, two: TwoClasses, clock: Clock) -> Points:
-        """The rows of a problem; where the time is over before they are made, as they are, and nobody asks for them."""
-        try:
-            with clock.searching():
-                return self.points if self.is_whole(two) else rows_of(self.points, two.rows)
-        except OutOfTime:
-            return Points(two.X, np.zeros(0), two.rows)
-
-    def cache_of(self, two: TwoClasses) -> RowCache:
-        """One against the rest: the same cache for all problems. One against one: its rows of the same table."""
-        if not self.is_whole(two):
-            return self.make_cache(self.shared.rows.restricted(two.rows))
-        if self.whole is None:
-            self.whole = self.make_cache(self.shared.rows)
-        return self.whole
-
-    def is_whole(self, two: TwoClasses) -> bool:
-        return len(two.rows) == int(self.X.shape[0])
-
-
-class KernelQuestion(NamedTuple):
-    """A margin that is asked for, and how; C is infinite for the hard margin."""
-
-    C: float
-    tol: float
-    approximation: int | None = None
-    max_iter: int | None = None
-    class_weight: ClassWeight = ()
-
-
-def solve_kernel_margin(two: TwoClasses, asked: KernelQuestion, work: KernelWork, clock: Clock) -> Answer:
-    """The answer to one two-class problem; of a hard margin, what is proven if there is none."""
-    is_hard = math.inf == asked.C
-    costs = np.full(len(two.rows), math.inf) if is_hard else prices(asked.C, two)
-    problem = KernelMargin(two.X, two.signs, costs, HINGE, True, work.kernel, work.points_of(two, clock))
-    judge = KernelJudge(problem, asked.tol, work.threads)
-    sweeps = functools.partial(work.rounds, problem, two, tol=asked.tol)
-    if is_hard:
-        iterate, status = hard_margin(problem, judge, clock, sweeps)
-    elif asked.approximation is not None:
-        iterate, status = approximate(problem, asked.approximation, judge, clock)
-    else:
-        iterate, status = soft_margin(problem, judge, clock, sweeps, asked.max_iter)
-    stated = (asked.C, asked.class_weight, asked.tol)
-    if judge.witness is not None:
-        certificate = no_plane_certificate(two, problem, judge.witness, *stated)
-    else:
-        certificate = kernel_certificate(two, problem, judge.a, judge.measured, *stated)
-    nearest = judge.nearest()
-    a = judge.a * np.where(two.signs > 0, *judge.measured.scales) / nearest
-    length = math.sqrt(max(0.0, judge.measured.square)) / nearest
-    own = a[np.searchsorted(two.rows, certificate.rows)]
-    return Answer(two, iterate, certificate, status, own, work.kernel, length, nearest)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from maxmargin.certificates import exact
 from maxmargin.certificates.duality import DualValue, PrimalValue
 from maxmargin.certificates.kernel_duality import KernelMeasure
-from maxmargin.certificates.measure import HullDistance, PlaneMargin
-from maxmargin.certificates.passes import length
+from maxmargin.certificates.measure import HullDistance, PlaneMargin, length
 from maxmargin.certificates.proof import KKT, Violation
 from maxmargin.data.table import Matrix, Vector
 from maxmargin.problems.statement import KernelMargin, SoftMargin
@@ -146,11 +145,13 @@ def kernel_conditions(problem: KernelMargin, a: Vector, measured: KernelMeasure,
     worst = int(np.argmax(shares))
     m, t = nearest(problem, measured), factor(measured)
     feasible = kernel_feasible_weights(problem, a, measured)
-    if problem.is_hard:
+    if problem.is_hard or not problem.loss.is_bounded:
         telling = feasible > inside * float(feasible.max(initial=0.0))
     else:
-        telling = (feasible > inside * problem.costs) & (feasible < (1.0 - inside) * problem.costs)
-    own = (m * signs - measured.values) / m
+        telling = (feasible > inside * problem.upper) & (feasible < (1.0 - inside) * problem.upper)
+    telling &= problem.fit_intercept
+    total *= problem.fit_intercept
+    own = (m * signs * (1.0 - problem.loss.bend * feasible / problem.costs) - measured.values) / m
     return KKT(
         stationarity=Violation(abs(1.0 - t * m) / max(1.0, t * m) if measured.square > 0.0 else 0.0),
         primal=Violation(0.0),

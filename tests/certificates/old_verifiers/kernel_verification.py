@@ -33,7 +33,7 @@ from maxmargin.certificates.kernel_duality import KernelMeasure, measure
 from maxmargin.data.table import Matrix, Vector
 from maxmargin.problems.kernels import Kernel, KernelChoice
 from maxmargin.problems.kernels.given import refuse_a_skew_table
-from maxmargin.problems.losses import HINGE
+from maxmargin.problems.losses import loss_named
 from maxmargin.problems.statement import KernelMargin
 
 WITHOUT_NUMBERS = {  # the numbers that a kernel does not have, and the values that stand there
@@ -98,15 +98,21 @@ def refusals_of(
         return
     a = np.zeros(len(kept))
     a[np.searchsorted(kept, c.rows)] = c.weights
-    outside = ~((a >= 0.0) & (a <= costs) & np.isfinite(a))
+    loss = loss_named(c.loss, c.huber_width)
+    upper = loss.bounds(costs)
+    outside = ~((a >= 0.0) & (a <= upper) & np.isfinite(a))
     if np.any(outside):
         row = int(np.argmax(outside))
-        most = "infinity" if c.is_hard else f"its cost {costs[row]:.9g}"
+        times = upper[row] / costs[row] if upper[row] < np.inf else 1.0
+        cost = f"{'' if times == 1.0 else f'{times:g} times '}its cost {costs[row]:.9g}"
+        most = cost if upper[row] < np.inf else "infinity"
         yield f"the weight {a[row]:.9g} of row {kept[row]} is not between 0 and {most}: not a point of the dual"
         return
     floats = X.astype(np.float64, copy=False)
     kernel = kernel_on(c, floats, kept, function)
-    problem = KernelMargin(floats, signs, costs, HINGE, True, kernel, kernel.points(floats, kept))
+    problem = KernelMargin(floats, signs, costs, loss, c.fit_intercept, kernel, kernel.points(floats, kept))
+    if not c.fit_intercept and c.b != 0.0:
+        yield f"the plane should pass through the origin but has b = {c.b}"
     measured = measure(problem, a, b=c.b)
     if c.verdict is KernelVerdict.NOT_SEPARABLE:
         yield from witness_refused(c, problem, a, measured)
@@ -124,6 +130,10 @@ def malformations(c: KernelCertificate, X: Matrix, costs: Vector, kept: Rows, fu
     yield from kernel_malformations(c, X, function)
     if not c.C > 0.0:
         yield f"C must be positive, not {c.C}"
+    if (c.loss == "huber_hinge") != (c.huber_width is not None):
+        yield f"huber_width is {c.huber_width}: the Huber hinge needs one, and no other loss has it"
+    if c.is_hard and c.loss != "hinge":
+        yield f"the hard margin, C = inf, pays no loss, and the certificate speaks of the {c.loss}"
     wrong = ~((costs > 0.0) & (np.isfinite(costs) | c.is_hard))
     if np.any(wrong):
         row = int(np.argmax(wrong))
@@ -235,7 +245,7 @@ def witness_refused(c: KernelCertificate, problem: KernelMargin, a: Vector, foun
         yield "the witness does not hold: no combination of its rows was found that vanishes in the space of the kernel"
     elif not abs(found.square) <= 4.0 * found.square_error:
         yield f"the witness rows prove it, but their weights leave the hull points {math.sqrt(found.square):.3g} apart"
-    elif abs(imbalance := float(np.sum(problem.signs * a))) > 1e-9 * float(a.sum()):
+    elif c.fit_intercept and abs(imbalance := float(np.sum(problem.signs * a))) > 1e-9 * float(a.sum()):
         yield f"the weights of the witness differ by {imbalance:.3g} between the classes"
 
 

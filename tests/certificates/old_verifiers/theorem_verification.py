@@ -128,7 +128,7 @@ def pegasos_refused(c: Any, problem: SoftMargin) -> Iterator[str]:
         if (theorems.WITH_A_BIAS in broken) == problem.fit_intercept:
             name = f"{theorems.NO_PEGASOS}{' and '.join(broken)}{theorems.LOSS_MET}"
             known[name] = [Interval(math.inf, math.inf)]
-    if c.theorems and not problem.fit_intercept and problem.loss == HINGE:
+    if c.theorems and not problem.fit_intercept and problem.loss == HINGE and not hasattr(problem, "kernel"):
         n = problem.n_rows
         reach = 2.0 * theorems.costliest_row(problem.X, problem.costs, c.C) * n * c.C
         with np.errstate(over="ignore"):

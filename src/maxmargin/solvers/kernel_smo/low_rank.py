@@ -7,8 +7,8 @@ In each step the row whose own k(x, x) is explained worst becomes the pivot p:
     g = (K[:, p] / s - G G[p]') / sqrt(k(x_p, x_p) / s - |G[p]|^2)        the next column of G
 
 s is the power of two at the largest k(x, x). Centred, phi is shifted to one of the rows, z, and K is made of
-k(x, x') - k(x, z) - k(x', z) + k(z, z): with a bias that is the same problem, and rows that are far from 0 for their
-distances keep these. What float64 has lost in a value, r is not wasted on.
+k(x, x') - k(x, z) - k(x', z) + k(z, z): with a bias, and only with one, that is the same problem, and rows that are far
+from 0 for their distances keep these. What float64 has lost in a value, r is not wasted on.
 
 Cost: n r kernel values and n r^2 multiplications; LAPACK makes them where all columns of a small table are asked for.
 Reference: [fine2001].
@@ -117,3 +117,8 @@ def some_columns(kernel: ScaledKernel, rank: int) -> tuple[NDArray[np.float64], 
         left -= G[k] * G[k]
         left[p] = 0.0
     return np.ascontiguousarray(G.T), pivots
+
+
+def highest_rank(problem: KernelMargin) -> int:
+    """No kernel matrix of these rows has a higher rank: their number, or the dimension of the kernel's space."""
+    return int(min(problem.n_rows, problem.kernel.dimension(problem.n_columns)))

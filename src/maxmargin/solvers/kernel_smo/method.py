@@ -1,7 +1,8 @@
 """Batch SMO: the kernel soft margin, some hundred dual variables at a time, on the rows that matter.
 
-    max  D(a) = sum_i a_i - 1/2 sum_ij a_i a_j y_i y_j k_ij,      0 <= a_i <= C_i,   sum_i a_i y_i = 0
+    max  D(a) = sum_i a_i - 1/2 sum_ij a_i a_j y_i y_j k_ij - 1/2 sum_i q_i a_i^2,  0 <= a_i <= u_i,  sum_i a_i y_i = 0
 
+u_i and q_i are those of the loss (`problems.losses`): C_i and 0 of the hinge; without a bias, the equation falls away.
 Rounds among rows that are active (`active_rows`) cost a row of the kernel over them for each variable that moves. So
 few rows are active:
 
@@ -30,7 +31,7 @@ import numpy as np
 from maxmargin.data.table import Vector
 from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Kept, Run, State, StateError, restore, varying
 from maxmargin.problems.statement import KernelMargin
-from maxmargin.solvers.kernel_smo.active_rows import Table, View, look
+from maxmargin.solvers.kernel_smo.active_rows import Table, View, look, terms_of
 from maxmargin.solvers.kernel_smo.kernel_rows import Rows, Values
 from maxmargin.solvers.kernel_smo.row_cache import RowCache
 
@@ -124,7 +125,7 @@ class AllRows(State):
 
     def __init__(self, problem: KernelMargin, cache: RowCache, scale: float, memory: Values) -> None:
         n = problem.n_rows
-        self.cache, self.memory, self.signs, self.costs = cache, memory, problem.signs, problem.costs * scale
+        self.cache, self.memory, self.signs, self.terms = cache, memory, problem.signs, terms_of(problem, scale)
         self.a, self.values = np.zeros(n), np.zeros(n)
         self.order, self.sizes = sampling_order(problem.signs), sample_sizes(n)
         self.known = np.sort(self.order[: self.sizes[0]])
@@ -137,7 +138,7 @@ class AllRows(State):
 
     def look(self) -> View:
         known = self.known
-        return look(self.signs[known], self.costs[known], self.a[known], self.values[known])
+        return look(self.terms.of(known), self.a[known], self.values[known])
 
     def begin_with(self, a: Vector) -> None:
         """From these variables, with all rows."""
@@ -184,7 +185,7 @@ class AllRows(State):
     def part_of(self, chosen: Rows, gap: float) -> Part:
         is_all = len(chosen) == len(self.a)
         cache = self.cache if is_all else RowCache(self.cache.rows.restricted(chosen), self.memory)
-        table = Table(cache, self.signs[chosen], self.costs[chosen], self.a[chosen], self.values[chosen])
+        table = Table(cache, self.terms.of(chosen), self.a[chosen], self.values[chosen])
         return Part(table, cache, table.a.copy(), gap)
 
     def take_over(self, part: Part, chosen: Rows, b: float) -> None:
@@ -208,7 +209,7 @@ class AllRows(State):
         """Exact values of all rows, and the bias if one was looked for."""
         before = self.values[self.known]
         self.values[:] = values
-        b = look(self.signs, self.costs, self.a, values).b if math.isnan(b) else b
+        b = look(self.terms, self.a, values).b if math.isnan(b) else b
         self.note(values[self.known] - before + (b - self.b), b)
         self.remember()
 
