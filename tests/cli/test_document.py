@@ -55,6 +55,15 @@ def test_the_examples_of_a_fit_run(line, tmp_path, monkeypatch, capsys):
     assert main(shlex.split(line)[1:]) == 0
 
 
+def test_the_examples_of_rows_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.csv").write_text(ROWS)
+    assert main(["fit", "data.csv", "-c", "0.1", "-o", "model"]) == 0
+    for words in lines_of("Rows beside the planes"):
+        assert main(words) == 0
+    assert (tmp_path / "support.csv").read_text().count("\n") == 5
+
+
 def lines_of(section):
     """The commands of a section, without what is said about them."""
     text = PAGE.partition(f"\n## {section}\n")[2].partition("\n## ")[0]

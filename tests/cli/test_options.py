@@ -9,6 +9,7 @@ import typer
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from maxmargin.cli import main
 from maxmargin.cli.app import COMMANDS, app
 from maxmargin.cli.options import ReadingOptions, Spelt, spelt_out
 
@@ -78,7 +79,25 @@ def test_every_command_that_reads_data_reads_them_by_the_same_options():
     of_a_model = {"categorical", "text", "impute"}
     assert lacking == {
         **dict.fromkeys(("fit", "check", "path", "compare", "scale", "convert"), frozenset()),
-        **dict.fromkeys(("predict", "verify", "audit", "plot"), of_a_model),
+        **dict.fromkeys(("predict", "verify", "audit", "violations", "plot"), of_a_model),
         "bench": {"weight"},
     }
-    assert set(shown) == {command.__name__ for command in COMMANDS}
+    assert set(shown) == {command.__name__.replace("_", "-") for command in COMMANDS}
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (["-c", "1", "--C", "2"], "--C"),
+        (["--label", "a", "--label", "b"], "--label"),
+        (["--zero-based", "--one-based"], "--zero-based"),
+    ],
+)
+def test_an_option_that_is_given_twice_is_refused(options, name, write, capsys):
+    assert main(["fit", write("x,label\n0,a\n1,b\n"), *options]) == 1
+    assert f"{name} is given 2 times: give it once" in capsys.readouterr().err
+
+
+def test_switches_and_lists_may_be_repeated(write, capsys):
+    data = write("x,a,b,label\n0,1,2,a\n1,1,2,b\n")
+    assert main(["fit", data, "--ignore", "a", "--ignore", "b", "--json", "--json"]) == 0

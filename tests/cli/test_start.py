@@ -28,7 +28,7 @@ def test_version(capsys):
 def test_help_names_the_commands(arguments, capsys):
     assert main(arguments) == 0
     shown = capsys.readouterr().out
-    assert all(command.__name__ in shown for command in application.COMMANDS)
+    assert all(command.__name__.replace("_", "-") in shown for command in application.COMMANDS)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"], ["--version"]])
@@ -73,7 +73,7 @@ def test_what_was_meant_is_suggested(arguments, meant, capsys):
 
 def test_every_command_explains_itself(capsys):
     for command in application.COMMANDS:
-        assert main([command.__name__, "--help"]) == 0
+        assert main([command.__name__.replace("_", "-"), "--help"]) == 0
         assert "Usage: maxmargin" in capsys.readouterr().out
 
 

@@ -232,3 +232,20 @@ def test_data_of_another_shape_are_refused(tmp_path):
         save(model, tmp_path / "model", POINTS[:, :1], TWO)
     with pytest.raises(ModelFileError, match="give both or neither"):
         save(model, tmp_path / "model", POINTS)
+
+
+@pytest.mark.parametrize("roles", [{}, {"label": "who"}, {"label": "who", "weight": "n", "id": "name"}])
+def test_columns_that_were_no_features_come_back(roles, tmp_path):
+    X, y = [[0.0], [1.0]], [0, 1]
+    save(LinearSVM().fit(X, y), tmp_path / "model", X, y, columns_by="name", roles=roles)
+    assert model_info(tmp_path / "model").roles == roles
+
+
+def test_roles_are_of_three_kinds_and_indices_where_there_are_no_names(tmp_path):
+    model = LinearSVM().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ModelFileError, match="a column is a label, a weight or an id, and no 'price'"):
+        save(model, tmp_path / "model", roles={"price": "x"})
+    with pytest.raises(ModelFileError, match=r"roles\.label must be the index of a column"):
+        save(model, tmp_path / "model", columns_by="position", roles={"label": "x"})
+    with pytest.raises(ModelFileError, match=r"roles\.label must be a short text"):
+        save(model, tmp_path / "model", roles={"label": 3})

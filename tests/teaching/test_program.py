@@ -156,3 +156,14 @@ def test_programs_are_short(form):
 def test_a_degree_is_whole():
     with pytest.raises(ValueError, match="degree must be a whole number"):
         program("soft margin", "dual", kernel="poly", degree=2.5)
+
+
+def test_no_parameter_is_given_beside_an_estimator():
+    with pytest.raises(ValueError, match="a LinearSVM brings its own C: make one with C=4, or leave it out here"):
+        program(LinearSVM(), C=4)
+    with pytest.raises(ValueError, match="brings its own loss"):
+        program(LinearSVM(), loss="hinge")
+    with pytest.raises(ValueError, match="the hard margin has no price: C=4"):
+        program("hard margin", C=4)
+    assert program("hard margin", C=float("inf")) == program("hard margin")
+    assert program("soft margin") == program(LinearSVM())

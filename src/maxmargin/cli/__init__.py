@@ -1,6 +1,7 @@
 """The command line: everything that the library does, on files.
 
     fit, predict, verify, audit, info     models: made, used, proven again, measured, shown
+    violations                            rows beside the planes of a model: slack, mistakes, support vectors
     check, path, compare                  questions about a table
     plot                                  pictures
     scale, convert                        tables

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 from typer.main import get_command
 
 import maxmargin
@@ -30,8 +31,30 @@ from maxmargin.cli.plot import plot
 from maxmargin.cli.predict import predict
 from maxmargin.cli.scale import scale
 from maxmargin.cli.verify import verify
+from maxmargin.cli.violations import violations
 
-COMMANDS = (fit, predict, check, verify, audit, path, plot, compare, info, scale, convert, bench, play, demo, doctor)
+PANELS = {
+    "Models: make them, use them, prove them again": (fit, predict, verify, audit, violations, info, plot),
+    "Questions about a table": (check, path, compare),
+    "Files": (scale, convert),
+    "To learn by": (play, demo),
+    "The library itself": (bench, doctor),
+}
+COMMANDS = tuple(command for commands in PANELS.values() for command in commands)
+
+
+class EachOptionOnce(TyperCommand):
+    """A command that refuses an option which is given twice: nobody knows which of the two is meant."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for parameter in given if not ctx.resilient_parsing else ():
+            is_switch = getattr(parameter, "is_flag", False) and not parameter.secondary_opts
+            can_repeat = parameter.param_type_name != "option" or getattr(parameter, "multiple", False) or is_switch
+            if not can_repeat and given.count(parameter) > 1:
+                ctx.fail(f"{max(parameter.opts, key=len)} is given {given.count(parameter)} times: give it once.")
+        return super().parse_args(ctx, args)
+
 
 app = typer.Typer(
     name="maxmargin",
@@ -39,8 +62,9 @@ app = typer.Typer(
     add_completion=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in COMMANDS:
-    app.command()(spelt_out(command))
+for panel, commands in PANELS.items():
+    for command in commands:
+        app.command(cls=EachOptionOnce, rich_help_panel=panel)(spelt_out(command))
 
 
 def show_version(wanted: bool) -> None:

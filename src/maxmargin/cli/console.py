@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import math
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -130,6 +131,29 @@ def file_at(file: str) -> os.stat_result | None:
     except (OSError, AttributeError, ValueError):  # no such file; or a standard input that is none
         return None
     return status if stat.S_ISREG(status.st_mode) else None
+
+
+def write_text(pieces: Iterable[str], output: str) -> None:
+    """To a file, or to standard output."""
+    from maxmargin.persistence.atomic import replaced
+
+    if output == "-":
+        results.file.writelines(pieces)
+        return
+    try:
+        with replaced(output) as path, open(path, "w", encoding="utf-8") as file:
+            file.writelines(pieces)
+    except OSError as error:
+        raise UserError(f"{output} cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def write_csv(output: str, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table of plain values to a file, or to standard output."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)
+    write_text([text.getvalue()], output)
 
 
 def name_of_output(output: str) -> str:

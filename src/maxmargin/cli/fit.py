@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -14,69 +12,24 @@ import typer
 
 from maxmargin.cli.certified import certificate_for_machines, exit_code, tell_certificate
 from maxmargin.cli.console import ExitCode, UserError, messages, refuse_to_write_over, say, say_json
+from maxmargin.cli.estimator_options import FitOptions, make_classifier
 from maxmargin.cli.models import in_a_sentence, save_model
-from maxmargin.cli.options import (
-    AsJson,
-    ClassWeight,
-    Data,
-    Exact,
-    HuberWidth,
-    Loss,
-    MaxTime,
-    NoBias,
-    Price,
-    ReadingOptions,
-    Scale,
-    Scaling,
-    Tolerance,
-    choice_of,
-    kernel_named,
-    number_of,
-    read_class_weight,
+from maxmargin.cli.options import AsJson, Data, Exact, ReadingOptions
+from maxmargin.cli.preparation import (
+    left_out_of,
+    preparation_of,
+    prepare,
+    report_of,
+    scaling_for,
+    scaling_of,
+    sentences_of,
+    sentences_of_left_out,
 )
-from maxmargin.cli.preparation import preparation_of, prepare, report_of, scaling_of, sentences_of
 from maxmargin.cli.progress import Stopwatch, TimeLimit, check_time, gap_shown, time_told
 from maxmargin.cli.recorded_run import RecordFile, ask_for_record, check_record, write_record
 from maxmargin.cli.tables import DataFile, count_labels, describe, headline, read, refuse_a_measure
-from maxmargin.estimators.declarations import COEF0, DEGREE, GAMMA, LINEAR_KERNEL, LOSS, MULTI_CLASS, PRICE
-from maxmargin.estimators.parameters import Declaration
 
 USUALLY = 60.0  # seconds between two checkpoints
-
-
-class Algorithm(StrEnum):
-    """What can be fitted."""
-
-    SVM = "svm"
-    HARD_MARGIN = "hard-margin"
-    PERCEPTRON = "perceptron"
-    MARGIN_PERCEPTRON = "margin-perceptron"
-    WINNOW = "winnow"
-    STOCHASTIC = "stochastic"
-    KERNEL_SVM = "kernel-svm"
-    KERNEL_PERCEPTRON = "kernel-perceptron"
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """What is fitted, to columns scaled how, and with which parameters."""
-
-    algorithm: Annotated[Algorithm, typer.Option(help="How the planes are found.")] = Algorithm.SVM
-    C: Price = PRICE.default
-    loss: Loss = LOSS.default
-    huber_width: HuberWidth = None
-    kernel: Annotated[
-        str, typer.Option("--kernel", "-t", parser=kernel_named, metavar="NAME", help=LINEAR_KERNEL.option)
-    ] = LINEAR_KERNEL.default
-    gamma: Annotated[str, number_of(GAMMA, "--gamma", "-g")] = GAMMA.default
-    degree: Annotated[int, number_of(DEGREE, "--degree", "-d")] = DEGREE.default
-    coef0: Annotated[float, number_of(COEF0, "--coef0", "-r")] = COEF0.default
-    scale: Scale = Scaling.AUTO
-    class_weight: ClassWeight = None
-    multi_class: Annotated[str | None, choice_of(MULTI_CLASS)] = None
-    no_bias: NoBias = False
-    tol: Tolerance = None
-    max_time: MaxTime = None
 
 
 @dataclass(frozen=True)
@@ -132,7 +85,9 @@ def fit(
     ask_for_record(classifier, record, kept.checkpoint)
     if exact:
         refuse_exact_arithmetic(classifier)
-    preparation = preparation_of(table, asked.scale, reading.impute)
+    preparation = preparation_of(
+        table, scaling_for(getattr(classifier, "kernel", ""), asked.scale, table), reading.impute
+    )
     found = run(classifier, preparation, table, exact, limit, kept)
     unwritten = None
     if output is not None and found.has_planes:
@@ -227,6 +182,7 @@ def for_machines(classifier: Any, preparation: Any, table: DataFile, found: Foun
         "parameters": {name: value for name, value in classifier.get_params().items() if value is not None},
         "scaling": scaling_of(preparation),
         "columns_taken": report_of(table, preparation),
+        "left_out": left_out_of(table, classes_of(classifier, table)),
         "status": status_of(classifier),
         "accuracy": found.accuracy,
         "seconds": found.seconds,
@@ -240,11 +196,18 @@ def tell(classifier: Any, preparation: Any, table: DataFile, found: Found) -> No
     columns, scaling = "columns" if not table.texts else "columns of numbers", scaling_of(preparation)
     how = f"the {columns} {'as they are' if scaling is None else f'scaled by {scaling}'}"
     say(f"{type(classifier).__name__} on {how}, {time_told(found.seconds, found.compiling)}")
-    for sentence in sentences_of(report_of(table, preparation)):
+    left_out = left_out_of(table, classes_of(classifier, table))
+    for sentence in (*sentences_of(report_of(table, preparation)), *sentences_of_left_out(left_out)):
         say(sentence)
     tell_certificate(found.certificate, found.verification)
     if found.accuracy is not None:
         say(f"  {found.accuracy:.2%} of these rows get their own label")
+
+
+def classes_of(classifier: Any, table: DataFile) -> list[Any]:
+    """The labels that the planes are between; where no plane exists, those of the file."""
+    known: list[Any] = getattr(classifier, "classes_", table.y).tolist()
+    return known
 
 
 def weights_for(classifier: Any, table: DataFile) -> dict[str, Any]:
@@ -274,68 +237,6 @@ def refuse_exact_arithmetic(classifier: Any) -> None:
             f"exact arithmetic needs a kernel with rational values, and {kernel.name} has none: {kernel.irrational}. "
             "Leave --exact out: the proof is checked in float64, with every rounding error accounted for"
         )
-
-
-def make_classifier(asked: FitOptions, labels: list[Any], settings: Sequence[str] | None) -> Any:
-    """The estimator with those of the options that it has; what it does not have must not have been asked for."""
-    import maxmargin
-    from maxmargin.problems.kernels import KERNELS
-
-    has_kernel = asked.kernel != LINEAR_KERNEL.default
-    kinds: dict[Algorithm, Any] = {
-        Algorithm.SVM: maxmargin.KernelSVM if has_kernel else maxmargin.LinearSVM,
-        Algorithm.HARD_MARGIN: maxmargin.HardMarginSVM,
-        Algorithm.PERCEPTRON: maxmargin.KernelPerceptron if has_kernel else maxmargin.Perceptron,
-        Algorithm.MARGIN_PERCEPTRON: maxmargin.MarginPerceptron,
-        Algorithm.WINNOW: maxmargin.Winnow,
-        Algorithm.STOCHASTIC: maxmargin.StochasticSVM,
-        Algorithm.KERNEL_SVM: maxmargin.KernelSVM,
-        Algorithm.KERNEL_PERCEPTRON: maxmargin.KernelPerceptron,
-    }
-    kind = kinds[asked.algorithm]
-    given = {field.name: getattr(asked, field.name) for field in fields(asked)}
-    given["gamma"] = number("--gamma", asked.gamma, GAMMA)
-    given["class_weight"] = read_class_weight(asked.class_weight, labels)
-    given["fit_intercept"] = not asked.no_bias
-    options = {"fit_intercept": "no_bias"}
-    usual = {field.name: field.default for field in fields(asked)} | {"fit_intercept": True}
-    names = ("C", "loss", "huber_width", "kernel", "gamma", "degree", "coef0", "class_weight", "fit_intercept", "tol")
-    for name in (*names, "multi_class"):
-        if name not in kind.parameters and given[name] != usual[name]:
-            option = options.get(name, name).replace("_", "-")
-            raise UserError(f"--{option} has no meaning for {kind.__name__} (--algorithm {asked.algorithm.value})")
-    if "kernel" in kind.parameters:
-        for name in ("gamma", "degree", "coef0"):
-            if name not in KERNELS[asked.kernel].parameters and given[name] != usual[name]:
-                raise UserError(f"--{name} has no meaning for the {asked.kernel} kernel")
-    chosen = {name: value for name, value in given.items() if name in kind.parameters and value is not None}
-    return kind(**chosen | read_settings(settings, kind))
-
-
-def number(option: str, text: str, declaration: Declaration) -> Any:
-    """A number, or one of the words that the declaration knows beside."""
-    value = declaration.read(text)
-    if isinstance(value, str) and value not in declaration.also:
-        raise UserError(f"{option} must be a number, {' or '.join(declaration.also)}, not {text!r}")
-    return value if isinstance(value, str) else float(value)
-
-
-def read_settings(pairs: Sequence[str] | None, kind: Any) -> dict[str, Any]:
-    """`--set NAME=VALUE`: any parameter of an estimator, each read as it is declared.
-
-    >>> from maxmargin import Perceptron
-    >>> read_settings(["order=shuffled", "rate=0.5", "average=true"], Perceptron)
-    {'order': 'shuffled', 'rate': 0.5, 'average': True}
-    """
-    known, found = sorted(kind.parameters), {}
-    for pair in pairs or ():
-        name, equals, text = pair.partition("=")
-        if not equals:
-            raise UserError(f"--set {pair}: write NAME=VALUE, for example --set {known[0]}=...")
-        if name not in known:
-            raise UserError(f"--set {pair}: {kind.__name__} has no parameter {name!r}; it has {', '.join(known)}")
-        found[name] = kind.parameters[name].read(text)
-    return found
 
 
 def check_checkpoint(kept: CheckpointOptions, output: str | None) -> None:

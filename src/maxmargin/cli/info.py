@@ -50,6 +50,7 @@ def contents(loaded: Model, path: str) -> dict[str, Any]:
         "labels": classifier.classes_.tolist(),
         "columns": int(classifier.n_features_in_),
         "columns_by": loaded.columns_by,
+        "columns_for": dict(loaded.roles),
         "column_names": None if loaded.names is None else list(loaded.names),
         "column_kinds": None if loaded.expected is None else list(loaded.expected.values()),
         "data": None if loaded.fingerprint is None else loaded.fingerprint.to_dict(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maxmargin.cli.console import UserError, messages
@@ -23,7 +24,8 @@ class Model(NamedTuple):
     """What a file holds: `whole` predicts, `scaler` (or None) prepares the rows for `classifier`.
 
     `expected` are the columns that it was fitted on, and whether each is a number, a category or text; None where they
-    have no names. `columns_by` is how the columns of its file were told apart, if it says so.
+    have no names. `columns_by` is how the columns of its file were told apart, and `roles` which of them were the
+    label, the weight and the id, if it says so.
     """
 
     whole: Any
@@ -34,6 +36,7 @@ class Model(NamedTuple):
     written_by: str | None = None
     is_text: bool = False
     columns_by: str | None = None
+    roles: Mapping[str, str] = MappingProxyType({})
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -81,8 +84,9 @@ class Model(NamedTuple):
     def refuse_unknown_labels(self, data: DataFile) -> None:
         """A proof speaks of the labels of the model, and of no others."""
         known = self.classifier.classes_.tolist()
-        for line, label in zip(data.lines.tolist(), data.y.tolist(), strict=True):
-            if label not in known:
+        counts = [True] * len(data.lines) if data.weights is None else (data.weights > 0.0).tolist()
+        for line, label, counts_here in zip(data.lines.tolist(), data.y.tolist(), counts, strict=True):
+            if counts_here and label not in known:
                 shown = ", ".join(map(repr, known[:8])) + (" ..." if len(known) > 8 else "")
                 raise UserError(f"{data.name}, line {line}: the label {label!r} is none of the model's: {shown}")
 
@@ -142,6 +146,7 @@ def load_and_read(
         loaded.columns_by,
         None if classes is None else classes.tolist(),
         fills_in(loaded.scaler),
+        loaded.roles,
     )
     table = read(data, options, model=expected, needs_labels=needs_labels)
     if needs_labels and classes is not None:
@@ -154,7 +159,7 @@ def load_own_model(path: str) -> Model:
 
     found = model_info(path)
     read = model_of(found.model, f"maxmargin {found.written_by}", found.fingerprint)
-    return read._replace(columns_by=found.columns_by)
+    return read._replace(columns_by=found.columns_by, roles=found.roles)
 
 
 def model_of(model: Any, written_by: str, fingerprint: Fingerprint | None = None) -> Model:
@@ -222,7 +227,7 @@ def save_model(scaler: Any, classifier: Any, data: DataFile, path: str) -> None:
         remember_names(classifier if scaler is None else scaler, np.array(data.names, dtype=object))
     try:
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # of arrays that have no names
-            save(model, path, data.rows(), data.y, columns_by=data.columns_by)
+            save(model, path, data.rows(), data.y, columns_by=data.columns_by, roles=data.roles)
     except ModelFileError as error:
         raise UserError(str(error)) from None
     except OSError as error:

@@ -34,7 +34,7 @@ from maxmargin.estimators.declarations import (
 from maxmargin.estimators.parameters import Choice, Declaration
 from maxmargin.reading.files import Format
 
-LIBSVM_KERNELS = {"0": "linear", "1": "poly", "2": "rbf"}  # the numbers of its option -t
+LIBSVM_KERNELS = {"0": "linear", "1": "poly", "2": "rbf", "4": "precomputed"}  # the numbers of its option -t
 
 
 class Scaling(StrEnum):
@@ -74,9 +74,9 @@ def choice_of(declaration: Choice, help: str = "", metavar: str = "") -> Any:
 def kernel_named(text: str) -> str:
     """By name, or by LIBSVM's number."""
     name = LIBSVM_KERNELS.get(text, text)
-    if name not in LINEAR_KERNEL.names_to_choose():
+    if name not in LINEAR_KERNEL.names():
         numbered = {name: f"{number} or {name}" for number, name in LIBSVM_KERNELS.items()}
-        known = ", ".join(numbered.get(name, name) for name in LINEAR_KERNEL.names_to_choose())
+        known = ", ".join(numbered.get(name, name) for name in LINEAR_KERNEL.names())
         raise typer.BadParameter(f"{text!r} is no kernel; it can be {known}")
     return name
 
@@ -108,6 +108,17 @@ ClassWeight = Annotated[
 ]
 
 
+CsvFile = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Write all of it as CSV; - is stdout.")
+]
+
+
+def check_csv(output: str | None) -> None:
+    """One sentence before any work, where the name says that the file would be something else."""
+    if output not in (None, "-") and not str(output).lower().endswith(".csv"):
+        raise UserError(f"{output}: what is written is CSV: give it a name that ends in .csv, or - for standard output")
+
+
 # Groups of them.
 
 
@@ -120,7 +131,7 @@ class ReadingOptions:
         typer.Option(
             metavar="NAME|INDEX",
             help="The column of labels: its name, or its index from 0 (-1 is the last). "
-            "Without it: the one column called label, y, target or class.",
+            "Without it: that of the model, or the one column called label, y, target or class.",
         ),
     ] = None
     weight: Annotated[

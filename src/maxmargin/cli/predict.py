@@ -16,8 +16,8 @@ from maxmargin.cli.console import (
     messages,
     pieces_of_json,
     refuse_to_write_over,
-    results,
     say_json,
+    write_text,
 )
 from maxmargin.cli.models import in_a_sentence, load_and_read
 from maxmargin.cli.options import AsJson, Data, ModelFile, ReadingForAModel
@@ -32,6 +32,12 @@ def predict(
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the labels, one a line; - is stdout.")
     ] = "-",
     scores: Annotated[bool, typer.Option("--scores", help="The scores, too, after a comma.")] = False,
+    distances: Annotated[
+        bool,
+        typer.Option(
+            "--distances", help="The distances to the planes, too, with their signs, of the columns as they are scaled."
+        ),
+    ] = False,
     reading: ReadingForAModel,
     as_json: AsJson = False,
 ) -> int:
@@ -43,25 +49,27 @@ def predict(
     """
     refuse_to_write_over(output, data, model, sql=reading.sql)
     loaded, table = load_and_read(model, data, reading, needs_labels=False)
-    if not (as_json or scores or reading.id):
+    if not (as_json or scores or distances or table.ids is not None):
         refuse_labels_of_many_lines(loaded.classifier.classes_.tolist())
     labels: list[Any] = []
-    values: list[Any] | None = [] if scores or as_json else None
+    asked = {"scores": scores or as_json, "distances": distances}
+    values: dict[str, list[Any]] = {name: [] for name, is_asked in asked.items() if is_asked}
     with in_a_sentence(table.name):
         if len(table.lines):
             X = loaded.prepared(table)
             labels = loaded.classifier.predict(X).tolist()
-            values = None if values is None else loaded.classifier.decision_function(X).tolist()
+            measures = {"scores": "decision_function", "distances": "distances"}
+            values = {name: getattr(loaded.classifier, measures[name])(X).tolist() for name in values}
         accuracy = share_of_same(labels, table, loaded.classifier.classes_.tolist())
     ids = None if table.ids is None else table.ids.tolist()
     if as_json:
-        answer = {"file": table.name, "ids": ids, "labels": labels, "scores": values, "accuracy": accuracy}
+        answer = {"file": table.name, "ids": ids, "labels": labels, **values, "accuracy": accuracy}
         if output == "-":
             say_json(answer)
         else:
-            write(pieces_of_json(answer), output)
+            write_text(pieces_of_json(answer), output)
         return ExitCode.FINE
-    write(lines_of(ids, labels, values), output)
+    write_text(lines_of(ids, labels, list(values.values())), output)
     if accuracy is not None:
         messages.print(f"{accuracy:.2%} of {len(labels):,} labels are those of the file")
     return ExitCode.FINE
@@ -94,12 +102,13 @@ def refuse_labels_of_many_lines(classes: list[Any]) -> None:
             )
 
 
-def lines_of(ids: list[Any] | None, labels: list[Any], values: list[Any] | None) -> Iterator[str]:
-    """One line for each row: its id if it has one, its label, its scores if they are asked for."""
-    if ids is None and values is None:
+def lines_of(ids: list[Any] | None, labels: list[Any], values: list[list[Any]]) -> Iterator[str]:
+    """One line for each row: its id if it has one, its label, its scores and distances if they are asked for."""
+    if ids is None and not values:
         yield from (f"{label}\n" for label in labels)
         return
-    columns = ([] if ids is None else [ids]) + [labels] + ([] if not values else columns_of(values))
+    columns = ([] if ids is None else [ids]) + [labels]
+    columns += [column for measure in values if measure for column in columns_of(measure)]
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(zip(*columns, strict=True))
     yield text.getvalue()
@@ -108,17 +117,3 @@ def lines_of(ids: list[Any] | None, labels: list[Any], values: list[Any] | None)
 def columns_of(values: list[Any]) -> list[list[Any]]:
     """The scores by their planes."""
     return [list(plane) for plane in zip(*values, strict=True)] if isinstance(values[0], list) else [values]
-
-
-def write(pieces: Iterator[str], output: str) -> None:
-    """To a file, or to standard output."""
-    from maxmargin.persistence.atomic import replaced
-
-    if output == "-":
-        results.file.writelines(pieces)
-        return
-    try:
-        with replaced(output) as path, open(path, "w", encoding="utf-8") as file:
-            file.writelines(pieces)
-    except OSError as error:
-        raise UserError(f"{output} cannot be written: {(error.strerror or str(error)).lower()}") from None

@@ -190,8 +190,41 @@ def sentences_of(report: dict[str, Any]) -> Iterator[str]:
         yield f"  {name}: {counted(count, 'missing cells', 'missing cell')} filled in with the {how}"
 
 
+def left_out_of(table: DataFile, classes: Sequence[Any]) -> dict[str, Any]:
+    """What of the file a fit has not learnt from: columns and why, lines of rows that weigh nothing, their labels."""
+    columns = {} if table.id_name is None else {table.id_name: "it names the rows"}
+    columns |= dict.fromkeys(table.ignored, "as was asked")
+    columns |= {} if table.queries is None else {"qid": "the groups of an SVMlight file are for rankings"}
+    lines = [] if table.weights is None else table.lines[table.weights == 0.0].tolist()
+    labels = [label for label in dict.fromkeys(table.y.tolist()) if label not in classes] if lines else []
+    return {"columns": columns, "rows": lines, "labels": labels}
+
+
+def sentences_of_left_out(left_out: dict[str, Any]) -> Iterator[str]:
+    """The same for people."""
+    for name, why in left_out["columns"].items():
+        yield f"  left out: column {name!r}, {why}"
+    if lines := left_out["rows"]:
+        where = ", ".join(f"{line:,}" for line in lines[:SHOWN]) + (" ..." if len(lines) > SHOWN else "")
+        yield f"  left out: {counted(len(lines), 'rows', 'row')} of weight 0, line {where}"
+    for label in left_out["labels"]:
+        yield f"  left out: the label {label!r}, which only rows of weight 0 have"
+
+
 def counted(count: int, many: str, one: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
+
+
+def scaling_for(kernel: str, asked: Scaling, table: DataFile) -> Scaling:
+    """Values of a kernel stay as they are: scaled by columns they would be of no kernel."""
+    if kernel != "precomputed":
+        return asked
+    if asked not in (Scaling.AUTO, Scaling.NONE):
+        raise UserError(f"--scale {asked.value} is not for a precomputed kernel: its values are taken as they are")
+    if table.texts:
+        word = f"{table.name}: column {next(iter(table.texts))!r} holds words"
+        raise UserError(f"{word}; a precomputed kernel is a table of numbers, a column for each row")
+    return Scaling.NONE
 
 
 def make_scaler(scaling: Scaling, X: Any) -> Any:

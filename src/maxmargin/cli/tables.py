@@ -53,6 +53,14 @@ class DataFile(NamedTuple):
     weight_name: str | None = None
     id_name: str | None = None
     has_names: bool = True
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The columns that are no features, for a model to remember: by name, or by index where they have no names."""
+        titles = {"label": self.label_name, "weight": self.weight_name, "id": self.id_name}
+        kept = {part: title for part, title in titles.items() if title is not None}
+        return kept if self.has_names else {part: title.removeprefix("column ") for part, title in kept.items()}
 
     @property
     def columns_by(self) -> str | None:
@@ -100,12 +108,13 @@ class DataFile(NamedTuple):
 
 class Expected(NamedTuple):
     """What a model knows of its data: which columns, and whether each is a number, a category or text; how they are
-    told apart; what its labels are; and whether it fills in missing cells."""
+    told apart; what its labels are; whether it fills in missing cells; and which columns were label, weight and id."""
 
     columns: Mapping[str, str] | None = None
     columns_by: str | None = None
     classes: Sequence[Any] | None = None
     fills_in: bool = False
+    roles: Mapping[str, str] = MappingProxyType({})
 
 
 ANYTHING = Expected()
@@ -114,8 +123,8 @@ ANYTHING = Expected()
 def read(data: str, options: ReadingOptions, *, model: Expected = ANYTHING, needs_labels: bool = True) -> DataFile:
     """Read a file, standard input where its name is -, or a query; every problem becomes a `UserError`.
 
-    Where no labels are needed, they are read if their column is named, and there may be no row. Where there is no model
-    that expects something, the file and the options tell.
+    Where no labels are needed, they are read if their column is named, here or in the model, and there may be no row.
+    Where there is no model that expects something, the file and the options tell.
     """
     from maxmargin.reading.files import DataFileError, MissingValueError, recognise
 
@@ -131,7 +140,17 @@ def read(data: str, options: ReadingOptions, *, model: Expected = ANYTHING, need
                 format = recognise(source)
             if format is not Format.CSV and options.no_header:
                 raise UserError(f"{name} is no CSV file: --no-header is for CSV (--format csv)")
-            table = read_as(source, format, name, options, model, needs_labels)
+            try:
+                table = read_as(source, format, name, options, model, needs_labels)
+            except DataFileError as error:  # labels that nobody asked for need not be whole
+                if needs_labels or options.label is not None or str(error.column) != model.roles.get("label"):
+                    raise
+                where = "" if error.line is None else f" (line {error.line})"
+                messages.print(f"maxmargin: {name}: not every row has a label{where}, so that they are not compared")
+                if data == "-":
+                    source.seek(0)
+                others = {part: column for part, column in model.roles.items() if part != "label"}
+                table = read_as(source, format, name, options, model._replace(roles=others), needs_labels)
     except MissingValueError as error:
         filled = "--impute fills such cells in" if model.columns is None else "the model was fitted without --impute"
         raise UserError(str(error) if impute else f"{error} ({filled})") from None
@@ -174,6 +193,8 @@ def read_as(
         may_be_empty=not needs_labels,
         by_position=None if model.columns_by is None else model.columns_by == "position",
         classes=model.classes,
+        remembered=model.roles,
+        needed=("label", "weight") if needs_labels else (),
     )
     return read_roles(
         source,

@@ -46,7 +46,12 @@ BIAS = Flag(
     help="Whether the line may leave the origin.",
     option="Only planes through the origin.",
 )
-AVERAGE = Flag(default=False, label="Average", help="Show the mean of all planes on the way instead of the last one.")
+AVERAGE = Flag(
+    default=False,
+    label="Average",
+    help="Show the mean of all planes on the way instead of the last one.",
+    option="Of perceptron and stochastic: the mean of all planes on the way, not the last one.",
+)
 TOL = Number(
     default=1e-4,
     says="a number above 0 and below 1",
@@ -176,7 +181,7 @@ KERNEL = Choice(
     labels={"rbf": "rbf, exp(-gamma |x - x'|²)", "poly": "poly, (gamma x.x' + r)^p", "linear": "linear, x.x'"},
     title=title_of_kernel,
     unshown=("precomputed",),
-    option="linear (0), poly (1), rbf (2) or laplacian.",
+    option="linear (0), poly (1), rbf (2), laplacian; or precomputed (4): DATA is the table of its values.",
 )
 LINEAR_KERNEL = replace(KERNEL, default="linear")
 GAMMA = Number(
@@ -364,6 +369,7 @@ STOCHASTIC_SVM = declared(
         label="Step",
         help="eta_t, how far visit t moves: 1 / (lambda t), 1 / sqrt(t), or always the same.",
         shown=(1e-4, 1.0),
+        option="Of stochastic, at visit t: pegasos, damped, a number, or such as 0.1/sqrt(t) and 0.1/t^0.25.",
     ),
     project=Flag(
         default=False, label="Project", help="After each step move w back into the ball that holds the best w."

@@ -12,6 +12,7 @@ A document of version 3 has these fields, and no others:
     preprocessing          steps before the estimator (`preprocessing`)
     data                   the fingerprint of the table, or null (`fingerprint`)
     columns_by             how the columns of the table were told apart (`COLUMNS_BY`); left out where nobody said
+    roles                  which columns of the table were the label, the weight and the id; left out where nobody said
 
 A later version reads every earlier one: it raises VERSION, and makes of a document of version n one of version n + 1
 before it is read. Version 2 has more kinds of steps than version 1, and is otherwise the same. Version 3 has the record
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -54,7 +55,13 @@ from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.kinds import Arrays, Between, Digest, OneOf, Rule, Size, later, shown
 from maxmargin.persistence.parts import COMBINATIONS, PARTS, Labels, parts_of
 from maxmargin.persistence.preprocessing import read_steps, write_steps
-from maxmargin.persistence.record import Seen, bring_to_canonical_form, refuse_another_plane, refuse_another_table
+from maxmargin.persistence.record import (
+    ColumnRoles,
+    Seen,
+    bring_to_canonical_form,
+    refuse_another_plane,
+    refuse_another_table,
+)
 from maxmargin.persistence.schema import Fields, Reader, without_numpy, written
 from maxmargin.problems.choices import Strategy
 from maxmargin.run.control import Status
@@ -87,6 +94,8 @@ class ModelInfo:
 
     `model` is what `load` gives; `fingerprint` is that of the table the model was fitted to, if it was given to `save`.
     `columns_by` says how the columns of that table were told apart: by name, position, or an index from 0 or 1.
+    `roles` are the columns that were no features: "label", "weight" and "id", each by its name, or by its index where
+    columns are told apart by position.
     """
 
     model: Any
@@ -95,6 +104,7 @@ class ModelInfo:
     written_by: str
     fingerprint: Fingerprint | None
     columns_by: str | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -112,6 +122,7 @@ class Document:
     preprocessing: list[Any]
     data: dict[str, Any] | None
     columns_by: Annotated[str | None, OneOf(COLUMNS_BY)] = later(None)  # null is none of them
+    roles: ColumnRoles | None = later(None)
 
 
 @dataclass
@@ -166,7 +177,13 @@ def listed(value: Any) -> list[Any]:
 
 
 def save(
-    estimator: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None, *, columns_by: str | None = None
+    estimator: Any,
+    path: str | os.PathLike[str],
+    X: Any = None,
+    y: Any = None,
+    *,
+    columns_by: str | None = None,
+    roles: Mapping[str, str] | None = None,
 ) -> None:
     """Write a fitted estimator to a file, atomically: a stop in between leaves the old file as it was.
 
@@ -174,8 +191,8 @@ def save(
     data of the fit, a fingerprint goes into the file, so that `model_info(path).fingerprint.matches(X, y)` tells later
     whether a table is that one. A record of updates (`trace_`) is not kept. What a file cannot hold, such as a kernel
     that is a function, is a `ModelFileError`; so is a model whose planes are not those of its certificate. `columns_by`
-    says how the columns of the file were told apart, "name", "position", "index from 0" or "index from 1", for whoever
-    reads the next one.
+    says how the columns of the file were told apart, "name", "position", "index from 0" or "index from 1", and `roles`
+    which of them were its "label", "weight" and "id", for whoever reads the next one.
 
     >>> import tempfile, os
     >>> from maxmargin import LinearSVM
@@ -189,7 +206,7 @@ def save(
     (['right'], True)
     """
     try:
-        data = container.pack(*describe(estimator, X, y, columns_by))
+        data = container.pack(*describe(estimator, X, y, columns_by, roles))
         read_model(*container.unpack(data))
     except Refusal as problem:
         raise ModelFileError(os.fspath(path), f"this model cannot be saved: {problem}") from None
@@ -213,7 +230,9 @@ def model_info(path: str | os.PathLike[str]) -> ModelInfo:
         raise ModelFileError(os.fspath(path), f"this is not a model that can be loaded: {problem}") from None
 
 
-def describe(model: Any, X: Any, y: Any, columns_by: str | None = None) -> tuple[dict[str, Any], Arrays]:
+def describe(
+    model: Any, X: Any, y: Any, columns_by: str | None = None, roles: Mapping[str, str] | None = None
+) -> tuple[dict[str, Any], Arrays]:
     """The document and the arrays of a model."""
     estimator = model.steps[-1][1] if isinstance(model, Pipeline) else model
     kind = type(estimator).__name__
@@ -236,6 +255,7 @@ def describe(model: Any, X: Any, y: Any, columns_by: str | None = None) -> tuple
         preprocessing=write_steps(model, arrays) if isinstance(model, Pipeline) else [],
         data=None if X is None else fingerprint_of(model, estimator, X, y),
         columns_by=columns_by,
+        roles=ColumnRoles.of(roles, columns_by),
     )
     return written(document, arrays), arrays
 
@@ -290,7 +310,8 @@ def read_model(document: dict[str, Any], arrays: Arrays) -> ModelInfo:
     if said.version < CANONICAL and isinstance(estimator, KernelSVM):
         bring_to_canonical_form(estimator)
     refuse_another_plane(estimator)
-    return ModelInfo(model, said.estimator, said.version, said.written_by, fingerprint, said.columns_by)
+    roles = {} if said.roles is None else said.roles.checked(said.columns_by).named()
+    return ModelInfo(model, said.estimator, said.version, said.written_by, fingerprint, said.columns_by, roles)
 
 
 def as_of_now(document: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ before version 3, or after `partial_fit`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from maxmargin.estimators.agreement import disagreements, parts_of
 from maxmargin.estimators.base import single
 from maxmargin.estimators.model_verification import OTHER_TABLE
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.kinds import NOT_NEGATIVE, Between, Digest, Stored
+from maxmargin.persistence.kinds import NOT_NEGATIVE, Between, Digest, Stored, shown
 
 
 def refuse_another_plane(estimator: Any) -> None:
@@ -64,6 +65,33 @@ class Seen:
         if (self.vectors is None) == ("support_vectors" in parts):
             raise Refusal("'vectors' of the record must be there with the support vectors, and only then")
         estimator._seen = vars(self).copy()
+
+
+@dataclass
+class ColumnRoles:
+    """The columns of the table that were no features."""
+
+    label: str | None = None
+    weight: str | None = None
+    id: str | None = None
+
+    @classmethod
+    def of(cls, roles: Mapping[str, str] | None, columns_by: str | None) -> Self | None:
+        if not roles:
+            return None
+        unknown = set(roles) - {one.name for one in fields(cls)}
+        if unknown:
+            raise Refusal(f"a column is a label, a weight or an id, and no {min(unknown)!r}")
+        return cls(**roles).checked(columns_by)
+
+    def checked(self, columns_by: str | None) -> Self:
+        for part, name in vars(self).items():
+            if columns_by == "position" and name is not None and not name.isdecimal():
+                raise Refusal(f"roles.{part} must be the index of a column, which has no name, not {shown(name)}")
+        return self
+
+    def named(self) -> dict[str, str]:
+        return {part: name for part, name in vars(self).items() if name is not None}
 
 
 def bring_to_canonical_form(estimator: Any) -> None:

@@ -19,6 +19,7 @@ from maxmargin.data.table import Matrix
 from maxmargin.reading.files import DataFileError, MissingValueError, shortened
 from maxmargin.reading.notations import is_number
 
+PARTS = {"label": "labels", "weight": "weights", "id": "ids"}  # what a column can be for, and what it holds then
 LABEL_NAMES = ("label", "y", "target", "class")
 COLUMNS_SHOWN = 20
 NAMES_SHOWN = 8
@@ -45,6 +46,7 @@ class LabelledTable(NamedTuple):
     notes         : sentences about what the file did not say and the reader decided
     weight_name, id_name : the names of these columns, or None
     has_names     : whether the names are those of the file; otherwise x0, x1 ... count its columns
+    ignored       : the columns that were passed over because somebody asked for it
     """
 
     X: Matrix
@@ -62,6 +64,7 @@ class LabelledTable(NamedTuple):
     weight_name: str | None = None
     id_name: str | None = None
     has_names: bool = True
+    ignored: tuple[str, ...] = ()
 
 
 class Roles(NamedTuple):
@@ -76,6 +79,8 @@ class Roles(NamedTuple):
     A model knows what it expects: the names of its features and of each whether it is a "number", a "category" or
     "text"; other columns are passed over then. `by_position` says that its columns had no names: then a table without
     names must have as many features, in the same order. Its labels are `classes`, whose type those of the table get.
+    `remembered` are its label, weight and id, by name or (by position) by index, for where nobody asks for another; of
+    these, the `needed` ones must be there.
     """
 
     label: ColumnName | None = None
@@ -92,6 +97,8 @@ class Roles(NamedTuple):
     may_be_empty: bool = False
     by_position: bool | None = None
     classes: Sequence[Any] | None = None
+    remembered: Mapping[str, str] = MappingProxyType({})
+    needed: Collection[str] = ()
 
 
 class Columns:
@@ -100,6 +107,8 @@ class Columns:
     def __init__(self, file: str, names: Sequence[str] | None, width: int, roles: Roles, line: int | None = None):
         self.file, self.names, self.width, self.header_line = file, names, width, line
         self.roles = roles
+        self.notes: tuple[str, ...] = ()
+        self.roles = roles = self._with_what_the_model_remembers()
         self.label = self._find_label(roles.label) if roles.label is not None or roles.usual_label else None
         self.weight = None if roles.weight is None else self._find(roles.weight, "weights")
         self.id = None if roles.id is None else self._find(roles.id, "ids")
@@ -115,6 +124,7 @@ class Columns:
         left = [index for index in range(width) if index not in taken]
         self.called = self._called_by_the_model(left)
         self.features = [index for index in left if self._is_expected(index)]
+        self.ignored = tuple(str(self.title_of(index)) for index in sorted(set(ignored)))
         self._refuse_features_without_a_name()
         self._refuse_two_of_one_name(sorted({*self.features, *taken} - set(ignored)))
         self._refuse_what_the_model_lacks()
@@ -180,6 +190,27 @@ class Columns:
                 "the id, and which to ignore"
             )
         return dict(zip(features, sorted(expected, key=lambda name: int(name[1:])), strict=True))
+
+    def _with_what_the_model_remembers(self) -> Roles:
+        """The parts of columns in the fit, where they are not asked for and their columns play no other part."""
+        roles = self.roles
+        left = {part: name for part, name in roles.remembered.items() if getattr(roles, part) is None}
+        asked = [name for name in (roles.label, roles.weight, roles.id, *roles.ignore) if name is not None]
+        taken = {self._find(name, "numbers to pass over") for name in asked} if left else set()
+        found: dict[str, Any] = {}
+        if self.names is None and roles.by_position and roles.expected is not None:
+            if self.width - len(taken) == len(roles.expected) + len(left):
+                found = {part: int(index) for part, index in left.items()}
+        elif self.names is not None and not roles.by_position:
+            for part, name in left.items():
+                if self.names.count(name) == 1:
+                    found[part] = self.names.index(name)
+                elif part in roles.needed or name in self.names:
+                    said = f"{self.names.count(name)} columns are" if name in self.names else "no column is"
+                    raise self._doubt(f"{said} called {name!r}, as the {PARTS[part]} of the fit were", PARTS[part])
+                elif part == "id":
+                    self.notes = (f"no column is called {name!r}, which named the rows of the fit: they have no ids",)
+        return roles._replace(**{part: index for part, index in found.items() if index not in taken})
 
     @property
     def label_name(self) -> str | None:

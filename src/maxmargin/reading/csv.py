@@ -225,6 +225,8 @@ def table_of(cells: Cells, layout: Layout) -> LabelledTable:
         weight_name=columns.title_of(columns.weight),
         id_name=columns.title_of(columns.id),
         has_names=columns.names is not None,
+        notes=columns.notes,
+        ignored=columns.ignored,
     )
 
 

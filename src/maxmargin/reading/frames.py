@@ -178,13 +178,18 @@ def read_npz(file: str, source: Any, roles: Roles) -> LabelledTable:
         raise DataFileError(file, problem)
     roles = roles._replace(ignore=[name for name in roles.ignore if name not in passed_over])
     if not arrays.keys() >= SPARSE_PARTS:
-        return table_of(archive_columns(file, arrays), roles)
+        return without_arrays(table_of(archive_columns(file, arrays), roles), passed_over)
     X = sparse_matrix(file, {name: arrays.pop(name) for name in SPARSE_PARTS})
     beside = table_of(archive_columns(file, arrays), roles._replace(expected=None), rows=X.shape[0])
     if beside.feature_names or beside.texts:
         extra = ", ".join([*(beside.feature_names or ()), *beside.texts])
         raise DataFileError(file, f"beside the sparse matrix there are arrays without a purpose: {extra}; ignore them")
-    return beside._replace(X=X, feature_names=None)
+    return without_arrays(beside._replace(X=X, feature_names=None), passed_over)
+
+
+def without_arrays(table: LabelledTable, passed_over: list[str]) -> LabelledTable:
+    """The table, with those that were passed over before it was made."""
+    return table._replace(ignored=(*passed_over, *table.ignored))
 
 
 def asked_for(roles: Roles) -> list[ColumnName]:
@@ -257,6 +262,8 @@ def table_of(table: TypedColumns, roles: Roles, rows: int | None = None) -> Labe
         weight_name=columns.title_of(columns.weight),
         id_name=columns.title_of(columns.id),
         has_names=columns.names is not None,
+        notes=columns.notes,
+        ignored=columns.ignored,
     )
 
 

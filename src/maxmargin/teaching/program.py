@@ -27,6 +27,9 @@ FORMS = ("primal", "dual")
 KERNELS = ("linear", "poly", "rbf", "precomputed")
 LOSSES = ("hinge", "squared_hinge")
 DUST = 1e-5  # of C, or of the largest a: what an interior point leaves on rows that have no weight
+USUAL: dict[str, Any] = {
+    "loss": "hinge", "fit_intercept": True, "kernel": None, "gamma": 1.0, "coef0": 0.0, "degree": 3, "norm": "l2",
+}  # fmt: skip
 SOLVED = "optimum = problem.solve(solver=cp.CLARABEL)"
 
 
@@ -36,7 +39,7 @@ class Asked(NamedTuple):
     form: str
     C: float
     loss: str
-    bias: bool
+    fit_intercept: bool
     kernel: str | None
     gamma: float
     coef0: float
@@ -61,14 +64,14 @@ def program(
     problem: Any = HARD,
     form: str = "primal",
     *,
-    C: float = 1.0,
-    loss: str = "hinge",
-    fit_intercept: bool = True,
+    C: float | None = None,
+    loss: str | None = None,
+    fit_intercept: bool | None = None,
     kernel: str | None = None,
-    gamma: float = 1.0,
-    coef0: float = 0.0,
-    degree: int = 3,
-    norm: str = "l2",
+    gamma: float | None = None,
+    coef0: float | None = None,
+    degree: int | None = None,
+    norm: str | None = None,
 ) -> str:
     """A margin problem as a program for CVXPY, to read and to run.
 
@@ -81,12 +84,12 @@ def program(
     Parameters
     ----------
     problem : {"hard margin", "soft margin"} or an estimator, default="hard margin"
-        A `HardMarginSVM`, `LinearSVM` or `KernelSVM`, fitted or not, brings its own parameters; the others that are
-        given here then do not matter, apart from `form`.
+        A `HardMarginSVM`, `LinearSVM` or `KernelSVM`, fitted or not, brings its own parameters: only `form` can be
+        given beside it. None is the usual value of each of the others.
     form : {"primal", "dual"}, default="primal"
         Which side of the duality. Kernels have the dual only.
-    C, loss : float, {"hinge", "squared_hinge"}
-        The price of the soft margin; C = inf is the hard one.
+    C, loss : float, default=1; {"hinge", "squared_hinge"}, default="hinge"
+        The price of the soft margin; C = inf is the hard one, which has no other.
     fit_intercept : bool, default=True
         Whether there is a b.
     kernel, gamma, coef0, degree : default=None
@@ -120,13 +123,23 @@ def program(
     def f(x):  # from the dual alone: +1 where it is not negative
         return (a * y) @ (X @ x)
     """
+    given = {
+        "C": C, "loss": loss, "fit_intercept": fit_intercept, "kernel": kernel, "gamma": gamma, "coef0": coef0,
+        "degree": degree, "norm": norm,
+    }  # fmt: skip
+    given = {name: value for name, value in given.items() if value is not None}
     if isinstance(problem, str):
         if problem not in (HARD, SOFT):
             raise ValueError(f"problem={problem!r} is not known; it can be {HARD!r}, {SOFT!r}, or an estimator")
-        price = math.inf if problem == HARD else C
-        asked = Asked(form, price, loss, fit_intercept, kernel, gamma, coef0, degree, norm)
+        if problem == HARD and given.get("C", math.inf) != math.inf:
+            raise ValueError(f"the hard margin has no price: C={C!r} is of the {SOFT!r}")
+        asked = Asked(form, **USUAL | {"C": math.inf if problem == HARD else 1.0} | given)
     else:
         asked = asked_by(problem, form)
+        if given:
+            name, value = next(iter(given.items()))
+            what = type(problem).__name__
+            raise ValueError(f"a {what} brings its own {name}: make one with {name}={value!r}, or leave it out here")
     asked = checked(asked)
     lines = [*heading(asked), "import cvxpy as cp", "import numpy as np", ""]
     lines += [] if asked.hard else [f"C = {asked.C!r}"]
@@ -138,8 +151,7 @@ def asked_by(estimator: Any, form: str) -> Asked:
     name = type(estimator).__name__
     if name not in ("HardMarginSVM", "LinearSVM", "KernelSVM"):
         raise ValueError(f"{name} does not solve a program; HardMarginSVM, LinearSVM and KernelSVM do")
-    own: dict[str, Any] = {"C": math.inf, "loss": "hinge", "fit_intercept": True, "kernel": None, "norm": "l2"}
-    own |= {"gamma": 1.0, "coef0": 0.0, "degree": 3} | estimator.get_params(deep=False)
+    own = USUAL | {"C": math.inf} | estimator.get_params(deep=False)
     if own.get("class_weight") is not None:
         raise ValueError("with class_weight each row has its own C: these programs have one for all")
     if getattr(estimator, "_kernel", None) is not None:
@@ -148,8 +160,7 @@ def asked_by(estimator: Any, form: str) -> Asked:
         raise ValueError("a function cannot be written down: give the table of its values, kernel='precomputed'")
     if isinstance(own["gamma"], str):
         raise ValueError(f"gamma={own['gamma']!r} is a number only once the estimator is fitted: fit it first")
-    names = ("C", "loss", "fit_intercept", "kernel", "gamma", "coef0", "degree", "norm")
-    return Asked(form, *(own[name] for name in names))
+    return Asked(form, **{name: own[name] for name in Asked._fields if name != "form"})
 
 
 def checked(asked: Asked) -> Asked:
@@ -184,7 +195,7 @@ def heading(asked: Asked) -> list[str]:
     if asked.form == "primal":
         size = "|w|_1" if asked.norm == "l1" else "1/2 |w|^2"
         paid = "" if asked.hard else f" + C sum_i xi_i{'^2' if asked.squared else ''}"
-        plane, slack = "w.x_i + b" if asked.bias else "w.x_i", "" if asked.hard else " - xi_i,  xi_i >= 0"
+        plane, slack = "w.x_i + b" if asked.fit_intercept else "w.x_i", "" if asked.hard else " - xi_i,  xi_i >= 0"
         goal, limits = f"min {size}{paid}", f"y_i ({plane}) >= 1{slack}"
     else:
         goal = "max sum_i a_i" + ("" if asked.norm == "l1" else " - 1/2 |w|^2")
@@ -192,7 +203,7 @@ def heading(asked: Asked) -> list[str]:
         link = "|w|^2 = sum_ij a_i a_j y_i y_j k(x_i, x_j)" if asked.kernel else "w = sum_i a_i y_i x_i"
         goal = f"{goal:<47} {'p' + link[1:] if asked.norm == 'l1' else link}"
         limits = "0 <= a_i <= C" if asked.boxed else "a_i >= 0"
-        limits += ",  sum_i a_i y_i = 0" if asked.bias else ""
+        limits += ",  sum_i a_i y_i = 0" if asked.fit_intercept else ""
         limits += ",  |p_j| <= 1" if asked.norm == "l1" else ""
     return [f"# {name}, {asked.form}", f"#     {goal}", f"#     subject to  {limits}"]
 
@@ -200,24 +211,24 @@ def heading(asked: Asked) -> list[str]:
 def primal(asked: Asked) -> list[str]:
     size = "cp.norm1(w)" if asked.norm == "l1" else "cp.sum_squares(w) / 2"
     paid = "" if asked.hard else f" + C * cp.sum{'_squares' if asked.squared else ''}(xi)"
-    plane = "X @ w + b" if asked.bias else "X @ w"
+    plane = "X @ w + b" if asked.fit_intercept else "X @ w"
     limits = f"cp.multiply(y, {plane}) >= 1" + ("" if asked.hard else " - xi, xi >= 0")
     return [
         "n, d = X.shape",
-        "w, b = cp.Variable(d), cp.Variable()" if asked.bias else "w = cp.Variable(d)",
+        "w, b = cp.Variable(d), cp.Variable()" if asked.fit_intercept else "w = cp.Variable(d)",
         *([] if asked.hard else ["xi = cp.Variable(n)"]),
         f"constraints = [{limits}]",
         f"objective = {size}{paid}",
         "problem = cp.Problem(cp.Minimize(objective), constraints)",
         SOLVED,
         "",
-        "w, b = w.value, float(b.value)" if asked.bias else "w, b = w.value, 0.0",
+        "w, b = w.value, float(b.value)" if asked.fit_intercept else "w, b = w.value, 0.0",
         "a = np.maximum(constraints[0].dual_value, 0)  # the multipliers, one for each row",
     ]
 
 
 def dual(asked: Asked) -> list[str]:
-    limits = ["a >= 0", *(["a <= C"] if asked.boxed else []), *(["y @ a == 0"] if asked.bias else [])]
+    limits = ["a >= 0", *(["a <= C"] if asked.boxed else []), *(["y @ a == 0"] if asked.fit_intercept else [])]
     bent = " - cp.sum_squares(a) / (4 * C)" if asked.squared else ""
     if asked.kernel is not None:
         given = [*kernel_lines(asked), "n = len(y)", "a = cp.Variable(n)"]
@@ -247,7 +258,7 @@ def plane_lines(asked: Asked) -> list[str]:
     if asked.norm == "l1":
         lines = ["w = constraints[0].dual_value - constraints[1].dual_value  # the prices of |p_j| <= 1"]
     values = "K @ (a * y)" if asked.kernel else "X @ w"
-    if not asked.bias:
+    if not asked.fit_intercept:
         return [*lines, "b = 0.0"]
     if asked.boxed:
         mean = f"np.mean((y - {values})[edge]) if edge.any() else float(constraints[-1].dual_value)"
@@ -257,7 +268,7 @@ def plane_lines(asked: Asked) -> list[str]:
 
 
 def prediction_lines(asked: Asked) -> list[str]:
-    plus = " + b" if asked.bias else ""
+    plus = " + b" if asked.fit_intercept else ""
     if asked.kernel == "precomputed":
         return [
             "",
