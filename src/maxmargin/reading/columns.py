@@ -198,8 +198,8 @@ class Columns:
         asked = [name for name in (roles.label, roles.weight, roles.id, *roles.ignore) if name is not None]
         taken = {self._find(name, "numbers to pass over") for name in asked} if left else set()
         found: dict[str, Any] = {}
-        if self.names is None and roles.by_position and roles.expected is not None:
-            if self.width - len(taken) == len(roles.expected) + len(left):
+        if self.names is None and roles.by_position and roles.expected is not None:  # a place alone is no proof of it
+            if "label" in roles.needed and self.width - len(taken) == len(roles.expected) + len(left):
                 found = {part: int(index) for part, index in left.items()}
         elif self.names is not None and not roles.by_position:
             for part, name in left.items():
