@@ -159,7 +159,7 @@ def test_weights_and_columns_that_are_passed_over(write, run, fail, tmp_path):
 
 def test_verify_refuses_other_data(model, write, capsys):
     changed = "petal_length,petal_width,leaf_length,leaf_width,label\n1,1,1,1,aster\n9,9,9,9,bellis\n5,5,5,5,crocus\n"
-    assert main(["verify", model, write(changed)]) == 2
+    assert main(["verify", model, write(changed), "--label", "label"]) == 2
     shown = capsys.readouterr().out
     assert shown.splitlines()[1].startswith("Refused")  # before all that the certificate claims
     assert "not the data that the model was fitted on" in shown
