@@ -50,6 +50,7 @@ class Visitor:
         """Wait until the last change is drawn and answered."""
         self.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         self.page.wait_for_selector("main[aria-busy=false]")
+        self.page.wait_for_selector(".figure.moving", state="detached")  # a line on its way to the next step
         return self
 
     # What a hand does.

@@ -13,7 +13,7 @@ from maxmargin.persistence.exchange.liblinear import read_liblinear, write_libli
 from maxmargin.persistence.exchange.libsvm import read_libsvm, write_libsvm
 from maxmargin.persistence.exchange.onnx import write_onnx
 from maxmargin.playground.fits import fit_state
-from maxmargin.playground.shown import picture_of
+from maxmargin.playground.shown import picture_of, plane_in
 from maxmargin.problems.statement import votes
 
 X = np.array([[-2.0, 0.0], [-2.0, 1.0], [2.0, 0.0], [2.0, 1.0]])
@@ -75,7 +75,7 @@ def test_the_page_marks_what_predict_gets_wrong():
     state = state_of(("perceptron", {}))
     fit = fit_state(state)
     fit.model.coef_, fit.model.intercept_ = np.zeros((1, 2)), np.zeros(1)  # every point is on it
-    mistakes = picture_of(fit, view_of(state))["mistakes"]
+    mistakes = picture_of(plane_in(fit), view_of(state))["mistakes"]
     assert mistakes.tolist() == np.flatnonzero(fit.model.predict(state.points) != state.signs).tolist()
     assert mistakes.tolist() == np.flatnonzero(state.signs < 0).tolist()
 

@@ -191,3 +191,77 @@ def test_numbers_of_the_page_are_those_of_a_program():
     soft = state_of(("linear_svm", {"C": 10.0}))
     model = LinearSVM(C=10.0, tol=1e-6).fit(soft.points, soft.signs)
     assert answer(soft, view_of(soft))["margin"] == model.margin_ < math.inf
+
+
+@pytest.mark.parametrize("case", [*LINEAR, *BENT, *STRAIGHTENED], ids=name_of)
+def test_a_margin_is_printed_within_its_bounds_as_they_are_printed(case):
+    told, _, _ = answered(case)
+    proof, words = told["certificate"], told["margin_words"]
+    assert float(words) == pytest.approx(told["margin"], rel=1e-3)
+    assert float(told["street_words"]) == pytest.approx(told["street"], rel=1e-3)
+    if proof["quantity"] == "margin":
+        low, high = float(proof["lower_words"]), float(proof["upper_words"])
+        assert low <= float(words) <= high
+        assert 2 * low <= float(told["street_words"]) <= 2 * high
+    assert float(told["values"]["primal"]) >= told["rounds"][-1]["primal"] if told["rounds"] else True
+    assert float(told["values"]["dual"]) <= float(told["values"]["primal"])
+
+
+def test_a_margin_of_0_60002_is_not_printed_as_0_6():
+    told, model, _ = answered(("hard_margin", {}))
+    assert f"{model.margin_:.4g}" == "0.6"
+    assert (told["margin_words"], told["certificate"]["lower_words"]) == ("0.60002", "0.60002")
+
+
+def reasons(told):
+    rows = told["rows"]
+    return [rows["reasons"][why] for why in rows["why"]]
+
+
+def test_each_row_of_a_soft_margin_has_its_distance_slack_and_reason():
+    told, model, state = answered(("linear_svm", {}), "overlapping")
+    own = state.signs * model.decision_function(state.points)
+    np.testing.assert_allclose(told["rows"]["distances"], own / np.linalg.norm(model.coef_[0]), rtol=1e-5)
+    np.testing.assert_allclose(told["rows"]["slack"], np.maximum(0.0, 1.0 - own), rtol=1e-5, atol=2e-6)
+    carrying, full = set(model.support_.tolist()), set(model.support_[model.bounded_[0]].tolist())
+    for row, why in enumerate(reasons(told)):
+        if row not in carrying:
+            assert why.startswith("No support vector"), row
+            assert own[row] >= 1.0 - 1e-4
+        elif row not in full:
+            assert "on its edge" in why, row
+            assert own[row] == pytest.approx(1.0, abs=1e-3)
+        else:
+            assert ("on the wrong side" if own[row] <= 0.0 else "inside the street") in why, row
+            assert own[row] < 1.0
+
+
+def test_a_row_on_the_edge_without_weight_is_no_support_vector():
+    points = [[-1.0, 0.0, -1], [-1.0, 2.0, -1], [-1.0, 1.0, -1], [1.0, 1.0, 1], [3.0, 1.0, 1]]
+    state = read_state({"points": points, "algorithm": "hard_margin", "parameters": {}})
+    told = json.loads(text_of(answer(state, view_of(state))))
+    np.testing.assert_allclose(told["rows"]["distances"], [1.0, 1.0, 1.0, 1.0, 3.0], atol=1e-6)
+    assert told["rows"]["slack"] is None
+    carrying = {one["row"] for one in told["support"]}
+    found = reasons(told)
+    assert found[3].startswith("A support vector")
+    assert found[4].startswith("No support vector")
+    for row in (0, 1, 2):
+        assert found[row].startswith("A support vector" if row in carrying else "It lies on its edge")
+    assert len(carrying) < 4
+
+
+def test_rows_of_a_witness_and_rows_that_moved_a_perceptron():
+    told, _, _ = answered(("perceptron", {}), "xor")
+    parts = {row for row, why in enumerate(reasons(told)) if why.startswith("Part of the witness")}
+    assert parts == set(told["hulls"]["witness"]["rows"])
+    told, model, _ = answered(("perceptron", {}))
+    moved = {row for row, why in enumerate(reasons(told)) if why.startswith("It carries weight")}
+    assert moved == set(model.certificate_.rows.tolist())
+
+
+@pytest.mark.parametrize("case", [case for case in BENT if case[0] == "kernel_svm"], ids=name_of)
+def test_a_distance_in_the_space_of_a_kernel_is_the_margin_on_the_edge(case):
+    told, model, state = answered(case, "rings")
+    own = state.signs * model.decision_function(state.points)
+    np.testing.assert_allclose(told["rows"]["distances"], own / told["reach"] * told["margin"], rtol=1e-3, atol=1e-6)

@@ -182,3 +182,61 @@ def test_one_mistake_is_one_step():
     told = steps(state, view_of(state))
     assert told["steps"][0]["rule"].startswith("Row 0 is a mistake")
     assert told["steps"][0]["lines_before"] == []
+
+
+@pytest.mark.parametrize("preset", ["separable", "narrow", "outlier", "rings", "xor"])
+def test_a_hard_margin_steps_through_the_corrals_of_the_hulls(preset):
+    """Wolfe's algorithm: the row that is farthest inside enters, and the way between the hulls becomes shorter."""
+    told, _, state = stepped(("hard_margin", {}), preset)
+    assert told["total"] == len(told["steps"]) >= 3
+    ways = [np.subtract(*one["nearest"]) for one in told["steps"]]
+    assert np.all(np.diff([np.hypot(*way) for way in ways]) < 0.0)
+    for one, way in zip(told["steps"], ways, strict=True):
+        rows = np.array([entry["row"] for entry in one["support"]])
+        a = np.array([entry["a"] for entry in one["support"]])
+        for sign, end in zip((1, -1), one["nearest"], strict=True):
+            side = state.signs[rows] == sign
+            assert a[side].sum() == pytest.approx(1.0, abs=1e-5)
+            np.testing.assert_allclose(a[side] @ state.points[rows][side], end, atol=1e-4)
+        assert f"corral: row {rows[0]} with" in one["arithmetic"][0]
+        if np.hypot(*way) > 1e-9:
+            np.testing.assert_allclose(one["w"] / np.linalg.norm(one["w"]), way / np.hypot(*way), atol=1e-9)
+    for earlier, later, way in zip(told["steps"], told["steps"][1:], ways, strict=False):
+        before = {entry["row"] for entry in earlier["support"]}
+        after = {entry["row"] for entry in later["support"]}
+        assert after - before == {later["row"]}
+        assert f"Row {later['row']} enters the corral" in later["rule"]
+        for left in before - after:
+            assert f"Row {left} leaves" in later["rule"]
+        height = state.signs * (state.points @ way)
+        same = state.signs == state.signs[later["row"]]
+        assert height[later["row"]] == pytest.approx(height[same].min(), abs=1e-12)
+
+
+def test_the_last_corral_is_the_answer():
+    told, model, _ = stepped(("hard_margin", {}))
+    last = told["steps"][-1]
+    assert np.hypot(*np.subtract(*last["nearest"])) == pytest.approx(model.street_, rel=1e-9)
+    assert {one["row"] for one in last["support"]} == set(model.certificate_.rows.tolist())
+    scale = np.linalg.norm(model.coef_[0]) / np.linalg.norm(last["w"])
+    np.testing.assert_allclose(np.array(last["w"]) * scale, model.coef_[0], rtol=1e-9)
+
+
+def test_hulls_that_meet_end_in_the_witness():
+    told, _, _ = stepped(("hard_margin", {}), "overlapping")
+    p, q = told["steps"][-1]["nearest"]
+    np.testing.assert_allclose(p, q, atol=1e-9)
+    assert "they meet" in told["steps"][-1]["arithmetic"][2]
+    assert told["steps"][-1]["dual"] is None
+    assert "the hulls were found to meet" in told["words"]
+
+
+def test_through_the_origin_the_corral_has_one_hull():
+    told, model, _ = stepped(("hard_margin", {"fit_intercept": False}))
+    assert all(one["nearest"][1] == [0.0, 0.0] for one in told["steps"])
+    assert np.hypot(*told["steps"][-1]["nearest"][0]) == pytest.approx(model.margin_, rel=1e-9)
+
+
+def test_a_linear_program_is_not_called_wolfe_s():
+    told, _, _ = stepped(("hard_margin", {"norm": "l1"}))
+    assert all("linear program" in one["rule"] and one["nearest"] is None for one in told["steps"])

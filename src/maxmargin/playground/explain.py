@@ -18,14 +18,13 @@ from maxmargin.certificates.soft_margin import soft_gap
 from maxmargin.data.table import Vector
 from maxmargin.playground.fits import Fit
 from maxmargin.playground.messages import State
+from maxmargin.plots.shapes import Points, hull_points
 from maxmargin.problems.losses import HINGE, loss_named
 from maxmargin.run.recorder import Update
 
 Words = tuple[str, list[str]]  # the rule, the lines of its arithmetic
 
 RULES = {
-    "auto": "The nearest points of the two hulls, on a working set of rows (Wolfe's algorithm).",
-    "hulls": "The nearest points of the two hulls, on a working set of rows (Wolfe's algorithm).",
     "linear_program": "A vertex of the linear program min |w|_1 subject to y (w.x + b) >= 1.",
     "coordinate_descent": "Sweeps over the rows: each dual variable goes to its best value while the others wait.",
     "interior_point": "One Newton step along the central path, for the plane and the dual variables at once.",
@@ -47,15 +46,72 @@ def values_explained(fit: Fit, primal: float, dual: float) -> list[str]:
     hard = "C" not in fit.state.parameters or math.isinf(fit.state.parameters["C"])
     cost = "" if hard else " + C sum loss"
     l1 = fit.state.parameters.get("norm") == "l1"
+    if math.isinf(dual):
+        return ["dual: as large as one likes, so that no plane separates the classes"]
+    if math.isinf(primal):
+        return ["primal: no plane so far separates the classes", f"dual: {number(dual)}, below which no plane comes"]
     lines = [
         f"primal: {'|w|_1' if l1 else '1/2 |w|²'}{cost} = {number(primal)} of the best plane so far",
         f"dual: {number(dual)}, below which no plane comes",
         f"gap (P - D) / P = {number(soft_gap(primal, dual))}",
     ]
-    if hard and math.isfinite(primal) and fit.state.parameters.get("kernel", "linear") == "linear":
+    if hard and fit.state.parameters.get("kernel", "linear") == "linear":
         margin = 1.0 / primal if l1 else 1.0 / math.sqrt(2.0 * primal)
         lines.append(f"so the margin is at least {number(margin)}")
     return lines
+
+
+class Corral(NamedTuple):
+    """The rows that span the nearest points of the hulls so far, their weights, and who came and went in this step.
+
+    nearest   the two points p and q; through the origin, the point of the hull of all y x, and the origin
+    """
+
+    rows: list[int]
+    weights: Vector
+    nearest: Points
+    entered: list[int]
+    left: list[int]
+    is_first: bool
+    meets: bool
+
+    @classmethod
+    def of(cls, fit: Fit, a: Vector, meets: bool, before: Corral | None) -> Corral:
+        points, signs, rows = fit.state.points, fit.state.signs, np.flatnonzero(a)
+        if fit.state.parameters["fit_intercept"]:
+            nearest = hull_points(points[rows], signs[rows], a[rows])
+        else:
+            nearest = np.array([(signs[rows] * a[rows]) @ points[rows] / a[rows].sum(), np.zeros(2)])
+        old = [] if before is None else before.rows
+        entered = [row for row in rows.tolist() if row not in old]
+        left = [row for row in old if row not in rows]
+        return cls(rows.tolist(), a[rows], nearest, entered, left, before is None, meets)
+
+
+def by_entering(fit: Fit, corral: Corral) -> Words:
+    """A major step of Wolfe's algorithm: a row enters the corral, and those leave whose weight vanishes."""
+    (p, q), has_bias = corral.nearest, fit.state.parameters["fit_intercept"]
+    distance = math.hypot(*(p - q))
+    hulls = "the hulls" if has_bias else "the hull of all y x and the origin"
+    if corral.is_first:
+        begin = "a row of each class" if has_bias else "a row"
+        rule = f"Wolfe's algorithm begins with {begin}, and seeks the nearest points of {hulls}."
+    elif corral.entered or corral.left:
+        inside = "it lies farther inside the street than any other row of its class"
+        enters = [f"{rows_in_words(corral.entered)} enters the corral: {inside}"] if corral.entered else []
+        leaves = [f"{rows_in_words(corral.left)} leaves: its weight came to 0"] if corral.left else []
+        rule = f"{'. '.join(enters + leaves)}."
+    else:
+        rule = "All rows were looked at, and those inside the street join the rows that may enter."
+    span = ", ".join(f"{row} with {number(weight)}" for row, weight in zip(corral.rows, corral.weights, strict=True))
+    ends = f"p = {vector(p)} and q = {vector(q)}" if has_bias else f"p = {vector(p)}"
+    bound = "no street is wider, and no margin above half of it" if has_bias else "no margin is larger"
+    length_of = f"|p{' - q' if has_bias else ''}| = {number(distance)}"
+    return rule, [f"corral: row {span}", ends, f"{length_of}: {'they meet' if corral.meets else bound}"]
+
+
+def rows_in_words(rows: list[int]) -> str:
+    return f"Row {rows[0]}" if len(rows) == 1 else f"Each of the rows {', '.join(map(str, rows))}"
 
 
 def explained(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:

@@ -101,17 +101,20 @@ class Fit:
         return values
 
 
-def fit_state(state: State, is_stopped: Callable[[], bool] = lambda: False, **more: Any) -> Fit:
+def fit_state(
+    state: State, is_stopped: Callable[[], bool] = lambda: False, *, stepwise: bool = False, **more: Any
+) -> Fit:
     """Fit the algorithm of a state to its points, within the time that an answer may take.
 
-    `more` are parameters of the estimator that change nothing of the answer, such as `record`.
+    `stepwise`: every step of the solver is recorded. `more` are parameters of the estimator that change nothing of the
+    answer, such as `record`.
     """
     warm_up(state.algorithm, state.parameters)
     model = state.algorithm.make(state.parameters, max_time=MOST_SECONDS, **more)
     recording = Recording(is_stopped)
     begun = time.perf_counter()
     try:
-        with observing(recording), collected():  # the page shows the status and the gap
+        with observing(recording, stepwise=stepwise), collected():  # the page shows the status and the gap
             model.fit(state.points, state.signs)
         certificate, status = model.certificate_, model.status_
     except NoPlaneError as error:

@@ -40,11 +40,16 @@ words, with bounds rounded outwards; where it is drawn it comes as numbers. `fie
     field        with a kernel: {"columns": n, "rows": m, "values": [...]}: f on a grid over the view, row by row from
                  the bottom, each from left to right, its corners being those of the view; else null
     margin       the distance from the plane to an edge of its street; null where there is none
-    street       twice that, the width of the street
+    street       twice that, the width of the street; margin_words and street_words: both as they are printed, within
+                 the bounds of the certificate as those are printed
+    values       {"primal": "1.3888", "dual": "1.38879"}: rounded outwards, or null
     space        "l2" or "l1": how distance is measured; "kernel": in the space of the kernel, which cannot be drawn
     support      [{"row": i, "a": a, "bounded": false}, ...]: the points with a dual variable; bounded: it is C
     slack        [{"row": i, "xi": 0.3, "from": [x, y], "to": [x, y]}, ...] of the soft margins: from the point to
                  its edge of the street; with a kernel, to the nearest part of the edge that is seen, if there is one
+    rows         {"distances": [of each row from the plane, positive on its own side], "slack": [xi of each],
+                 "why": [which of the reasons], "reasons": [sentences: why a row is a support vector, or is not]};
+                 distances are null without a plane, slack without a price
     mistakes     the rows that get the other label, [] where there is no plane
     hulls        null with a kernel; else {"positive": corners, "negative": corners, "mirrored": null,
                  "nearest": [p, q], "distance": d, "witness": null}. p and q are points of the two hulls, as the
@@ -79,6 +84,7 @@ words, with bounds rounded outwards; where it is drawn it comes as numbers. `fie
                "measured": {"verdict": sentence, "figures": [[name, text], ...], "mistakes": [rows]}: what holds of the
                plane after the step, and of no other,
                "primal": , "dual": the values by now, or null,
+               "nearest": [p, q], the nearest points of the hulls of the rows so far (hard margin by hulls), or null,
                "support": [{"row": i, "a": a}, ...] by now, where they are known, else []}, ...]
 
 "challenge" (state, line, view): a line that the user drew, against the best one

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,9 @@ from maxmargin.playground.messages import State, short, short_points
 from maxmargin.playground.steps import rounds_of
 from maxmargin.plots.contours import Grid
 from maxmargin.plots.geometry import Plane, Street, one_line, plane_of, street_of
+from maxmargin.plots.planes import is_soft
 from maxmargin.plots.shapes import Box, Points, between, hull, hull_points
+from maxmargin.problems.losses import HINGE
 
 ROUNDS_SHOWN = 16
 MESH = 48  # squares along each side of the grid on which a boundary is sought,
@@ -41,25 +44,66 @@ NOTHING_DRAWN: dict[str, Any] = {
     "slack": [],
     "mistakes": [],
 }
+ROW_DIGITS = 8  # of a distance and a slack
+ON_EDGE = 1e-9  # of the street: nearer, a row touches its edge
 NOT_PROVEN = (Verdict.UNDECIDED, Verdict.STOPPED, SoftVerdict.BOUNDED, KernelVerdict.BOUNDED)
+
+
+class Why(IntEnum):
+    """Why a row carries weight, or none; `REASONS` says it."""
+
+    BEYOND = 0
+    ON_EDGE = 1
+    INSIDE_AT_BOUND = 2
+    WRONG_AT_BOUND = 3
+    PAYS = 4
+    HOLDS = 5
+    TOUCHES = 6
+    OF_WITNESS = 7
+    NOT_OF_WITNESS = 8
+    MOVED = 9
+    NEVER_MOVED = 10
+    NOT_YET = 11
+
+
+REASONS = {
+    Why.BEYOND: "No support vector: it lies beyond its edge of the street. Without it the answer would be the same.",
+    Why.ON_EDGE: "A support vector on its edge of the street: its weight is whatever holds the edge there.",
+    Why.INSIDE_AT_BOUND: "A support vector inside the street: it pays slack, so its weight is at its bound.",
+    Why.WRONG_AT_BOUND: "A support vector on the wrong side: it pays most, so its weight is at its bound.",
+    Why.PAYS: "A support vector: it pays slack, and its weight is the slope of its loss there.",
+    Why.HOLDS: "A support vector: it lies on its edge of the street, and holds it.",
+    Why.TOUCHES: "It lies on its edge of the street but carries no weight: other rows hold the street.",
+    Why.OF_WITNESS: "Part of the witness: the hulls of these few rows meet, so no plane separates them.",
+    Why.NOT_OF_WITNESS: "No part of the witness: the hulls meet without it.",
+    Why.MOVED: "It carries weight: the algorithm found it wrong, or too near, and moved w by it.",
+    Why.NEVER_MOVED: "It carries no weight: the algorithm never moved w by it.",
+    Why.NOT_YET: "Its weight does not fit its place: the answer is not at the optimum, only within its gap.",
+}
 
 
 def answer(state: State, view: Box, is_stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:
     """Fit, and say all that the page shows."""
     fit = fit_state(state, is_stopped)
-    picture = picture_of(fit, view)
+    plane = plane_in(fit)
+    picture = picture_of(plane, view)
     if is_stopped():
         raise Stopped
     margin = margin_of(fit) if picture["reach"] is not None else None
     in_kernel = not hasattr(fit.certificate, "w")
+    proof, support = certificate_of(fit.certificate), support_of(fit)
     return {
         **picture,
+        "rows": rows_of(fit, plane, support),
+        "values": values_in_words(fit.certificate),
         "margin": margin,
+        "margin_words": margin_words(margin, 1.0, proof),
+        "street_words": margin_words(margin, 2.0, proof),
         "street": None if margin is None else 2.0 * margin,
         "space": "kernel" if in_kernel else getattr(fit.certificate, "norm", "l2"),
-        "support": support_of(fit),
+        "support": support,
         "hulls": hulls_of(state.points, state.signs, fit.certificate),
-        "certificate": certificate_of(fit.certificate),
+        "certificate": proof,
         "rounds": values_of_rounds(fit),
         "kkt": conditions_of(fit.certificate),
         "theorems": theorems_of(fit.certificate),
@@ -90,6 +134,73 @@ def support_of(fit: Fit) -> list[dict[str, Any]]:
     ]
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def rows_of(fit: Fit, plane: Plane | None, support: list[dict[str, Any]]) -> dict[str, Any]:
+    """Of each row its distance from the plane, positive on its own side, its slack where it has one, and why it carries
+    weight or none."""
+    a = np.zeros(len(fit.state.points))
+    a[[one["row"] for one in support]] = [one["a"] for one in support]
+    if plane is None:
+        why = np.where(a > 0.0, Why.OF_WITNESS, Why.NOT_OF_WITNESS)
+        distances = slack = None
+    else:
+        size = plane.length if plane.w is None else length(plane.w, getattr(fit.certificate, "norm", "l2"))
+        distances = evenly_rounded(plane.signs * plane.values / size) if size > 0.0 else None
+        slack = evenly_rounded(plane.slack) if is_soft(fit.certificate) else None
+        why = reasons_of(fit, plane, a, {one["row"] for one in support if one["bounded"]})
+    return {"distances": distances, "slack": slack, "why": why, "reasons": list(REASONS.values())}
+
+
+def evenly_rounded(values: Vector) -> Vector:
+    """As many digits of each as the largest has: a drag asks for all of them with every frame."""
+    largest = float(np.abs(values).max(initial=0.0))
+    digits = ROW_DIGITS - math.ceil(math.log10(largest)) if 0.0 < largest < math.inf else 0
+    return np.round(values, digits)
+
+
+def reasons_of(fit: Fit, plane: Plane, a: Vector, bounded: set[int]) -> Any:
+    """By the conditions of optimality: the side of the edge on which each row lies, and its weight."""
+    carries, pays = a > 0.0, plane.slack > 0.0
+    if not is_soft(fit.certificate):
+        if fit.certificate.is_separable is False:
+            return np.where(carries, Why.OF_WITNESS, Why.NOT_OF_WITNESS)
+        if fit.state.algorithm.name not in ("hard_margin", "linear_svm", "kernel_svm"):
+            return np.where(carries, Why.MOVED, Why.NEVER_MOVED)
+        on_edge = plane.margins <= 1.0 + ON_EDGE
+        return np.select([carries, on_edge], [Why.HOLDS, Why.TOUCHES], Why.BEYOND)
+    full = np.isin(np.arange(len(a)), list(bounded))
+    wrong = plane.margins <= 0.0
+    hinge = getattr(fit.certificate, "loss", HINGE.name) == HINGE.name
+    cases = [
+        (carries & pays & wrong & full, Why.WRONG_AT_BOUND),
+        (carries & pays & full, Why.INSIDE_AT_BOUND),
+        (carries & pays & ~full & (not hinge), Why.PAYS),
+        (carries & (np.abs(plane.margins - 1.0) <= max(ON_EDGE, math.sqrt(fit.certificate.tol))), Why.ON_EDGE),
+        (~carries & ~pays, Why.BEYOND),
+    ]
+    return np.select([case for case, _ in cases], [why for _, why in cases], Why.NOT_YET)
+
+
+def values_in_words(certificate: Any) -> dict[str, str | None]:
+    """The primal and the dual value, rounded outwards: what is printed still encloses the best one."""
+    primal, dual = certificate.primal, certificate.dual
+    return {
+        "primal": rounded_up(primal) if math.isfinite(primal) else None,
+        "dual": rounded_down(dual) if math.isfinite(dual) else None,
+    }
+
+
+def margin_words(margin: float | None, times: float, proof: dict[str, Any]) -> str | None:
+    """A margin, or the street, in as few digits (at least four) as keep it within its bounds as they are printed."""
+    if margin is None or not math.isfinite(margin):
+        return None
+    words = [f"{times * margin:.{digits}g}" for digits in range(4, 17)]
+    if proof["quantity"] != "margin":
+        return words[0]
+    low, high = times * float(proof["lower_words"]), times * float(proof["upper_words"])
+    return next((text for text in words if low <= float(text) <= high), words[2])
+
+
 def bounds_reached(fit: Fit, weights: Any) -> Any:
     """Whether each dual variable is at its bound C."""
     if hasattr(fit.model, "bounded_"):
@@ -113,17 +224,24 @@ def values_of_rounds(fit: Fit) -> list[dict[str, Any]]:
 # The picture.
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a street can be as narrow as a denormal number
-def picture_of(fit: Fit, view: Box) -> dict[str, Any]:
-    """The boundary, the edges of the street, what rows pay that are not beyond their edge, and which are mistakes."""
+def plane_in(fit: Fit) -> Plane | None:
+    """The plane of a fit on its points; a kernel that bends nothing has one in their own space."""
     if not fit.has_plane:
-        return NOTHING_DRAWN
+        return None
     plane = plane_of(fit.model, fit.state.points, fit.state.signs)
     if fit.plane is not None:
         w, b = fit.plane
-        plane = dataclasses.replace(plane, kernel=None, w=w, b=b, length=length(w, "l2"))
-    elif plane.kernel is not None:
-        plane = dataclasses.replace(plane, decide=fit.quick_values(plane.kernel))
+        return dataclasses.replace(plane, kernel=None, w=w, b=b, length=length(w, "l2"))
+    if plane.kernel is not None:
+        return dataclasses.replace(plane, decide=fit.quick_values(plane.kernel))
+    return plane
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a street can be as narrow as a denormal number
+def picture_of(plane: Plane | None, view: Box) -> dict[str, Any]:
+    """The boundary, the edges of the street, what rows pay that are not beyond their edge, and which are mistakes."""
+    if plane is None:
+        return NOTHING_DRAWN
     street = street_of(plane, box=view, mesh=MESH)
     field = None
     if plane.kernel is not None:

@@ -15,7 +15,16 @@ import numpy as np
 
 from maxmargin.certificates.measure import objective
 from maxmargin.data.table import Vector, in_safe_range
-from maxmargin.playground.explain import RULES, Plane, explained, measured, measured_plane, values_explained
+from maxmargin.playground.explain import (
+    RULES,
+    Corral,
+    Plane,
+    by_entering,
+    explained,
+    measured,
+    measured_plane,
+    values_explained,
+)
 from maxmargin.playground.fits import Fit, Stopped, fit_state
 from maxmargin.playground.messages import State, short_points
 from maxmargin.plots.contours import Grid
@@ -53,7 +62,7 @@ def steps(state: State, view: Box, is_stopped: Callable[[], bool] = lambda: Fals
 def step(number: int, rule: str, arithmetic: list[str], **known: Any) -> dict[str, Any]:
     """One step; what is not known of it is null, or empty."""
     unknown: dict[str, Any] = {
-        **dict.fromkeys(("row", "sign", "before", "w", "b", "violation", "bound", "primal", "dual")),
+        **dict.fromkeys(("row", "sign", "before", "w", "b", "violation", "bound", "primal", "dual", "nearest")),
         "lines": [],
         "lines_before": [],
         "support": [],
@@ -125,7 +134,7 @@ class ShownRound(NamedTuple):
 
 def round_steps(state: State, view: Box, is_stopped: Callable[[], bool]) -> Made:
     """The rounds as the judge saw them; the last one is the answer."""
-    fit = fit_state(state, is_stopped)
+    fit = fit_state(state, is_stopped, stepwise=True)
     note = None
     if not fit.has_plane:
         note = "Then the hulls were found to meet: no plane separates the classes."
@@ -136,15 +145,28 @@ def round_steps(state: State, view: Box, is_stopped: Callable[[], bool]) -> Made
 
 
 def rounds(fit: Fit, shown: list[ShownRound], view: Box) -> Iterator[dict[str, Any]]:
-    draw, before = Pictures(fit, view), None
+    draw, before, corral = Pictures(fit, view), None, None
     for found in shown:
+        rule: str = RULES.get(found.solver, "One round of the solver.")
+        lines: list[str] = []
+        known: dict[str, Any] = {}
+        if found.solver == "hulls":
+            corral = Corral.of(fit, found.a, math.isinf(found.dual), corral)
+            rule, lines = by_entering(fit, corral)
+            entered = corral.entered[0] if len(corral.entered) == 1 else None
+            known = {
+                "row": entered,
+                "sign": None if entered is None else int(fit.state.signs[entered]),
+                "nearest": corral.nearest,
+            }
         yield step(
             found.number,
-            RULES.get(found.solver, "One round of the solver."),
-            values_explained(fit, found.primal, found.dual),
+            rule,
+            lines + values_explained(fit, found.primal, found.dual),
             primal=found.primal,
             dual=found.dual,
             support=carried(np.maximum(found.a, 0.0)),
+            **known,
             **draw(before, found.plane),
         )
         before = found.plane
@@ -181,10 +203,13 @@ def values_of(problem: SignedRows, found: Round, scale: float) -> tuple[float, f
 
 
 def solver_of(fit: Fit, named: str) -> str:
-    """Who made a round."""
+    """Who made a round. Of a separation only the choice is known, and what "auto" then takes."""
     if has_kernel(fit.state):
         return "pairs"
-    return named or str(fit.state.parameters.get("solver", "linear_program"))
+    chosen = named or str(fit.state.parameters.get("solver", "auto"))
+    if chosen != "auto":
+        return chosen
+    return "linear_program" if fit.state.parameters.get("norm") == "l1" else "hulls"
 
 
 def kernel_margin(fit: Fit) -> KernelMargin:

@@ -296,11 +296,13 @@ class Options(NamedTuple):
     tol     the relative gap (P - D) / P that the judge must see; aim a little below it
     start   soft margin: dual variables within their box, of a warm start; a solver may ignore them. Separation: None
     seed    of the solver's own random numbers; 0 in every fit, so that a fit can be repeated
+    stepwise  somebody looks at single steps: where many are made between two iterates, show one after each
     """
 
     tol: float = 1e-4
     start: Vector | None = None
     seed: int = 0
+    stepwise: bool = False
 
 
 AT_REST = Iterate(np.zeros(0), 0.0, np.zeros(0))

@@ -157,11 +157,12 @@ Observer = Callable[[Iterate, SignedRows], bool | None]
 
 @dataclass(frozen=True)
 class Observation:
-    """Those who see each iterate, whoever keeps the run, and whoever looks at single updates."""
+    """Who sees each iterate (`stepwise`: one after each step of a solver), keeps the run, looks at single updates."""
 
     observers: tuple[Observer, ...] = ()
     snapshots: Snapshots = NOTHING_KEPT
     trace: UpdateObserver | None = None
+    stepwise: bool = False
 
     def notify(self, iterate: Iterate, problem: SignedRows) -> bool:
         """Show it to everybody; whether somebody wants it to stop."""
@@ -186,10 +187,11 @@ def observed(watch: Observation) -> Iterator[None]:
         OBSERVATION.reset(token)
 
 
-def observing(observer: Observer) -> AbstractContextManager[None]:
+def observing(observer: Observer, *, stepwise: bool = False) -> AbstractContextManager[None]:
     """Within it, fits are observed, beside those who observe already."""
     watch = current_observation()
-    return observed(dataclasses.replace(watch, observers=(*watch.observers, observer)))
+    observers, stepwise = (*watch.observers, observer), stepwise or watch.stepwise
+    return observed(dataclasses.replace(watch, observers=observers, stepwise=stepwise))
 
 
 def tracing(trace: UpdateObserver) -> AbstractContextManager[None]:

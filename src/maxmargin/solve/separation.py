@@ -200,7 +200,9 @@ def solve_separation(
     """The widest street of one two-class problem; what is proven if there is none, and the plane of the fallback."""
     norm, fit_intercept, tol, solver = asked
     problem, scale = separation_of(two, norm, fit_intercept)
-    iterate, status = drive(problem, registry.separation(problem, solver=solver, tol=tol), clock)
+    stepwise = clock.observation.stepwise
+    run = registry.separation(problem, solver=solver, tol=tol, stepwise=stepwise)
+    iterate, status = drive(problem, run, clock)
     stopped = status in (Status.TIME, Status.INTERRUPTED)
 
     def certified(iterate: Iterate) -> Certificate:

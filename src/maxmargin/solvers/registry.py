@@ -357,9 +357,9 @@ class ChoiceState(State):
     algorithm: State | Kept | None = varying(None)
 
 
-def separation(problem: Separation, *, solver: str = AUTO, tol: float = 1e-9) -> Run:
+def separation(problem: Separation, *, solver: str = AUTO, tol: float = 1e-9, stepwise: bool = False) -> Run:
     """The named algorithm, or the one that suits the table."""
-    state = ChoiceState(Options(tol), solver)
+    state = ChoiceState(Options(tol, stepwise=stepwise), solver)
     return Run(state, chosen(problem, state))
 
 

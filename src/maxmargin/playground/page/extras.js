@@ -89,7 +89,7 @@ export class Extras {
     const { points, algorithm, parameters } = question;
     this.panel.connection.ask(this.panel.name, kind, { state: { points, algorithm, parameters } }, (answer, error) => {
       this.heard.keep(kind, { question, answer, error });
-      this.panel.draw();
+      this.panel.drawSoon();
     });
   }
 

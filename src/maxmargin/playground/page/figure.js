@@ -1,17 +1,20 @@
 // One picture: the plane of the data as SVG, in layers from the grid at the back to the points in front.
 //
 // What is drawn comes from the server as data coordinates; here it becomes pixels, in full precision. The layer of
-// the points keeps its elements from frame to frame, because they hold the focus and the pointer; the others are drawn
-// anew.
+// the points keeps its elements from frame to frame, because they hold the focus and the pointer, the grid and the
+// shades of a kernel stay as long as they are the same; the other layers are drawn anew.
 
 import { drawGrid } from "./grid.js";
 import { PointMarks } from "./marks.js";
+import { ends, Motion, placeOf } from "./motion.js";
+import { Note } from "./note.js";
 import { Scale } from "./scale.js";
 import { coordinates, set, svg } from "./svg.js";
 import { drawField } from "./field.js";
 
 const LAYERS = ["field", "grid", "hulls", "street", "lines", "own", "slack", "nearest", "step", "rings"];
 const ALWAYS_TRUE = ["grid", "own"]; // the other layers belong to an answer
+const KEPT = ["field", "grid"];
 
 /** Whether the hulls prove something: that no street is wider, or that there is none. A soft margin cuts into them. */
 export function holdsProof(hulls) {
@@ -24,8 +27,18 @@ export class Figure {
     this.layers = Object.fromEntries(LAYERS.map((name) => [name, svg("g", { class: name, "aria-hidden": true })]));
     this.marks = new PointMarks();
     this.ends = svg("g", { class: "ends" });
-    root.replaceChildren(...Object.values(this.layers), this.marks.layer, this.ends);
+    this.note = new Note();
+    this.motion = new Motion(() => this.moveLine(), () => this.arrive());
+    root.replaceChildren(...Object.values(this.layers), this.marks.layer, this.ends, this.note.layer);
     this.view = [0, 0, 5];
+    this.scene = null;
+    this.pointed = null;
+    this.draws = 0;
+    root.addEventListener("pointerover", ({ target }) => this.point(target.closest?.(".point")));
+    root.addEventListener("pointerleave", () => this.point(null));
+    for (const kind of ["focusin", "focusout"]) {
+      root.addEventListener(kind, () => queueMicrotask(() => this.annotate()));
+    }
     this.measure();
     new ResizeObserver(() => {
       if (this.measure()) onResize();
@@ -42,8 +55,12 @@ export class Figure {
     return true;
   }
 
+  scaleOf(view) {
+    return new Scale(view, this.width || 600, this.height || 600);
+  }
+
   rescale() {
-    this.scale = new Scale(this.view, this.width || 600, this.height || 600);
+    this.scale = this.scaleOf(this.view);
     this.unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16; // marks grow with the type
     const { left, right, bottom, top } = this.scale;
     Object.assign(this.root.dataset, { left, right, bottom, top });
@@ -59,28 +76,64 @@ export class Figure {
     this.marks.focus(row);
   }
 
+  /** The point that a mouse is on; null for none. */
+  point(mark) {
+    const row = mark ? Number(mark.dataset.row) : null;
+    if (row === this.pointed) return;
+    this.pointed = row;
+    this.annotate();
+  }
+
+  /** The note beside the point that is pointed at or, without one, focused. */
+  annotate() {
+    if (this.scene === null) return;
+    const { focused } = this.marks;
+    this.note.draw(this.scene, this.pointed ?? focused, this.scale, this.unit);
+    this.marks.describe(this.scene, focused);
+  }
+
   /**
-   * Draw a scene: {points, view, answer, step, line, challenge, hidden, sameRows, isFresh}; see panel.js. What belongs
-   * to another state is dimmed, and where its rows are not those of the points, no row is marked.
+   * Draw a scene: {points, view, answer, step, line, challenge, hidden, sameRows, isFresh, isKnown, isAsked, pace}; see
+   * panel.js. What belongs to another state is dimmed, and where its rows are not those of the points, no row is
+   * marked.
    */
   draw(scene) {
+    this.draws += 1;
+    this.scene = scene;
     this.view = scene.view;
     this.rescale();
     for (const [name, layer] of Object.entries(this.layers)) {
-      layer.replaceChildren();
+      if (!KEPT.includes(name)) layer.replaceChildren();
       layer.classList.toggle("stale", !scene.isFresh && !ALWAYS_TRUE.includes(name));
     }
-    drawGrid(this.layers.grid, this.scale);
+    this.keep("grid", [...scene.view, this.width, this.height], () => drawGrid(this.layers.grid, this.scale));
+    const field = scene.step || scene.challenge || !scene.isFresh ? null : (scene.answer?.field ?? null);
+    const theme = document.documentElement.dataset.theme;
+    this.keep("field", [field, theme, this.width, this.height], () => {
+      if (field !== null) drawField(this.layers.field, field, this.scale);
+    });
+    this.motion.go(scene.step && scene.isFresh ? placeOf(scene.step, scene.view) : null, scene.pace);
+    this.root.classList.toggle("moving", this.motion.isUnderWay);
     if (scene.line) this.drawOwn(scene.line);
     if (scene.challenge) this.drawChallenge(scene);
     else if (scene.step) this.drawStep(scene);
     else if (scene.answer) this.drawAnswer(scene);
     this.marks.draw(scene, this.scale, this.unit);
     this.drawEnds(scene.line);
+    this.root.dataset.draws = this.draws;
+    this.annotate();
   }
 
-  drawAnswer({ answer, points, hidden, sameRows, isFresh }) {
-    if (answer.field && isFresh) drawField(this.layers.field, answer.field, this.scale);
+  /** A layer is drawn anew only where something differs that it shows. */
+  keep(name, shown, draw) {
+    const layer = this.layers[name];
+    if (layer.shown?.every((part, i) => part === shown[i])) return;
+    layer.shown = shown;
+    layer.replaceChildren();
+    draw();
+  }
+
+  drawAnswer({ answer, points, hidden, sameRows }) {
     if (!hidden.has("street")) this.drawStreet(answer);
     this.drawLines(answer.lines.zero, "plane", "zero");
     if (!hidden.has("hulls")) this.drawHulls(answer.hulls);
@@ -89,15 +142,36 @@ export class Figure {
     if (!hidden.has("support")) this.drawRings(answer.support, points);
   }
 
-  drawStep({ step, points, sameRows }) {
+  drawStep({ step, points, answer, hidden, sameRows }) {
     this.drawLines(step.lines_before, "plane before", "before");
-    this.drawLines(step.lines, "plane", "zero");
+    if (step.nearest && answer?.hulls && !hidden.has("hulls")) this.drawOutlines(answer.hulls);
+    if (this.motion.isUnderWay) this.moveLine();
+    else {
+      this.drawLines(step.lines, "plane", "zero");
+      if (step.nearest) this.drawNearest(step.nearest);
+    }
     if (!sameRows) return;
     if (step.row !== null && points[step.row]) {
       const [cx, cy] = this.scale.toPixels(points[step.row]);
       this.layers.step.append(svg("circle", { class: "halo", cx, cy, r: 20 * this.unit }));
     }
     this.drawRings(step.support, points);
+  }
+
+  /** On the way to a step: its line where it is now, and the nearest points. */
+  moveLine() {
+    const { place } = this.motion;
+    const [[x1, y1], [x2, y2]] = ends(place, 4 * this.view[2] * (1 + this.width / this.height)).map((end) =>
+      this.scale.toPixels(end),
+    );
+    this.layers.lines.querySelector("[data-line=moving]")?.remove();
+    this.layers.lines.append(svg("line", { class: "plane", "data-line": "moving", x1, y1, x2, y2 }));
+    this.layers.nearest.replaceChildren();
+    if (place.nearest) this.drawNearest(place.nearest);
+  }
+
+  arrive() {
+    if (this.scene !== null) this.draw(this.scene);
   }
 
   drawChallenge({ challenge: { yours, best }, revealed, hidden }) {
@@ -135,18 +209,24 @@ export class Figure {
   drawHulls(hulls) {
     if (!holdsProof(hulls)) return;
     const { witness } = hulls;
+    this.drawOutlines(hulls);
+    if (witness) {
+      this.drawOutlines(witness, " witness");
+      this.drawCross(this.scale.toPixels(witness.at));
+    } else if (hulls.nearest) this.drawNearest(hulls.nearest);
+  }
+
+  drawOutlines(hulls, more = "") {
     for (const side of ["positive", "negative", "mirrored"]) {
-      if (hulls[side]) this.polygon(hulls[side], `hull ${side}`);
-      if (witness?.[side]) this.polygon(witness[side], `hull ${side} witness`);
+      if (hulls[side]) this.polygon(hulls[side], `hull ${side}${more}`);
     }
-    if (witness) this.drawCross(this.scale.toPixels(witness.at));
-    else if (hulls.nearest) {
-      const [p, q] = hulls.nearest.map((point) => this.scale.toPixels(point));
-      const ends = { x1: p[0], y1: p[1], x2: q[0], y2: q[1] };
-      this.layers.nearest.append(svg("line", { class: "nearest-line", ...ends }));
-      for (const [cx, cy] of [p, q]) {
-        this.layers.nearest.append(svg("circle", { class: "nearest-end", cx, cy, r: 3.5 * this.unit }));
-      }
+  }
+
+  drawNearest(nearest) {
+    const [p, q] = nearest.map((point) => this.scale.toPixels(point));
+    this.layers.nearest.append(svg("line", { class: "nearest-line", x1: p[0], y1: p[1], x2: q[0], y2: q[1] }));
+    for (const [cx, cy] of [p, q]) {
+      this.layers.nearest.append(svg("circle", { class: "nearest-end", cx, cy, r: 3.5 * this.unit }));
     }
   }
 

@@ -9,6 +9,15 @@ export function short(value, digits = 4) {
   return text.replace("-", "−");
 }
 
+/** Rounded up (direction 1) or down (-1), so that a bound that is printed is still one. */
+export function outwards(value, direction, digits = 6) {
+  if (value === null || !Number.isFinite(value)) return "unknown";
+  const near = Number(value.toPrecision(digits));
+  if (value === 0 || (near - value) * direction >= 0) return short(near, digits);
+  const unit = 10 ** (Math.floor(Math.log10(Math.abs(value))) - digits + 1);
+  return short(Number((near + direction * unit).toPrecision(digits)), digits);
+}
+
 /** 1.2e-16 as 1.2 × 10⁻¹⁶. */
 function scientific(value, digits) {
   return typeset(value.toExponential(Math.max(0, digits - 3)));

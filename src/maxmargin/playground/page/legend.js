@@ -27,11 +27,13 @@ export class Legend {
     root.replaceChildren(...this.entries.map(({ element }) => element));
   }
 
+  /** Of a step only the hulls can be hidden, where it goes between them. */
   show({ hidden, step }, answer) {
     for (const { name, present, element, text } of this.entries) {
       if (present === null) continue;
       if (name === "support") text.textContent = answer?.hulls?.witness ? "witness" : "support vectors";
-      element.hidden = answer === null || step !== null || !present(answer);
+      const isThere = step === null ? answer !== null && present(answer) : name === "hulls" && step.nearest !== null;
+      element.hidden = !isThere;
       set(element, { "aria-pressed": !hidden.has(name) });
     }
   }

@@ -31,7 +31,14 @@ const starting = document.getElementById("starting");
 const main = document.getElementById("panels");
 const tokens = new Tokens();
 let panels = [];
-const connection = new Connection(tokens, showStatus, (busy) => main.setAttribute("aria-busy", String(busy)));
+let redraw = () => {};
+let isBusy = false;
+const connection = new Connection(tokens, showStatus, (busy) => {
+  isBusy = busy;
+  // Not before the last answer is drawn: that is asked for by now, and comes first in the next frame.
+  if (busy) main.setAttribute("aria-busy", "true");
+  else requestAnimationFrame(() => main.setAttribute("aria-busy", String(isBusy)));
+});
 connection.ask("a", "catalogue", {}, (catalogue, error) => {
   if (error) showNotice("start", error.sentence);
   else build(catalogue);
@@ -46,7 +53,8 @@ function showStatus({ stands, why, attempts, reason }) {
   const gone = reason || (attempts < 3 ? GONE : STILL_GONE);
   showNotice("line", stands || why === "token" ? null : gone);
   showNotice("token", why === "token" ? NO_TOKEN : null, { more: why === "token" ? [tokenForm()] : [] });
-  for (const panel of panels) panel.draw();
+  for (const panel of panels) panel.isDue = true;
+  redraw();
 }
 
 function tokenForm() {
@@ -69,7 +77,7 @@ function build(catalogue) {
   const bookmark = new Bookmark(catalogue, startOf(catalogue));
   const store = new Store(bookmark.first());
   const edits = new Edits(store, catalogue.limits);
-  const context = { store, connection, catalogue };
+  const context = { store, connection, catalogue, redraw: () => redraw() };
   panels = [0, 1].map((index) => new Panel(index, context));
   for (const { figure } of panels) new Hand(figure, store, edits, chosenTool);
   const lessons = new Lessons(store, catalogue.lessons);
@@ -83,16 +91,21 @@ function build(catalogue) {
   let drawn = null;
   const update = () => {
     frame = null;
-    const before = drawn;
-    drawn = store.state;
-    for (const part of [...panels, lessons, tools, exercises, multiplier]) part.update(store.state, before);
-    bookmark.keep(store.state);
+    if (drawn !== store.state) {
+      const before = drawn;
+      drawn = store.state;
+      for (const part of [...panels, lessons, tools, exercises, multiplier]) part.update(store.state, before);
+      bookmark.keep(store.state);
+    }
+    for (const panel of panels) if (panel.isDue) panel.draw();
   };
-  // A pointer may move more often than the screen is drawn.
-  store.listen(() => (frame ??= requestAnimationFrame(update)));
+  // A pointer may move more often than the screen is drawn, and answers come in between: one drawing for each frame.
+  redraw = () => (frame ??= requestAnimationFrame(update));
+  store.listen(redraw);
   update();
   bookmark.follow(store);
-  new MutationObserver(() => panels.forEach((panel) => panel.draw())).observe(document.documentElement, {
+  document.addEventListener("keydown", (event) => panels.forEach(({ player }) => player.key(event)));
+  new MutationObserver(() => panels.forEach((panel) => panel.drawSoon())).observe(document.documentElement, {
     attributeFilter: ["data-theme"],
   });
 }

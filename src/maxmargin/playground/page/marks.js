@@ -3,7 +3,8 @@
 // The points are one stop of the tab key; from there the keys of hand.js lead on. A point says where it is and what the
 // answer thinks of it.
 
-import { className, short } from "./format.js";
+import { className, short, typeset } from "./format.js";
+import { noteOf } from "./note.js";
 import { set, svg } from "./svg.js";
 
 export class PointMarks {
@@ -12,6 +13,21 @@ export class PointMarks {
     this.current = 0;
     this.wanted = null;
     this.layer.addEventListener("focusin", (event) => this.choose(Number(event.target.dataset.row)));
+  }
+
+  /** The row that has the focus, or null. */
+  get focused() {
+    const row = this.layer.contains(document.activeElement) ? Number(document.activeElement.dataset.row) : NaN;
+    return Number.isInteger(row) ? row : null;
+  }
+
+  /** What is read after the name of the focused point. */
+  describe(scene, row) {
+    if (row === null || !scene.points[row]) return;
+    const { figures, reason } = noteOf(scene, row);
+    const said = figures.slice(1).map(([name, value]) => `${name} ${value}`);
+    const sentence = [said.join(", "), typeset(reason)].filter(Boolean).join(". ");
+    set(this.layer.children[row], { "aria-description": sentence });
   }
 
   draw({ points, answer, step, challenge, sameRows }, scale, unit) {

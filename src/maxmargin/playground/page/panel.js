@@ -14,7 +14,8 @@ import { Legend } from "./legend.js";
 import { defaults, Parameters } from "./parameters.js";
 import { Player } from "./player.js";
 import { Proof } from "./proof.js";
-import { viewOf, within } from "./scale.js";
+import { Readout } from "./readout.js";
+import { viewOf, zoomed } from "./scale.js";
 import { html, set } from "./svg.js";
 
 const ZOOM = 1.25;
@@ -24,16 +25,18 @@ const SILENCE = "There is no answer yet: the server does not answer.";
 const A_WHILE = 800; // milliseconds
 
 export class Panel {
-  constructor(index, { store, connection, catalogue }) {
-    Object.assign(this, { index, store, connection, catalogue, name: "ab"[index] });
+  /** `redraw()` has a panel that `isDue` drawn in the next frame, together with whatever else has changed by then. */
+  constructor(index, { store, connection, catalogue, redraw }) {
+    Object.assign(this, { index, store, connection, catalogue, redraw, name: "ab"[index], isDue: false });
     this.root = document.getElementById("panel").content.firstElementChild.cloneNode(true);
     const part = (name) => this.root.querySelector(`.${name}`);
     set(this.root, { "aria-label": `Panel ${this.name.toUpperCase()}`, "data-panel": this.name });
     document.getElementById("panels").append(this.root);
     this.figure = new Figure(part("figure"), () => {
       this.ask();
-      this.draw();
+      this.drawSoon();
     });
+    this.readout = new Readout(part("readout"));
     this.legend = new Legend(part("legend"), store);
     this.parameters = new Parameters(part("parameters"), (name, value) => this.setParameter(name, value));
     this.proof = new Proof(this.root);
@@ -85,11 +88,15 @@ export class Panel {
   }
 
   zoom(factor) {
-    const [x, y, reach] = this.store.state.view;
-    this.store.change({ view: [x, y, within(Number((reach * factor).toPrecision(4)))] });
+    this.store.change({ view: zoomed(this.store.state.view, factor) });
   }
 
-  /** Follow the store: ask anew if the answer depends on what has changed, and draw. */
+  drawSoon() {
+    this.isDue = true;
+    this.redraw();
+  }
+
+  /** Follow the store: ask anew if the answer depends on what has changed; whoever called draws. */
   update(state, before) {
     this.root.hidden = this.own === undefined;
     if (this.own === undefined) return;
@@ -102,7 +109,7 @@ export class Panel {
     if (own.algorithm !== old?.algorithm) this.forget();
     const question = this.question;
     if (!old || Object.entries(this.asked ?? {}).some(([name, part]) => part !== question[name])) this.ask();
-    this.draw();
+    this.isDue = true;
   }
 
   /** All that an answer depends on. */
@@ -119,7 +126,7 @@ export class Panel {
     clearTimeout(this.patience);
     this.patience = setTimeout(() => {
       this.waiting = COMPILING;
-      this.draw();
+      this.drawSoon();
     }, A_WHILE);
   }
 
@@ -136,7 +143,7 @@ export class Panel {
         if (this.own?.algorithm !== algorithm) return; // it comes too late
         if (kind !== "steps") clearTimeout(this.patience);
         this.heard.keep(kind, { question, answer, error });
-        this.draw();
+        this.drawSoon();
       });
     if (line !== null) send("challenge", { ...message, line: { points: line } });
     else send("answer", message);
@@ -150,6 +157,7 @@ export class Panel {
   }
 
   draw() {
+    this.isDue = false;
     if (this.own === undefined) return;
     const { points, view, line, hidden, revealed } = this.store.state;
     const { question, heard } = this;
@@ -172,13 +180,14 @@ export class Panel {
     this.stepButton.textContent = `Step through the ${this.algorithm.steps}`;
     set(this.stepButton, { "aria-pressed": stepping });
     this.stepButton.hidden = line !== null;
-    set(this.figure.root, { "aria-label": `Picture ${this.name.toUpperCase()}: ${points.length} points` });
-    this.figure.root.tabIndex = points.length === 0 ? 0 : -1;
+    set(this.figure.root, { "aria-label": `Picture ${this.name.toUpperCase()}: ${points.length} points`, tabindex: 0 });
     const sameRows = heard.hasRowsOf(kind, points);
     const challenge = line === null ? null : heard.answer("challenge");
+    const isKnown = fresh[kind] && heard.answer(kind) !== null && (kind !== "steps" || step !== null);
     const scene = { points, view, line, step, hidden: new Set(hidden), revealed, sameRows, isFresh: this.isFresh };
     this.legend.show(scene, answer);
-    this.figure.draw({ ...scene, answer, challenge });
+    this.readout.show({ answer, step, isKnown: isKnown && (stepping || fresh.answer) });
+    this.figure.draw({ ...scene, answer, challenge, isKnown, isAsked: !fresh[kind], pace: this.player.pace });
   }
 
   /** The values to chart, and whether they belong to the present question. */

@@ -6,21 +6,25 @@ import { html, set } from "./svg.js";
 
 const BEAT = 700; // milliseconds for a step of a short run
 const LONGEST_SHOW = 30000; // a long run is played faster, to end within this time
+const EASE = 260; // milliseconds in which the line goes to its new place; while playing, at most half of a beat
+const BY_KEY = { ArrowLeft: -1, ArrowRight: 1, ",": -1, ".": 1, Home: -Infinity, End: Infinity };
 
 export class Player {
   /** `onStep(number)` is told which step the reader wants to see, counted from 0. */
   constructor(root, onStep) {
     this.root = root;
+    this.panel = root.closest(".panel");
     this.onStep = onStep;
     this.run = null;
     this.at = 0;
     this.timer = null;
+    this.isTold = true;
     this.part = (name) => root.querySelector(`.${name}`);
     this.part("first").addEventListener("click", () => this.go(0));
     this.part("back").addEventListener("click", () => this.go(this.at - 1));
     this.part("forward").addEventListener("click", () => this.go(this.at + 1));
     this.part("last").addEventListener("click", () => this.go(Infinity));
-    this.part("play").addEventListener("click", () => (this.timer === null ? this.play() : this.pause()));
+    this.part("play").addEventListener("click", () => this.toggle());
     this.part("scrub").addEventListener("input", (event) => this.go(Number(event.target.value)));
   }
 
@@ -54,24 +58,55 @@ export class Player {
     this.part("first").disabled = this.part("back").disabled = this.at <= 0;
     this.part("last").disabled = this.part("forward").disabled = this.at >= this.count - 1;
     this.part("play").disabled = this.count < 2;
-  }
-
-  get position() {
-    return this.part("position").textContent;
+    if (!this.isTold) announce(`${position}. ${this.part("rule").textContent}`);
+    this.isTold = true;
   }
 
   get step() {
     return this.run?.steps[this.at] ?? null;
   }
 
-  go(number) {
-    this.pause();
-    this.goOn(number);
-    announce(`${this.position}. ${this.part("rule").textContent}`);
+  get beat() {
+    return Math.min(BEAT, LONGEST_SHOW / this.count);
   }
 
+  /** How long the line may take to the next step. */
+  get pace() {
+    return this.timer === null ? EASE : Math.min(EASE, this.beat / 2);
+  }
+
+  /**
+   * Space plays and pauses, the arrows go on and back: where nothing else has the focus, or the player itself. Comma
+   * and full stop do so wherever no text is typed, on a point too.
+   */
+  key(event) {
+    const { key, target } = event;
+    if (this.root.hidden || this.count === 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (target.closest("dialog, select, input, textarea")) return;
+    const isFree = target === document.body || target.id === "panels" || this.root.contains(target);
+    const byPen = (key === "," || key === ".") && !(target.closest(".panel") && !this.panel.contains(target));
+    if (key === " " && isFree && !target.closest("button")) this.toggle();
+    else if (key in BY_KEY && (isFree || byPen)) this.go(this.at + BY_KEY[key]);
+    else return;
+    event.preventDefault();
+  }
+
+  toggle() {
+    if (this.timer === null) this.play();
+    else this.pause();
+  }
+
+  /** To this step, and say it once it is shown. */
+  go(number) {
+    this.pause();
+    this.isTold = false;
+    this.goOn(number);
+  }
+
+  /** The next key may come before the next frame: `at` does not wait for it. */
   goOn(number) {
-    this.onStep(Math.max(0, Math.min(number, this.count - 1)));
+    this.at = Math.max(0, Math.min(number, this.count - 1));
+    this.onStep(this.at);
   }
 
   play() {
@@ -80,7 +115,7 @@ export class Player {
     this.timer = setInterval(() => {
       if (this.at >= this.count - 1) this.pause();
       else this.goOn(this.at + 1);
-    }, Math.min(BEAT, LONGEST_SHOW / this.count));
+    }, this.beat);
   }
 
   pause() {

@@ -87,10 +87,10 @@ export class Proof {
 }
 
 /** The numbers that are read first. */
-function figuresOf({ certificate, margin, street, space, support }) {
+function figuresOf({ certificate, margin_words: margin, street_words: street, space, support }) {
   const norm = { l1: " (l1)", kernel: " (in the kernel's space)" }[space] ?? "";
   const figures = [];
-  if (margin !== null) figures.push([`Margin${norm}`, short(margin)], ["Street", short(street)]);
+  if (margin !== null) figures.push([`Margin${norm}`, margin], ["Street", street]);
   if (certificate.lower_words !== null) {
     const { lower_words: low, upper_words: high } = certificate;
     const bounds = low === high ? low : `${low} … ${high}`;

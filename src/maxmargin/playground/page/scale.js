@@ -18,6 +18,25 @@ export function within(reach) {
   return Math.max(REACH[0], Math.min(REACH[1], reach));
 }
 
+/** As many digits as can be told apart on a screen, however near or far it is: a link stays short. */
+function tidy([x, y, reach]) {
+  const kept = within(Number(reach.toPrecision(4)));
+  const digits = Math.max(0, Math.min(12, 4 - Math.floor(Math.log10(kept))));
+  const centre = [x, y].map((value) => Math.max(-FARTHEST, Math.min(FARTHEST, Number(value.toFixed(digits)))));
+  return [...centre, kept];
+}
+
+/** The view `factor` times as wide, in which the point `at` of the data stays where it is on the screen. */
+export function zoomed([x, y, reach], factor, at = [x, y]) {
+  const share = within(reach * factor) / reach;
+  return tidy([at[0] + (x - at[0]) * share, at[1] + (y - at[1]) * share, reach * share]);
+}
+
+/** The view moved by so much of the data. */
+export function moved([x, y, reach], [right, up]) {
+  return tidy([x + right, y + up, reach]);
+}
+
 export class Scale {
   constructor([x, y, reach], width, height) {
     this.width = width;
@@ -35,6 +54,11 @@ export class Scale {
 
   toData([column, row]) {
     return [this.left + column / this.pixels, this.top - row / this.pixels];
+  }
+
+  /** The way from one pixel to another, in the data. */
+  away(from, to) {
+    return [(to[0] - from[0]) / this.pixels, (from[1] - to[1]) / this.pixels];
   }
 
   /** Data coordinates as short as a pixel allows: what a hand has placed has no seventeen digits. */

@@ -59,16 +59,16 @@ def start(problem: Separation, options: Options) -> Anew:
 
 
 def steps(problem: Separation, state: Anew) -> Iterates:
-    return nearest_hulls(problem, tol=FINER * state.options.tol)
+    return nearest_hulls(problem, tol=FINER * state.options.tol, stepwise=state.options.stepwise)
 
 
-def nearest_hulls(problem: Separation, tol: float = 1e-11) -> Iterates:
-    """Better and better iterates; the last one proposes."""
+def nearest_hulls(problem: Separation, tol: float = 1e-11, stepwise: bool = False) -> Iterates:
+    """Better and better iterates; the last one proposes. `stepwise`: the first corral, then one for each major step."""
     groups = np.where(problem.signs > 0, 0, 1) if problem.fit_intercept else np.zeros(problem.n_rows, np.intp)
     working, weights, steps = yield from first_working_set(problem, groups)
     sweeps = 0
     while True:
-        for street in nearest_on(problem, groups, working, weights, tol):
+        for street in nearest_on(problem, groups, working, weights, tol, stepwise):
             view = look(problem, groups, street, tol)
             sweeps += 1
             inside = np.setdiff1d(view.inside, working)
@@ -153,7 +153,7 @@ def look(problem: Separation, groups: Rows, street: Street, tol: float) -> View:
 
 
 def nearest_on(
-    problem: Separation, groups: Rows, working: Rows, weights: Vector | None, tol: float
+    problem: Separation, groups: Rows, working: Rows, weights: Vector | None, tol: float, stepwise: bool
 ) -> Iterator[Street]:
     """The nearest points on the working set; `weights` are those of its first rows, from an earlier run."""
     X = take(problem.X, working).astype(np.float64, copy=False)
@@ -187,16 +187,17 @@ def nearest_on(
     else:
         corral = wolfe.resume(Z, groups, capacity, np.arange(len(weights)), weights)
     longest = wolfe.lift_of(Z)
-    end, next_look = wolfe.End.PAUSED, steps + STEPS_PER_LOOK
+    pace = 1 if stepwise else STEPS_PER_LOOK
+    end, next_look, most = wolfe.End.PAUSED, steps + pace, 0 if stepwise else pace
     while end is wolfe.End.PAUSED:
         check_interrupt()
         k = corral.size[0]
-        most = max(1, min(STEPS_PER_LOOK, NUMBERS_PER_CALL // (Z.size + k * (k + Z.shape[1]))))
+        most = min(most, max(1, NUMBERS_PER_CALL // (Z.size + k * (k + Z.shape[1]))))
         code, taken, p = wolfe.descend(Z, groups, n_groups, longest, corral, 0.1 * tol, AT_ORIGIN * longest, most)
-        end, steps = wolfe.End(code), steps + taken
+        end, steps, most = wolfe.End(code), steps + taken, pace
         if end is wolfe.End.PAUSED and steps < next_look:
             continue
-        next_look = steps + STEPS_PER_LOOK
+        next_look = steps + pace
         k = corral.size[0]
         rows, spanning_weights = corral.rows[:k].copy(), corral.weights[:k].copy()
         p = p / unit

@@ -1,0 +1,106 @@
+// What a point has to do with the answer: its row and class, its weight, slack and distance, and why it carries weight
+// or none. It stands beside the point that is pointed at, touched or focused, and is read aloud with its name.
+
+import { className, short, typeset } from "./format.js";
+import { set, svg } from "./svg.js";
+
+const ROOM = 10; // pixels between the text and the edge of its card
+const AWAY = 18; // and between the card and its point
+const LINE = 18; // from one line to the next
+const WIDEST = 48; // letters of a line
+const SPACES = { l1: " (l1)", kernel: " (kernel's space)" };
+
+/** {title, figures: [[name, value], ...], reason} of one row of a scene; see panel.js. */
+export function noteOf(scene, row) {
+  const [x, y, label] = scene.points[row];
+  const title = `Row ${row}, ${className(label)}`;
+  const place = ["at", `${short(x)}, ${short(y)}`];
+  if (!scene.isKnown) return { title, figures: [place], reason: scene.isAsked ? "checking …" : "" };
+  if (scene.challenge) return { title, ...ofLine(scene, row, [place]) };
+  if (scene.step) return { title, ...ofStep(scene, row, [place]) };
+  return { title, ...ofAnswer(scene, row, [place]) };
+}
+
+function ofAnswer({ answer }, row, figures) {
+  const { rows, support, space } = answer;
+  const own = support.find((one) => one.row === row);
+  figures.push(["a", short(own?.a ?? 0) + (own?.bounded ? " (its bound)" : "")]);
+  if (rows.slack) figures.push(["slack ξ", short(rows.slack[row])]);
+  if (rows.distances) figures.push([`distance${SPACES[space] ?? ""}`, short(rows.distances[row], 6)]);
+  return { figures, reason: rows.reasons[rows.why[row]] };
+}
+
+function ofStep({ step, points, answer }, row, figures) {
+  const own = step.support.find((one) => one.row === row);
+  figures.push(["a so far", short(own?.a ?? 0)]);
+  if (step.w !== null) {
+    const found = distance(points[row], step, answer?.space);
+    if (found !== null) figures.push(["distance", short(found, 6)]);
+  }
+  const reasons = [];
+  if (step.row === row) reasons.push("This step is about this row.");
+  if (step.measured.mistakes.includes(row)) reasons.push("It is on the wrong side of the line of this step, or on it.");
+  return { figures, reason: reasons.join(" ") };
+}
+
+function ofLine({ challenge: { yours }, points }, row, figures) {
+  figures.push(["distance", short(distance(points[row], yours.plane), 6)]);
+  if (yours.mistakes.includes(row)) return { figures, reason: "It is on the wrong side of your line, or on it." };
+  return { figures, reason: yours.nearest === row ? "The nearest row: it decides how wide your street is." : "" };
+}
+
+/** From a line, positive on the point's own side; null where there is no line. */
+function distance([x, y, label], { w, b }, space = "l2") {
+  const size = space === "l1" ? Math.abs(w[0]) + Math.abs(w[1]) : Math.hypot(...w);
+  return size > 0 ? (label * (w[0] * x + w[1] * y + b)) / size : null;
+}
+
+export class Note {
+  constructor() {
+    this.layer = svg("g", { class: "note", "aria-hidden": true });
+    this.row = null;
+    this.sentence = "";
+  }
+
+  /** Beside its point, on the side where there is room; nothing for row null. */
+  draw(scene, row, scale, unit) {
+    this.row = row;
+    if (row === null || !scene.points[row]) {
+      this.sentence = "";
+      return this.layer.replaceChildren();
+    }
+    const { title, figures, reason } = noteOf(scene, row);
+    const said = figures.map(([name, value]) => `${name} ${value}`).join(", ");
+    this.sentence = `${title}: ${said}. ${typeset(reason)}`.trim();
+    const numbers = figures.slice(1).flatMap(([name, value], i) => [`${i > 0 ? ", " : ""}${name} `, bold(value)]);
+    const lines = [svg("tspan", {}, bold(title), ` ${figures[0].join(" ")}`), svg("tspan", {}, ...numbers)];
+    for (const words of folded(typeset(reason))) lines.push(svg("tspan", { class: "reason" }, words));
+    const text = svg("text", {});
+    lines.forEach((line, i) => text.append(set(line, { x: ROOM, y: ROOM + 12 + i * LINE })));
+    const card = svg("rect", { class: "back", rx: 8 });
+    this.layer.replaceChildren(card, text);
+    const width = text.getBBox().width + 2 * ROOM;
+    const height = lines.length * LINE + 2 * ROOM - 4;
+    set(card, { width, height });
+    const [column, line] = scale.toPixels(scene.points[row]);
+    const fits = column + (AWAY + width) * unit <= scale.width;
+    const left = fits ? column + AWAY * unit : Math.max(4, column - (AWAY + width) * unit);
+    const top = Math.max(4, Math.min(scale.height - height * unit - 4, line - (height * unit) / 2));
+    set(this.layer, { transform: `translate(${left},${top}) scale(${unit})` });
+  }
+}
+
+function bold(text) {
+  return svg("tspan", { class: "figure-of" }, text);
+}
+
+/** A sentence in lines that are short enough. */
+function folded(sentence) {
+  const lines = [];
+  for (const word of sentence.split(" ").filter(Boolean)) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < WIDEST) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
