@@ -12,6 +12,8 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 import urllib.request
 from pathlib import Path
 
@@ -22,13 +24,16 @@ from websockets.sync.client import connect
 
 from maxmargin.cli import main
 from maxmargin.cli.play import play as command
-from maxmargin.playground import seats, serving
-from maxmargin.playground.server import make_app
+from maxmargin.playground import seats, server, serving
+from maxmargin.playground.presets import points_named
+from maxmargin.playground.server import Session, make_app
 from maxmargin.playground.serving import NoAddress, Playground, names_of, playground_in_background
 
 TOKEN, PORT = "a-token-of-the-tests", 8765
 NAMES = ["192.0.2.7", "lab.example", "[2001:db8::7]"]
 CATALOGUE = json.dumps({"id": 1, "panel": "a", "ask": "catalogue"})
+STATE = {"points": [list(point) for point in points_named("separable")], "algorithm": "hard_margin", "parameters": {}}
+DISCONNECTED = "websocket.disconnect"
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "play.py"
 
 
@@ -146,6 +151,74 @@ def test_a_browser_with_too_many_pages_is_told_and_takes_nobody_s_seat(client):
         assert "pages of this browser are open already" in closing_words(line_of(client, named(0)))
         others = [lines.enter_context(line_of(client, named(number))) for number in (1, 2)]
         assert all(map(is_served, [*pages, *others]))
+
+
+# Turns.
+
+
+def ask(line, number, kind, panel="a"):
+    line.send_text(json.dumps({"id": number, "panel": panel, "ask": kind, "state": STATE}))
+
+
+def until(condition):
+    deadline = time.monotonic() + 60.0
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def test_a_seat_that_asks_much_has_four_questions_in_hand_and_is_served_in_turn_with_the_others(monkeypatch):
+    turns, begun, go = seats.Turns(1), [], threading.Event()
+
+    def reply(ask, is_stopped):
+        begun.append(ask.id)
+        assert go.wait(60.0)
+        return {}
+
+    def waiting():
+        return sum(map(len, turns.lines.values()))
+
+    monkeypatch.setattr(server, "Turns", lambda: turns)
+    app = make_app(TOKEN, PORT, names=NAMES, reply=reply)
+    with TestClient(app) as client, line_of(client, named(0)) as greedy, line_of(client, named(1)) as modest:
+        ask(greedy, 1, "answer")
+        until(lambda: begun == [1])
+        for number, kind in enumerate(("steps", "code", "verify", "loss", "path"), start=2):
+            ask(greedy, number, kind)
+        until(lambda: waiting() == seats.AT_ONCE - 1)
+        ask(modest, 7, "answer")
+        until(lambda: waiting() == seats.AT_ONCE)
+        go.set()
+        assert {greedy.receive_json()["id"] for _ in range(6)} == {1, 2, 3, 4, 5, 6}
+        assert modest.receive_json()["id"] == 7
+    assert begun.index(7) == 2  # after the question that was at work, and one more
+
+
+class Flood:
+    """The server's end of a line on which so many messages have come in one piece."""
+
+    def __init__(self, count):
+        self.coming, self.told = ["{"] * count, 0
+
+    async def receive(self):
+        return {"type": "websocket.receive", "text": self.coming.pop()} if self.coming else {"type": DISCONNECTED}
+
+    async def send_text(self, text):
+        self.told += 1
+
+
+def test_who_sends_much_in_one_piece_is_read_in_turn_with_the_others():
+    flood, trickle = Flood(5000), Flood(5)
+
+    async def listen():
+        flooding = asyncio.create_task(Session(flood, seats.Turns(), None).listen())
+        await Session(trickle, seats.Turns(), None).listen()
+        told = flood.told
+        await flooding
+        return told
+
+    assert asyncio.run(listen()) < 20
+    assert (flood.told, trickle.told) == (5000, 5)
 
 
 # The benchmark's class, in small: it counts, and measures no time.
