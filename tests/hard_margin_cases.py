@@ -7,9 +7,9 @@ import scipy.sparse as sparse
 from falsehoods import Case
 
 from maxmargin import HardMarginSVM, Perceptron, Verdict, Winnow, separability
-from maxmargin.certificates.certificate import FurtherLook
-from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates.certificate import FurtherLook, certify
 from maxmargin.certificates.measure import objective
+from maxmargin.certificates.separation import Claim
 from maxmargin.data import synthetic
 
 

@@ -18,7 +18,8 @@ from maxmargin import (
     Winnow,
     separability,
 )
-from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates.certificate import certify
+from maxmargin.certificates.separation import Claim
 
 
 class Case(NamedTuple):

@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from maxmargin.certificates import certify as judge
+from maxmargin.certificates import certificate as judge
 from maxmargin.certificates import separation
-from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict, relative_gap
-from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict, certify, relative_gap
 from maxmargin.certificates.measure import PlaneMargin
+from maxmargin.certificates.separation import Claim
 
 LINE, SIGNS = np.array([[1.0], [3.0], [-2.0]]), np.array([1.0, 1.0, -1.0])
 

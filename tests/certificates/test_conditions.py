@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from strategies import separable
 
 from maxmargin import HardMarginSVM, Perceptron, Winnow
-from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates.certificate import certify
 from maxmargin.certificates.proof import KKT
+from maxmargin.certificates.separation import Claim
 from maxmargin.data import synthetic
 
 NAMES = [field.name for field in dataclasses.fields(KKT)]

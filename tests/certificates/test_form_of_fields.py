@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from maxmargin.certificates import form, verify
-from maxmargin.certificates.certificate import FurtherLook, Verdict
-from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates import form, passes, verify
+from maxmargin.certificates.certificate import FurtherLook, Verdict, certify
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
+from maxmargin.certificates.separation import Claim
 from maxmargin.problems.losses import loss_named
 
 X, SIGNS = np.array([[2.0], [-1.0], [3.0]]), np.array([1.0, -1.0, 1.0])
@@ -187,12 +187,12 @@ def test_words_that_are_not_known():
 
 
 def test_a_gap_is_proven_up_to_its_very_edge():
-    assert form.proves_gap(0.75, 1.0, 0.25)
-    assert not form.proves_gap(math.nextafter(0.75, 0.0), 1.0, 0.25)
-    assert form.proves_gap(3.0, 4.0, np.float64(0.25))
-    assert not form.proves_gap(2.999, 4.0, 0.25)
-    assert form.proves_gap(2.0, 2.0, 0.0)
-    assert form.proves_gap(0.0, 0.0, 0.5)
+    assert passes.proves_gap(0.75, 1.0, 0.25)
+    assert not passes.proves_gap(math.nextafter(0.75, 0.0), 1.0, 0.25)
+    assert passes.proves_gap(3.0, 4.0, np.float64(0.25))
+    assert not passes.proves_gap(2.999, 4.0, 0.25)
+    assert passes.proves_gap(2.0, 2.0, 0.0)
+    assert passes.proves_gap(0.0, 0.0, 0.5)
     for low, high in (
         (2.0, 1.0),
         (-math.inf, 1.0),
@@ -201,7 +201,7 @@ def test_a_gap_is_proven_up_to_its_very_edge():
         (math.nan, 1.0),
         (1.0, math.nan),
     ):
-        assert not form.proves_gap(low, high, 0.5), (low, high)
+        assert not passes.proves_gap(low, high, 0.5), (low, high)
 
 
 def test_a_verdict_and_its_gap():

@@ -10,11 +10,11 @@ import pytest
 from maxmargin.certificates import separation as judge
 from maxmargin.certificates import verify
 from maxmargin.certificates.certificate import FurtherLook, Verdict
-from maxmargin.certificates.evaluators import Data
 from maxmargin.certificates.exact import Intersection
 from maxmargin.certificates.exact import Verdict as Answer
 from maxmargin.certificates.measure import HullDistance, PlaneMargin, objective
 from maxmargin.certificates.proof import KKT, Violation
+from maxmargin.certificates.verify import Data
 
 X, SIGNS = np.array([[2.0], [-1.0], [3.0]]), np.array([1.0, -1.0, 1.0])
 KEPT = np.array([4, 6, 9])  # the rows of the user's table

@@ -34,8 +34,9 @@ from maxmargin import (
     Winnow,
     separability,
 )
-from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates.certificate import certify
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
+from maxmargin.certificates.separation import Claim
 from maxmargin.data import synthetic
 
 # What the oracle must say of data with this verdict; the others promise nothing but their bounds.

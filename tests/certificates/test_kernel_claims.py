@@ -9,7 +9,6 @@ import pytest
 
 from maxmargin.certificates import exact_kernel, form, verify
 from maxmargin.certificates import kernel_statement as judge
-from maxmargin.certificates.evaluators import Data
 from maxmargin.certificates.kernel_duality import measure
 from maxmargin.certificates.kernel_margin import (
     KernelMarginEvaluator,
@@ -18,6 +17,7 @@ from maxmargin.certificates.kernel_margin import (
     no_plane_certificate,
 )
 from maxmargin.certificates.proof import TheoremBound, Violation
+from maxmargin.certificates.verify import Data
 from maxmargin.problems.kernels import KernelChoice
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin

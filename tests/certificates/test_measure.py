@@ -12,14 +12,8 @@ from hypothesis.extra import numpy as hnp
 from oracles import best_margin_squared, functional_margin, is_lower_bound, is_upper_bound
 from strategies import Data, labels, separable, tables, uneven, wild
 
-from maxmargin.certificates.measure import (
-    dual_norm,
-    hull_distance,
-    length,
-    objective,
-    plane_margin,
-)
-from maxmargin.certificates.passes import longest_row, rounding, values_of
+from maxmargin.certificates.measure import dual_norm, hull_distance, objective, plane_margin
+from maxmargin.certificates.passes import length, longest_row, rounding, values_of
 
 both_norms = pytest.mark.parametrize("norm", ["l2", "l1"])
 with_and_without_bias = pytest.mark.parametrize("fit_intercept", [True, False])

@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sparse
 
 from maxmargin.certificates import passes
-from maxmargin.certificates.measure import hull_distance, length, objective, plane_margin
-from maxmargin.certificates.passes import longest_row, margins_of, point_of, rounding
+from maxmargin.certificates.measure import hull_distance, objective, plane_margin
+from maxmargin.certificates.passes import length, longest_row, margins_of, point_of, rounding
 from maxmargin.data.table import as_table
 
 U = 2.0**-53

@@ -19,10 +19,10 @@ import pytest
 from numpy.typing import NDArray
 
 from maxmargin import MulticlassCertificate
-from maxmargin.certificates.evaluators import EVALUATORS, Bound, Evaluator, register
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.certificates.record import KINDS, Record
 from maxmargin.certificates.soft_margin import SoftVerdict, soft_gap
+from maxmargin.certificates.verify import EVALUATORS, Bound, Evaluator, register
 from maxmargin.data.table import Vector
 from maxmargin.persistence.certificates import read_certificate, write_certificate
 from maxmargin.persistence.errors import Refusal

@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from maxmargin.certificates.certificate import Certificate, Verdict
-from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates.certificate import Certificate, Verdict, certify
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.kernel_separation import KernelSeparationCertificate
 from maxmargin.certificates.multiclass import MulticlassCertificate, kind_of
+from maxmargin.certificates.separation import Claim
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 
 X, Y = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]]), np.array(["a", "b", "c"])

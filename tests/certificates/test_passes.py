@@ -10,7 +10,6 @@ from error_analysis import close
 from random_sparse import random_sparse
 
 from maxmargin.certificates import passes
-from maxmargin.data import matrix
 from maxmargin.data.table import terms_of
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
@@ -110,7 +109,7 @@ def test_combinations_count_their_roundings(form, number, monkeypatch):
     weights = random.integers(0, 5, size=50).astype(number)
     expected = (X.T @ weights.astype(float)).tolist()
     for rows in (50, 30, 7):
-        monkeypatch.setattr(matrix, "BLOCK", 4 * rows)
+        monkeypatch.setattr("maxmargin.data.table.BLOCK", 4 * rows)
         table = form(X)
         longest, count = rows, -(-50 // rows)
         if form is sparse.csr_array:

@@ -12,8 +12,9 @@ from certificates.hunt_false_verdicts import hunt
 
 from maxmargin import HardMarginSVM, Verdict, separability
 from maxmargin.certificates import exact
-from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates.certificate import certify
 from maxmargin.certificates.measure import hull_distance, objective
+from maxmargin.certificates.separation import Claim
 
 float64_and_exact = pytest.mark.parametrize("in_fractions", [False, True])
 

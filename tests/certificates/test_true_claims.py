@@ -17,9 +17,9 @@ from strategies import nearly_touching, separable, tables
 from strategies import weakly_separable as made_weakly_separable
 
 from maxmargin import HardMarginSVM, Verdict, separability
-from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates.certificate import Certificate, certify
 from maxmargin.certificates.proof import KKT, Violation
+from maxmargin.certificates.separation import Claim
 
 # ---------------------------------------------------------------------------------------------- to the last digit
 

@@ -18,7 +18,8 @@ from oracles import NOT, SEPARABLE, best_margin_squared, linear_program_margin, 
 from strategies import inseparable, separable, tables, weakly_separable
 
 from maxmargin import HardMarginSVM, NotSeparableError, Winnow, separability
-from maxmargin.certificates.measure import length, plane_margin
+from maxmargin.certificates.measure import plane_margin
+from maxmargin.certificates.passes import length
 from maxmargin.data import synthetic
 
 with_and_without_bias = pytest.mark.parametrize("fit_intercept", [True, False])

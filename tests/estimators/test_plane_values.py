@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sparse
 
 from maxmargin import LinearSVM
-from maxmargin.estimators.plane_values import plane_values
+from maxmargin.estimators.base import plane_values
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -12,8 +12,7 @@ from maxmargin.problems.protocol import Evaluation
 from maxmargin.problems.statement import SoftMargin, best_bias
 from maxmargin.solvers.coordinate_descent import descent as descent_module
 from maxmargin.solvers.coordinate_descent.descent import CoordinateDescent, squares_of_rows
-from maxmargin.solvers.coordinate_descent.schedule import Schedule
-from maxmargin.solvers.coordinate_descent.visiting_order import shuffle
+from maxmargin.solvers.coordinate_descent.schedule import Schedule, shuffle
 
 each_loss = pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
 each_bias = pytest.mark.parametrize("bias", [True, False], ids=["bias", "origin"])

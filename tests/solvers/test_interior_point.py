@@ -11,7 +11,8 @@ from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Evaluation
 from maxmargin.problems.statement import SoftMargin, best_bias, slack, total_loss
 from maxmargin.solvers.interior_point.central_path import PathRows, put_on_path
-from maxmargin.solvers.interior_point.sampling import draw, merge_rows, sample_sizes
+from maxmargin.solvers.interior_point.method import sample_sizes
+from maxmargin.solvers.interior_point.sampling import draw, merge_rows
 
 
 def noisy(n, d, noise=0.5, seed=0):

@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.measure import length
 from maxmargin.certificates.passes import (
     Sum,
     combination,
+    length,
     lengths_of,
     power_below,
     rounding,

@@ -12,12 +12,12 @@ import dataclasses
 import math
 import operator
 from collections.abc import Callable, Collection, Iterator
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.certificates.passes import proves_gap
 from maxmargin.certificates.proof import KKT, FurtherLook, TheoremBound, Violation
 from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import KERNELS
@@ -182,14 +182,6 @@ def malformed(c: Any, kept: Rows) -> Iterator[str]:
             yield f"the {name} {getattr(c, name)!r} is not known"
     if "w" in vars(c) and (c.w.shape != (c.n_columns,) or not np.all(np.isfinite(c.w)) or not math.isfinite(c.b)):
         yield "the plane is not finite or has the wrong length"
-
-
-def proves_gap(low: float, high: float, tol: float) -> bool:
-    """Whether (high - low) / high <= tol, in fractions: a quotient of doubles could be rounded down to tol."""
-    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
-        return False
-    least, most, gap = (Fraction(float(number)) for number in (low, high, tol))  # a grid search hands over numpy's
-    return most - least <= gap * most
 
 
 def gap_refused(c: Any, low: float, high: float) -> Iterator[str]:

@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 from maxmargin.certificates import exact_kernel
 from maxmargin.certificates.certificate import relative_gap
 from maxmargin.certificates.duality import LEAST, OUTWARDS
-from maxmargin.certificates.evaluators import Bound, register
 from maxmargin.certificates.exact_linear_algebra import power_of_two
 from maxmargin.certificates.exact_soft_margin import integers_of
 from maxmargin.certificates.kernel_duality import combined
@@ -40,6 +39,7 @@ from maxmargin.certificates.proof import TheoremBound, Verdict
 from maxmargin.certificates.record import Record
 from maxmargin.certificates.theorem_verification import kernel_novikov_refused
 from maxmargin.certificates.theorems import NOVIKOV
+from maxmargin.certificates.verify import Bound, register
 from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import Kernel, Points, rows_of
 from maxmargin.problems.statement import KernelMargin, TwoClasses

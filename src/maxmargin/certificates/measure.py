@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.passes import longest_row, margins_of, point_of, power_below, rounding
+from maxmargin.certificates.passes import length, longest_row, margins_of, point_of, rounding
 from maxmargin.data.table import Matrix, Table, Vector, as_table, largest_magnitude
 
 
@@ -48,18 +48,6 @@ class HullDistance(NamedTuple):
     upper: float
     p: Vector
     weights: Vector
-
-
-def length(v: Vector, norm: str) -> float:
-    """|v| without overflow: l2, l1, or max."""
-    if v.size == 0:
-        return 0.0
-    largest = float(np.max(np.abs(v)))
-    if largest == 0.0 or not math.isfinite(largest) or norm == "max":
-        return largest
-    unit = power_below(largest)
-    scaled = v / unit
-    return unit * (float(np.sqrt(np.sum(scaled * scaled))) if norm == "l2" else float(np.abs(scaled).sum()))
 
 
 def dual_norm(norm: str) -> str:

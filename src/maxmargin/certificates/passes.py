@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -238,3 +239,23 @@ def point_of(X: Matrix, weights: Vector) -> Vector:
     if is_sparse(X) or X.dtype == np.float64:
         return np.asarray(X.T.astype(np.float64, copy=False) @ weights)
     return values_and_magnitude(X.T, weights)[0]
+
+
+def length(v: Vector, norm: str) -> float:
+    """|v| without overflow: l2, l1, or max."""
+    if v.size == 0:
+        return 0.0
+    largest = float(np.max(np.abs(v)))
+    if largest == 0.0 or not math.isfinite(largest) or norm == "max":
+        return largest
+    unit = power_below(largest)
+    scaled = v / unit
+    return unit * (float(np.sqrt(np.sum(scaled * scaled))) if norm == "l2" else float(np.abs(scaled).sum()))
+
+
+def proves_gap(low: float, high: float, tol: float) -> bool:
+    """Whether (high - low) / high <= tol, in fractions: a quotient of doubles could be rounded down to tol."""
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        return False
+    least, most, gap = (Fraction(float(number)) for number in (low, high, tol))  # a grid search hands over numpy's
+    return most - least <= gap * most

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates import exact
-from maxmargin.certificates.evaluators import Bound, Evaluator, register
 from maxmargin.certificates.form import almost, figures_refused, row_refused
-from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_distance, length, plane_margin
+from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_distance, plane_margin
+from maxmargin.certificates.passes import length
 from maxmargin.certificates.proof import KKT, FurtherLook, Verdict, Violation
 from maxmargin.certificates.theorem_verification import separation_theorems_refused
+from maxmargin.certificates.verify import Bound, Evaluator, register
 from maxmargin.data.table import Matrix, Table, Vector, matrix_of
 
 WITNESSED = (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE)

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates import exact_soft_margin
 from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value
-from maxmargin.certificates.evaluators import Bound, Evaluator, objective_at_least, objective_at_most, register
 from maxmargin.certificates.form import almost, figures_refused, row_refused
-from maxmargin.certificates.measure import length
-from maxmargin.certificates.passes import values_of
+from maxmargin.certificates.passes import length, values_of
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.certificates.record import Record
 from maxmargin.certificates.theorem_verification import pegasos_refused
+from maxmargin.certificates.verify import Bound, Evaluator, objective_at_least, objective_at_most, register
 from maxmargin.data.table import Vector
 from maxmargin.problems.losses import HUBER_HINGE, loss_named
 from maxmargin.problems.statement import SoftMargin

@@ -21,8 +21,8 @@ import math
 
 import numpy as np
 
-from maxmargin.certificates.measure import length, plane_margin
-from maxmargin.certificates.passes import point_of, rounding
+from maxmargin.certificates.measure import plane_margin
+from maxmargin.certificates.passes import length, point_of, rounding
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.table import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
 

@@ -44,7 +44,7 @@ class Model(NamedTuple):
 
     def prepared(self, data: DataFile) -> Any:
         """The rows as the classifier sees them, with the columns by their names where both have names."""
-        from maxmargin.estimators.pipelines import behind_the_steps
+        from maxmargin.estimators.base import behind_the_steps
 
         X = self.columns_of(data)
         if self.scaler is None:

@@ -31,7 +31,7 @@ from maxmargin.certificates.duality import LIGHTEST
 from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
 from maxmargin.certificates.multiclass import MulticlassCertificate, name_of
 from maxmargin.data.table import Vector
-from maxmargin.estimators.seen import vectors_of
+from maxmargin.estimators.base import vectors_of
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.statement import plain
 

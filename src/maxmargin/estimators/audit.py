@@ -14,7 +14,7 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sparse
@@ -30,11 +30,10 @@ from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.executor import OutOfTime, Threads, check_interrupt, one_thread_for_blas
 from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart
-from maxmargin.estimators.base import TrainingSet, table_of
+from maxmargin.estimators.base import TrainingSet, behind_the_steps, table_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, KERNEL_SVM, TOL
 from maxmargin.estimators.fitted_models import FittedModel, read_model
 from maxmargin.estimators.linear import LinearSVM
-from maxmargin.estimators.pipelines import behind_the_steps
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Points
 from maxmargin.problems.losses import HINGE
@@ -52,9 +51,11 @@ from maxmargin.problems.statement import (
 )
 from maxmargin.problems.statement import plain as plain_label
 from maxmargin.run.control import Clock
-from maxmargin.solve.kernel_work import KernelQuestion, KernelWork, solve_kernel_margin
 from maxmargin.solve.separation import SeparationQuestion, solve_separation, with_least_squares
 from maxmargin.solve.soft_margin import SoftQuestion, half_gap, solve_soft_margin
+
+if TYPE_CHECKING:
+    from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
 
 
 def audit(
@@ -140,6 +141,8 @@ def measured_parts(
 ) -> Iterator[Any]:
     planes = zip(questions, fitted.planes, fitted.biases, strict=True)
     if fitted.kernel is not None:
+        from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
+
         with Threads() as threads, one_thread_for_blas():
             work = KernelWork(fitted.kernel, table.X, threads, KERNEL_SVM["cache_size"].default)
             for (two, class_weight), coefficients, b in planes:
@@ -193,6 +196,8 @@ def kernel_part(
     clock: Clock,
 ) -> ObjectivePart:  # fmt: skip
     """A plane in the space of a kernel against the optimum of KernelSVM."""
+    from maxmargin.solve.kernel_stages import solve_kernel_margin
+
     assert fitted.kernel is not None
     assert fitted.support is not None
     points, costs = work.points_of(two, clock), prices(fitted.C, two)

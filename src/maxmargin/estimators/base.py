@@ -1,17 +1,30 @@
 """What all estimators share: labels in, two-class problems, planes and certificates out.
 
 A subclass reads its table, says how one two-class problem is solved and certified, and hands that to `_solve`.
+
+A certificate names rows by their numbers. Whose side they are on, and what stands in them, is in the table, which no
+model keeps. So that a fitted estimator can be told from one that was changed, a fit notes what it has seen:
+
+    n_rows     of the table
+    sample     a digest of some rows of the table, evenly spread, as the estimator saw them: behind all steps before it
+    codes      the class of each row of `support_`, where there are such rows
+    vectors    a digest of `support_vectors_`, with what the kernel subtracts from them, where predictions need them
+
+These are plain values, so that any program that keeps estimators keeps them too.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import Pipeline
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
@@ -20,13 +33,11 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.checking import Labels, check_weights, checked_table, encode_labels
 from maxmargin.data.executor import row_by_row
-from maxmargin.data.table import Matrix, Table, Vector, as_table, matrix_of
+from maxmargin.data.table import Block, Matrix, Table, Vector, as_table, is_sparse, matrix_of
 from maxmargin.estimators.convergence import End, Ending, warn_of
 from maxmargin.estimators.declarations import CLASS_WEIGHT
 from maxmargin.estimators.geometry import RowsAndPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
-from maxmargin.estimators.plane_values import PlaneValues
-from maxmargin.estimators.seen import seen_by
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.statement import ClassWeight, TwoClasses, plain, two_class_problems, votes
 from maxmargin.run.control import Clock, Status, now
@@ -215,3 +226,97 @@ def weights_of_rows(table: TrainingSet, class_weight: ClassWeight) -> Vector | N
 def single(values: list[Any]) -> Any:
     """The value of the only problem, or the values of all."""
     return values[0] if len(values) == 1 else values
+
+
+ROWS = 64  # of the sample, at most
+NUMBERS = 2**14  # of the sample, at most, if one row has not more: the digest takes part of the time of a small fit
+
+
+def seen_by(estimator: Any, X: Matrix | Table, codes: NDArray[np.intp]) -> dict[str, Any]:
+    """The record of a fit that has just been stored in the estimator; `codes` are the classes of the rows of X."""
+    support = getattr(estimator, "support_", None)
+    return {
+        "n_rows": int(X.shape[0]),
+        "sample": sample_of(X),
+        "codes": None if support is None else codes[support],
+        "vectors": vectors_of(estimator),
+    }
+
+
+def sample_of(X: Matrix | Table) -> str:
+    """A digest of some rows: the same for the same numbers, dense or sparse, in float32 or float64."""
+    n_rows, n_columns = X.shape
+    count = min(n_rows, ROWS, max(1, NUMBERS // max(1, n_columns)))
+    rows = X[np.linspace(0, n_rows - 1, count).astype(np.intp)]
+    digest = hashlib.sha256(f"{n_rows} {n_columns}\n".encode())
+    for numbers, kind in zip(entries_of(rows), ("<i8", "<i8", "<f8"), strict=True):
+        digest.update(np.ascontiguousarray(numbers, dtype=kind).data)
+    return digest.hexdigest()
+
+
+def entries_of(rows: Matrix) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """What is not zero, as CSR has it: where each row begins, the columns, the numbers."""
+    if is_sparse(rows):
+        entries = sparse.csr_array(rows, dtype=np.float64)
+        entries.sum_duplicates()
+        entries.eliminate_zeros()
+        return entries.indptr, entries.indices, entries.data
+    is_entry = rows != 0.0
+    begins = np.concatenate([[0], np.cumsum(np.count_nonzero(is_entry, axis=1))])
+    return begins, np.nonzero(is_entry)[1], rows[is_entry]
+
+
+def vectors_of(estimator: Any) -> str | None:
+    """A digest of the support vectors, to the last bit, and of what the kernel subtracts from every row."""
+    vectors = getattr(estimator, "support_vectors_", None)
+    if vectors is None:
+        return None
+    digest = hashlib.sha256(f"{vectors.dtype.name} {vectors.shape}\n".encode())
+    shift = getattr(getattr(estimator, "_kernel", None), "shift", None)
+    own = [vectors.indptr, vectors.indices, vectors.data] if is_sparse(vectors) else [vectors]
+    for numbers in (*own, np.zeros(0) if shift is None else shift):
+        kind = "<i8" if numbers.dtype.kind == "i" else numbers.dtype.newbyteorder("<")
+        digest.update(np.ascontiguousarray(numbers, dtype=kind).data if numbers.size else b"")
+    return digest.hexdigest()
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def plane_values(X: Matrix, coef: NDArray[Any], intercept: Any) -> NDArray[np.float64]:
+    """w.x + b: one column for each plane. A sum that overflows on its way is made anew in smaller units, so that it has
+    its sign, and is infinite only where it is beyond float64."""
+    values = np.asarray(X @ coef.T + intercept, dtype=np.float64)
+    beyond = np.flatnonzero(~np.all(np.isfinite(values), axis=1))
+    if len(beyond):
+        few = sparse.csr_array(X[beyond], dtype=np.float64)
+        largest = abs(few).max(axis=1).toarray().ravel(), np.max(np.abs(coef), axis=1)
+        of_rows, of_planes = (np.frexp(sizes)[1] for sizes in largest)
+        few.data = np.ldexp(few.data, -np.repeat(of_rows, np.diff(few.indptr)))
+        sums = few @ np.ldexp(coef, -of_planes[:, None]).T
+        again = np.ldexp(sums, of_rows[:, None] + of_planes) + intercept
+        values[beyond] = np.where(np.isfinite(values[beyond]), values[beyond], again)
+    return values
+
+
+class PlaneValues(NamedTuple):
+    """The same, of a block of rows."""
+
+    coef: NDArray[Any]
+    intercept: Any
+
+    def __call__(self, block: Block) -> NDArray[np.float64]:
+        return plane_values(block.X, self.coef, self.intercept)
+
+
+def refuse_too_long_steps(values: Vector, rows: NDArray[np.intp]) -> None:
+    """A sentence where w.x + b of one of these rows is beyond float64."""
+    if len(beyond := rows[~np.isfinite(values)]):
+        why = f"w.x + b of row {beyond[0]} is beyond what float64 can hold"
+        raise ValueError(f"the steps are too long: {why}. Scale the columns of X.")
+
+
+def behind_the_steps(pipeline: Pipeline, X: Any) -> Any:
+    """X after all steps but the last. One by one: a shorter Pipeline of steps that learn nothing is one that
+    scikit-learn 1.6 and 1.7 take for not fitted."""
+    for _, step in pipeline.steps[:-1]:
+        X = X if step in (None, "passthrough") else step.transform(X)
+    return X

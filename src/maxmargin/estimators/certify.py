@@ -19,12 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate, Verdict
-from maxmargin.certificates.certify import Claim
-from maxmargin.certificates.certify import certify as certified_separation
+from maxmargin.certificates.certificate import certify as certified_separation
 from maxmargin.certificates.duality import dual_value, primal_value
-from maxmargin.certificates.form import proves_gap
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.certificates.passes import values_of
+from maxmargin.certificates.passes import proves_gap, values_of
+from maxmargin.certificates.separation import Claim
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict, soft_conditions
 from maxmargin.data.checking import refuse_what_float64_cannot_hold
 from maxmargin.data.table import Vector
@@ -39,7 +38,6 @@ from maxmargin.problems.choices import Strategy
 from maxmargin.problems.losses import Loss, loss_named
 from maxmargin.problems.statement import Norm, SoftMargin, TwoClasses, prices, two_class_problems
 from maxmargin.run.control import Clock
-from maxmargin.solve.separation import in_rows_of_the_user
 
 SHARPER = 0.1  # of tol: so near the optimum is sought, so that a plane within tol of it can be proven to be
 
@@ -229,7 +227,7 @@ def separation_of_plane(
         positive=two.positive,
         negative=two.negative,
     )
-    return in_rows_of_the_user(certificate, two)
+    return two.in_rows_of_the_user(certificate)
 
 
 def objective_of_plane(
@@ -257,4 +255,4 @@ def objective_of_plane(
         tol=float(tol),
         kkt=soft_conditions(problem, plane, a, primal, dual, values),
     )
-    return in_rows_of_the_user(certificate, two)
+    return two.in_rows_of_the_user(certificate)

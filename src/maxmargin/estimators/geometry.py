@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.measure import length
+from maxmargin.certificates.passes import length
 from maxmargin.data.table import Vector
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.statement import plain

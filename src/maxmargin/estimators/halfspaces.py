@@ -28,8 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.measure import length
-from maxmargin.certificates.passes import rounding
+from maxmargin.certificates.passes import length, rounding
 from maxmargin.data.executor import Threads, one_thread_for_blas
 from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.estimators.audit import direction_of

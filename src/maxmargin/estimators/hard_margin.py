@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.measure import length
+from maxmargin.certificates.passes import length
 from maxmargin.data.table import Matrix, Vector
 from maxmargin.estimators.base import MarginClassifier, table_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM

@@ -1,28 +1,88 @@
-"""The soft and the hard margin in the space of a kernel."""
+"""The soft and the hard margin in the space of a kernel; and what all estimators with a kernel share: its parameters,
+its values on the table, predictions from the rows learnt."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificates.kernel_margin import KernelCertificate
+from maxmargin.data.checking import checked_table
 from maxmargin.data.executor import Threads, one_thread_for_blas
-from maxmargin.data.table import Matrix
-from maxmargin.estimators.base import class_weights, table_of, weights_of_rows
+from maxmargin.data.table import Matrix, matrix_of
+from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights, table_of, weights_of_rows
 from maxmargin.estimators.declarations import KERNEL_SVM
-from maxmargin.estimators.kernel_base import KernelPlanes
 from maxmargin.estimators.no_plane import no_plane
 from maxmargin.estimators.parameters import Declarations
 from maxmargin.problems.choices import Strategy
+from maxmargin.problems.kernels import Kernel, KernelChoice
+from maxmargin.problems.kernels.choice import is_table
+from maxmargin.problems.kernels.given import refuse_a_skew_table
+from maxmargin.problems.kernels.limits import refuse_decisions_beyond_float64
 from maxmargin.problems.losses import loss_named
 from maxmargin.problems.statement import TwoClasses, plain
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
-from maxmargin.solve.kernel_work import KernelQuestion, KernelWork, solve_kernel_margin
 from maxmargin.solvers import registry
+
+if TYPE_CHECKING:
+    from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
+
+
+class KernelPlanes(MarginClassifier):
+    """Planes w = sum_j c_j phi(x_j): `support_vectors_` are the x_j and `dual_coef_` the c_j of each plane."""
+
+    kernel: Any
+    gamma: float | str
+    coef0: float
+    degree: int
+    _kernel: Kernel | None = None
+
+    def _kernel_on(self, table: TrainingSet) -> Kernel:
+        """The kernel on this table."""
+        X = table.X
+        if is_table(self.kernel):
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"a precomputed kernel is a square matrix, one row and one column for each row of the data; "
+                    f"X has the shape {X.shape}"
+                )
+            refuse_a_skew_table(X, np.arange(X.shape[0]))
+        return KernelChoice(self.kernel, self.gamma, self.coef0, self.degree).on(X)
+
+    def _store_signed_weights(self, answers: list[Answer]) -> None:
+        """c_j = y_j a_j of the rows with weight."""
+        duals = []
+        for answer in answers:
+            assert answer.a is not None
+            duals.append(answer.two.signs[np.searchsorted(answer.two.rows, answer.certificate.rows)] * answer.a)
+        self._store_support(answers, duals)
+
+    def _store_support_vectors(self, X: Matrix, kernel: Kernel | None) -> None:
+        """With a precomputed kernel the rows are known by their places alone."""
+        assert kernel is not None
+        self._kernel = kernel
+        self.support_vectors_ = X[self.support_, :0] if kernel.is_table else X[self.support_]
+
+    def _kernel_values(self, X: Any) -> NDArray[np.float64]:
+        """w.phi(x) + b: one column for each plane."""
+        check_is_fitted(self, "classes_")
+        X = matrix_of(checked_table(self, X, reset=False).X)
+        assert self._kernel is not None
+        with one_thread_for_blas():
+            points, support = self._kernel.points(X), self._kernel.points(self.support_vectors_, self.support_)
+            values = self._kernel.combine(points, support, np.ascontiguousarray(self.dual_coef_.T)) + self.intercept_
+        refuse_decisions_beyond_float64(values)
+        return np.asarray(values)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_table(self.kernel)
+        return tags
 
 
 def check_approximation(svm: Any) -> None:
@@ -159,6 +219,8 @@ class KernelSVM(KernelPlanes):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the plane. A row of weight k is k equal rows."""
+        from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
+
         table = table_of(self, X, y, sample_weight)
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
@@ -172,6 +234,8 @@ class KernelSVM(KernelPlanes):
             return self._solve(table, lambda two, clock: self._answer(two, asked, work, clock))
 
     def _answer(self, two: TwoClasses, asked: KernelQuestion, work: KernelWork, clock: Clock) -> Answer:
+        from maxmargin.solve.kernel_stages import solve_kernel_margin
+
         answer = solve_kernel_margin(two, asked, work, clock)
         certificate = answer.certificate
         assert isinstance(certificate, KernelCertificate)
@@ -181,11 +245,7 @@ class KernelSVM(KernelPlanes):
         return answer
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
-        duals = []
-        for answer in answers:
-            assert answer.a is not None
-            duals.append(answer.two.signs[np.searchsorted(answer.two.rows, answer.certificate.rows)] * answer.a)
-        self._store_support(answers, duals)
+        self._store_signed_weights(answers)
         self._store_support_vectors(X, answers[0].kernel)
         self.intercept_ = np.array([answer.certificate.b / answer.nearest for answer in answers])
         self.bounded_ = np.zeros(self.dual_coef_.shape, dtype=bool)

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from maxmargin.data.table import Matrix
 from maxmargin.estimators.base import table_of
 from maxmargin.estimators.declarations import KERNEL_PERCEPTRON
-from maxmargin.estimators.kernel_base import KernelPlanes
+from maxmargin.estimators.kernel import KernelPlanes
 from maxmargin.estimators.parameters import Declarations
 from maxmargin.estimators.recording import RecordsUpdates
 from maxmargin.problems.choices import Order

@@ -27,8 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.measure import length
-from maxmargin.certificates.passes import rounding, sizes_of, values_of
+from maxmargin.certificates.passes import length, rounding, sizes_of, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.table import Matrix, Vector, is_sparse, row_squares
 from maxmargin.problems.losses import Loss, loss_named

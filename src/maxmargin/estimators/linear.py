@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.measure import length
+from maxmargin.certificates.passes import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.table import Matrix, Table, Vector
 from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights, single, table_of, weights_of_rows

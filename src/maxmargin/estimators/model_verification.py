@@ -17,8 +17,7 @@ from maxmargin.certificates.verify import Verification
 from maxmargin.data.checking import checked_table
 from maxmargin.data.table import is_sparse
 from maxmargin.estimators.agreement import disagreements, parts_of
-from maxmargin.estimators.pipelines import behind_the_steps
-from maxmargin.estimators.seen import sample_of
+from maxmargin.estimators.base import behind_the_steps, sample_of
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Function
 from maxmargin.problems.statement import plain

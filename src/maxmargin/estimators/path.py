@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate, Verdict
-from maxmargin.certificates.measure import length
-from maxmargin.certificates.passes import combination, values_of
+from maxmargin.certificates.passes import combination, length, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.checking import check_table
 from maxmargin.data.table import Vector, in_safe_range, row_squares

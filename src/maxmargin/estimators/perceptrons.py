@@ -16,10 +16,9 @@ from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.checking import checked_table, labels_of_a_batch
 from maxmargin.data.table import Vector, matrix_of, scaled_to_safe_range
-from maxmargin.estimators.base import table_of
+from maxmargin.estimators.base import plane_values, refuse_too_long_steps, table_of
 from maxmargin.estimators.declarations import MARGIN_PERCEPTRON, PERCEPTRON
 from maxmargin.estimators.parameters import Declarations, check_parameters
-from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
 from maxmargin.estimators.recording import RecordsUpdates
 from maxmargin.problems.choices import Norm, Order, Strategy
 from maxmargin.problems.protocol import Iterate, Run, shown

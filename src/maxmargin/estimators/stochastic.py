@@ -13,15 +13,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.certificates.passes import length
 from maxmargin.data.checking import Labels, check_weights, checked_table, labels_of_a_batch
 from maxmargin.data.table import Matrix, matrix_of
-from maxmargin.estimators.base import TrainingSet, class_weights, single, table_of, weights_of_rows
+from maxmargin.estimators.base import (
+    TrainingSet,
+    class_weights,
+    plane_values,
+    refuse_too_long_steps,
+    single,
+    table_of,
+    weights_of_rows,
+)
 from maxmargin.estimators.declarations import STOCHASTIC_SVM
-from maxmargin.estimators.kernel_base import KernelPlanes
+from maxmargin.estimators.kernel import KernelPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
-from maxmargin.estimators.plane_values import plane_values, refuse_too_long_steps
 from maxmargin.estimators.recording import RecordsUpdates
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.descent import Descent
@@ -267,11 +274,7 @@ class StochasticSVM(RecordsUpdates, KernelPlanes):
         return dataclasses.replace(told, steps=lengths_of_visits(trace, answer, self.step), shrink=run.lam)
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
-        duals = []
-        for answer in answers:
-            assert answer.a is not None
-            duals.append(answer.two.signs[np.searchsorted(answer.two.rows, answer.certificate.rows)] * answer.a)
-        self._store_support(answers, duals)
+        self._store_signed_weights(answers)
         self._kernel = answers[0].kernel
         if self._kernel is None:
             super()._store_planes(X, answers)

@@ -35,7 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin._version import __version__
 from maxmargin.data.checking import checked_table
 from maxmargin.estimators.agreement import sides_of_planes
-from maxmargin.estimators.base import MarginClassifier, single
+from maxmargin.estimators.base import MarginClassifier, behind_the_steps, sample_of, single
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.estimators.kernel import KernelSVM
 from maxmargin.estimators.kernel_perceptron import KernelPerceptron
@@ -43,8 +43,6 @@ from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.linear_cv import LinearSVMCV
 from maxmargin.estimators.parameters import Choice, Declarations
 from maxmargin.estimators.perceptrons import MarginPerceptron, Perceptron
-from maxmargin.estimators.pipelines import behind_the_steps
-from maxmargin.estimators.seen import sample_of
 from maxmargin.estimators.stochastic import StochasticSVM
 from maxmargin.estimators.winnow import Winnow
 from maxmargin.persistence import container

@@ -1,6 +1,6 @@
 """What a file keeps so that a model can be told from one that was changed, and the check of it.
 
-The record of the fit (`estimators/seen.py`) goes into the file beside what it is about: the class of each support row,
+The record of the fit (`estimators/base.py`) goes into the file beside what it is about: the class of each support row,
 digests of the support vectors and of some rows of the table. It is null in a model that never had one: from a file
 before version 3, or after `partial_fit`.
 """

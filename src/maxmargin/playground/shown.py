@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.kernel_margin import KernelVerdict
-from maxmargin.certificates.measure import dual_norm, length
+from maxmargin.certificates.measure import dual_norm
+from maxmargin.certificates.passes import length
 from maxmargin.certificates.report import CONDITIONS, HARD_CONDITIONS, bounds_of, promise, sentences
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftVerdict

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.measure import length
+from maxmargin.certificates.passes import length
 from maxmargin.certificates.soft_margin import row_shares
 from maxmargin.data.table import Vector, is_sparse
 from maxmargin.plots.contours import MESH, Grid

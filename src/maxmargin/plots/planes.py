@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.kernel_margin import KernelCertificate
-from maxmargin.certificates.measure import length
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.certificates.passes import margins_of
+from maxmargin.certificates.passes import length, margins_of
 from maxmargin.certificates.report import side_names
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.checking import checked_rows, is_source

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -66,6 +66,7 @@ class SignedRows:
 
 
 AnyRows = TypeVar("AnyRows", bound=SignedRows)
+AnyCertificate = TypeVar("AnyCertificate", bound=Any)
 
 
 def at_hand(problem: AnyRows) -> AnyRows:
@@ -117,6 +118,11 @@ class KernelMargin(SoftMargin):
     @property
     def is_hard(self) -> bool:
         return bool(self.costs[0] == float("inf"))
+
+    @property
+    def highest_rank(self) -> int:
+        """No kernel matrix of these rows has a higher one: their number, or the dimension of the kernel's space."""
+        return int(min(self.n_rows, self.kernel.dimension(self.n_columns)))
 
 
 def slack(problem: SoftMargin, values: Vector, b: float) -> Vector:
@@ -206,6 +212,18 @@ class TwoClasses:
     positive: Any
     negative: Any
     largest: float | None
+
+    def in_rows_of_the_user(self, certificate: AnyCertificate) -> AnyCertificate:
+        """A certificate about this problem with its rows, and those of its conditions, numbered as in that table."""
+        kkt = certificate.kkt
+        if kkt is not None:
+            moved = {
+                field.name: replace(violation, row=int(self.rows[violation.row]))
+                for field in fields(kkt)
+                if (violation := getattr(kkt, field.name)).row >= 0
+            }
+            kkt = replace(kkt, **moved)
+        return replace(certificate, rows=self.rows[certificate.rows], kkt=kkt)
 
 
 def two_class_problems(

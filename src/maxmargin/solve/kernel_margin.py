@@ -21,7 +21,7 @@ from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
 from maxmargin.data.executor import OutOfTime, Threads
 from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import rows_of
-from maxmargin.problems.protocol import Evaluation, Iterate, Iterates, Run, State, varying
+from maxmargin.problems.protocol import Evaluation, Iterate, Run, State, varying
 from maxmargin.problems.statement import KernelMargin, Norm, Separation, SignedRows, SoftMargin
 from maxmargin.run.control import Clock, Status, now
 from maxmargin.solve.separation import drive
@@ -225,32 +225,12 @@ def hard_margin(
         if judge.witness is not None:
             return iterate, Status.WITNESS
         if solver == registry.AUTO:
-            run = limited(rounds(start=judge.best_weights()), STEPS_OF_A_ROW * problem.n_rows)
-            iterate, status = prove(run, judge, clock, None)
+            run, most_steps = rounds(start=judge.best_weights()), STEPS_OF_A_ROW * problem.n_rows
+            iterate, status = prove(run, judge, clock, None, most_steps)
     if judge.measured.primal < np.inf:
         with clock.judging(), contextlib.suppress(OutOfTime):
             judge.make_canonical()
     return iterate, Status.PROVEN if judge.gap <= judge.tol else status
-
-
-def limited(run: Run, most_steps: float) -> Run:
-    """The same run, until so many steps were made."""
-    return Run(run.state, up_to(run.iterates, most_steps))
-
-
-def up_to(solver: Iterates, most_steps: float) -> Iterates:
-    answer: Evaluation | None = None
-    try:
-        while True:
-            try:
-                iterate = solver.send(answer)
-            except StopIteration:
-                return
-            answer = yield iterate
-            if iterate.updates > most_steps:
-                return
-    finally:
-        solver.close()
 
 
 def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clock) -> tuple[Iterate, Status]:

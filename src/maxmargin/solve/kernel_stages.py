@@ -19,24 +19,33 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.certificates.kernel_margin import kernel_certificate, no_plane_certificate
 from maxmargin.certificates.soft_margin import feasible_weights
-from maxmargin.data.executor import OutOfTime
+from maxmargin.data.executor import OutOfTime, Threads, check_interrupt
 from maxmargin.data.table import Matrix, is_sparse
-from maxmargin.problems.kernels import Linear
-from maxmargin.problems.protocol import Iterate, Run
-from maxmargin.problems.statement import KernelMargin, SignedRows, SoftMargin
+from maxmargin.problems.kernels import Kernel, Linear, Points, rows_of
+from maxmargin.problems.losses import HINGE, Loss
+from maxmargin.problems.protocol import Iterate, Run, later
+from maxmargin.problems.statement import ClassWeight, KernelMargin, SignedRows, SoftMargin, TwoClasses, prices
 from maxmargin.run.control import Clock, Status
-from maxmargin.solve.kernel_margin import KernelJudge, limited, nothing
+from maxmargin.solve.answer import Answer
+from maxmargin.solve.kernel_margin import KernelJudge, approximate, hard_margin, nothing
 from maxmargin.solve.soft_margin import Judge, prove
 from maxmargin.solvers import registry
 from maxmargin.solvers.kernel_smo.edge_refinement import refined
 from maxmargin.solvers.kernel_smo.kernel_rows import power_at
-from maxmargin.solvers.kernel_smo.low_rank import ScaledKernel, highest_rank, low_rank
+from maxmargin.solvers.kernel_smo.low_rank import ScaledKernel, low_rank
+
+if TYPE_CHECKING:
+    from maxmargin.solvers.kernel_smo.kernel_rows import KernelRows, SharedRows, Values
+    from maxmargin.solvers.kernel_smo.row_cache import RowCache
 
 FINER = (1e-1, 1e-4, 1e-7)  # of the tolerance: to what the weights are sought, one after the other
 FINEST = 1e-13  # no float64 says more
@@ -60,11 +69,11 @@ def soft_margin(
         return nothing(problem), clock.reason
     if isinstance(problem.kernel, Linear):
         return by_columns(*centred_columns(problem), judge, clock, max_iter, solver)
-    rank, iterate = highest_rank(problem), nothing(problem)
+    rank, iterate = problem.highest_rank, nothing(problem)
     if solver == registry.AUTO:
         work = problem.n_rows * float(rank) ** 2
         budget = max(LEAST_STEPS, work / WORK_OF_A_STEP) if work <= MOST_WORK else math.inf
-        iterate, status = prove(limited(rounds(), budget), judge, clock, max_iter)
+        iterate, status = prove(rounds(), judge, clock, max_iter, budget)
         if status is not Status.STALLED or work > MOST_WORK:
             return iterate, status
         solver = "interior_point" if problem.loss.is_bounded else "newton"
@@ -154,3 +163,109 @@ def evaluate_and_refine(judge: KernelJudge, iterate: Iterate) -> None:
             return
         iterate, best = dataclasses.replace(iterate, a=a), answer.primal
         answer = judge.evaluate(iterate)
+
+
+MEGABYTE = 2.0**20
+
+
+class KernelWork:
+    """What the two-class problems of a fit share: the rows as the kernel wants them, and a cache of its values.
+
+    All of it is made when it is first needed, where the clock is checked.
+    """
+
+    def __init__(self, kernel: Kernel, X: Matrix, threads: Threads, cache_size: float) -> None:
+        self.kernel, self.threads, self.n_bytes, self.X = kernel, threads, 0.5 * cache_size * MEGABYTE, X
+        self.whole: RowCache | None = None
+
+    @functools.cached_property
+    def points(self) -> Points:
+        points = self.kernel.compared(self.kernel.points(self.X))
+        self.kernel.refuse_beyond_float64(points)
+        return points
+
+    @functools.cached_property
+    def shared(self) -> SharedRows:
+        from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
+
+        return shared_rows(self.kernel, self.points, self.threads)
+
+    @functools.cached_property
+    def memory(self) -> Values:
+        from maxmargin.solvers.kernel_smo.row_cache import room_for
+
+        return room_for(self.shared.rows, self.n_bytes)
+
+    @functools.cached_property
+    def make_cache(self) -> Callable[[KernelRows], RowCache]:
+        from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
+
+        return functools.partial(RowCache, memory=room_for(self.shared.rows, self.n_bytes))
+
+    def rounds(self, problem: KernelMargin, two: TwoClasses, **options: Any) -> Run:
+        """Batch SMO; to make its first rows takes time, which counts."""
+        from maxmargin.solvers.kernel_smo.method import batch_smo
+
+        def start() -> Run:
+            check_interrupt()
+            return batch_smo(problem, self.cache_of(two), self.shared.scale, memory=self.memory, **options)
+
+        return later(start, problem.n_rows)
+
+    def points_of(self, two: TwoClasses, clock: Clock) -> Points:
+        """The rows of a problem; where the time is over before they are made, as they are, and nobody asks for them."""
+        try:
+            with clock.searching():
+                return self.points if self.is_whole(two) else rows_of(self.points, two.rows)
+        except OutOfTime:
+            return Points(two.X, np.zeros(0), two.rows)
+
+    def cache_of(self, two: TwoClasses) -> RowCache:
+        """One against the rest: the same cache for all problems. One against one: its rows of the same table."""
+        if not self.is_whole(two):
+            return self.make_cache(self.shared.rows.restricted(two.rows))
+        if self.whole is None:
+            self.whole = self.make_cache(self.shared.rows)
+        return self.whole
+
+    def is_whole(self, two: TwoClasses) -> bool:
+        return len(two.rows) == int(self.X.shape[0])
+
+
+class KernelQuestion(NamedTuple):
+    """A margin that is asked for, and how; C is infinite for the hard margin, which pays no loss."""
+
+    C: float
+    tol: float
+    approximation: int | None = None
+    max_iter: int | None = None
+    class_weight: ClassWeight = ()
+    loss: Loss = HINGE
+    fit_intercept: bool = True
+    solver: str = "auto"
+
+
+def solve_kernel_margin(two: TwoClasses, asked: KernelQuestion, work: KernelWork, clock: Clock) -> Answer:
+    """The answer to one two-class problem; of a hard margin, what is proven if there is none."""
+    is_hard = math.inf == asked.C
+    costs = np.full(len(two.rows), math.inf) if is_hard else prices(asked.C, two)
+    loss, points = HINGE if is_hard else asked.loss, work.points_of(two, clock)
+    problem = KernelMargin(two.X, two.signs, costs, loss, asked.fit_intercept, work.kernel, points)
+    judge = KernelJudge(problem, asked.tol, work.threads)
+    sweeps = functools.partial(work.rounds, problem, two, tol=asked.tol)
+    if is_hard:
+        iterate, status = hard_margin(problem, judge, clock, sweeps, asked.solver)
+    elif asked.approximation is not None:
+        iterate, status = approximate(problem, asked.approximation, judge, clock)
+    else:
+        iterate, status = soft_margin(problem, judge, clock, sweeps, asked.max_iter, asked.solver)
+    stated = (asked.C, asked.class_weight, asked.tol)
+    if judge.witness is not None:
+        certificate = no_plane_certificate(two, problem, judge.witness, *stated)
+    else:
+        certificate = kernel_certificate(two, problem, judge.a, judge.measured, *stated)
+    nearest = judge.nearest()
+    a = judge.a * np.where(two.signs > 0, *judge.measured.scales) / nearest
+    length = math.sqrt(max(0.0, judge.measured.square)) / nearest
+    own = a[np.searchsorted(two.rows, certificate.rows)]
+    return Answer(two, iterate, certificate, status, own, work.kernel, length, nearest)

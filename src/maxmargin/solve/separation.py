@@ -10,16 +10,15 @@ import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
-from maxmargin.certificates.certify import Claim, certify
+from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict, certify
 from maxmargin.certificates.exact import proves_intersection
 from maxmargin.certificates.measure import objective, plane_margin
 from maxmargin.certificates.proof import TheoremBound
-from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.certificates.separation import Claim
 from maxmargin.data.executor import OutOfTime
 from maxmargin.data.table import Vector, is_sparse, scaled_to_safe_range
 from maxmargin.problems.protocol import Iterate, Run
@@ -27,8 +26,6 @@ from maxmargin.problems.statement import Norm, Separation, TwoClasses
 from maxmargin.run.control import BY_THE_CLOCK, Clock, RunState, Status, status_named
 from maxmargin.solve.answer import Answer
 from maxmargin.solvers import registry
-
-AnyCertificate = TypeVar("AnyCertificate", Certificate, SoftMarginCertificate)
 
 CERTAIN = 0.5  # a relative gap of the margin below which a plane exists
 PATIENCE = 160  # sweeps, of which the question whether the hulls meet is asked twice
@@ -138,7 +135,7 @@ def judge(
         if weakly:
             raise
         certificate = certified(dataclasses.replace(claim, hulls_meet=False, stopped=True))
-    return in_rows_of_the_user(certificate, two)
+    return two.in_rows_of_the_user(certificate)
 
 
 def with_plane(certificate: Certificate, two: TwoClasses, plane: tuple[Vector, float], scale: float) -> Certificate:
@@ -154,19 +151,6 @@ def with_plane(certificate: Certificate, two: TwoClasses, plane: tuple[Vector, f
 def in_units_of_the_user(w: Vector, b: float, scale: float) -> tuple[Vector, float]:
     """The plane w.(scale x) + b = 0, up to a positive factor: whichever of the two forms cannot overflow."""
     return (w, b / scale) if scale > 1.0 else (w * scale, b)
-
-
-def in_rows_of_the_user(certificate: AnyCertificate, two: TwoClasses) -> AnyCertificate:
-    """The certificate with its rows numbered as in the user's table."""
-    kkt = certificate.kkt
-    if kkt is not None:
-        moved = {
-            field.name: dataclasses.replace(violation, row=int(two.rows[violation.row]))
-            for field in dataclasses.fields(kkt)
-            if (violation := getattr(kkt, field.name)).row >= 0
-        }
-        kkt = dataclasses.replace(kkt, **moved)
-    return dataclasses.replace(certificate, rows=two.rows[certificate.rows], kkt=kkt)
 
 
 class SeparationQuestion(NamedTuple):

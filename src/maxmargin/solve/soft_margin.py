@@ -16,8 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from maxmargin.certificates.duality import PrimalValue, dual_value, no_dual_value, primal_value
-from maxmargin.certificates.form import proves_gap
-from maxmargin.certificates.passes import values_of
+from maxmargin.certificates.passes import proves_gap, values_of
 from maxmargin.certificates.soft_margin import (
     SoftMarginCertificate,
     SoftVerdict,
@@ -32,7 +31,6 @@ from maxmargin.problems.protocol import Evaluation, Iterate, Run, State, varying
 from maxmargin.problems.statement import ClassWeight, SignedRows, SoftMargin, TwoClasses, best_bias, prices
 from maxmargin.run.control import BY_THE_CLOCK, Clock, Observer, RunState, Status, status_named
 from maxmargin.solve.answer import Answer
-from maxmargin.solve.separation import in_rows_of_the_user
 from maxmargin.solvers import registry
 
 BEYOND_ROUNDING = 1e-12  # so much beyond its edge, a row does not pay for what rounding might do to it
@@ -201,8 +199,11 @@ def half_gap(problem: SoftMargin, values: Vector) -> tuple[float, float]:
     return 0.5 * (lowest - highest), -0.5 * (lowest + highest)
 
 
-def prove(run: Run, judge: AnyJudge, clock: Clock, max_iter: int | None) -> tuple[Iterate, Status]:
-    """Solver and judge in turn, until the gap is proven or somebody says stop."""
+def prove(
+    run: Run, judge: AnyJudge, clock: Clock, max_iter: int | None, most_updates: float = math.inf
+) -> tuple[Iterate, Status]:
+    """Solver and judge in turn, until the gap is proven or somebody says stop; after more than so many updates it has
+    stalled."""
     n, d = judge.problem.n_rows, judge.problem.n_columns
     snapshots, nothing = clock.observation.snapshots, Iterate(np.zeros(d), 0.0, np.zeros(n))
     kept = judge if isinstance(judge, State) else None
@@ -237,6 +238,8 @@ def prove(run: Run, judge: AnyJudge, clock: Clock, max_iter: int | None) -> tupl
             affordable = iterate
             if max_iter is not None and iterate.sweeps >= max_iter:
                 status = Status.BUDGET
+                break
+            if iterate.updates > most_updates:
                 break
     except OutOfTime:
         status = clock.reason
@@ -309,7 +312,7 @@ def soft_certificate(
         tol=float(judge.tol),
         kkt=soft_conditions(problem, (plane.w, plane.b), a, plane.primal, dual, plane.values) if known else None,
     )
-    return in_rows_of_the_user(certificate, two), feasible_weights(dual, two.signs[rows], a[rows])
+    return two.in_rows_of_the_user(certificate), feasible_weights(dual, two.signs[rows], a[rows])
 
 
 class SoftQuestion(NamedTuple):

@@ -321,7 +321,7 @@ def plan(problem: SoftMargin, tol: float) -> Iterator[tuple[str, float]]:
     if problem.n_rows * problem.n_columns <= SMALL:
         yield "interior_point", math.inf
     if problem.n_columns <= FEW_COLUMNS:
-        from maxmargin.solvers.interior_point.sampling import worth_sieving
+        from maxmargin.solvers.interior_point.method import worth_sieving
 
         sieved = worth_sieving(problem.n_rows, problem.n_columns)
         yield "coordinate_descent", path_passes(problem, tol) * (SIEVED if sieved else 1.0)
@@ -333,7 +333,7 @@ def plan(problem: SoftMargin, tol: float) -> Iterator[tuple[str, float]]:
 
 def path_passes(problem: SoftMargin, tol: float) -> float:
     """What the interior point costs, in sweeps of coordinate descent over all rows."""
-    from maxmargin.solvers.coordinate_descent.visiting_order import rows_together
+    from maxmargin.solvers.coordinate_descent.schedule import rows_together
 
     n, d, table = problem.n_rows, problem.n_columns, problem.table
     per_row = table.numbers / n if table.is_sparse else float(d)

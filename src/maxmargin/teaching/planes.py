@@ -13,7 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from maxmargin.certificates.exact import exact_margins_positive
-from maxmargin.certificates.measure import length, plane_margin
+from maxmargin.certificates.measure import plane_margin
+from maxmargin.certificates.passes import length
 from maxmargin.certificates.rounding import rounded_down
 from maxmargin.data.table import Vector
 from maxmargin.teaching.answers import Field, differs, listed, number

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from maxmargin.certificates import exact
-from maxmargin.certificates.form import proves_gap
 from maxmargin.certificates.measure import hull_distance, plane_margin
+from maxmargin.certificates.passes import proves_gap
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.data.table import Vector
 from maxmargin.estimators.hard_margin import HardMarginSVM

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from maxmargin.certificates import exact
 from maxmargin.certificates.duality import DualValue, PrimalValue
 from maxmargin.certificates.kernel_duality import KernelMeasure
-from maxmargin.certificates.measure import HullDistance, PlaneMargin, length
+from maxmargin.certificates.measure import HullDistance, PlaneMargin
+from maxmargin.certificates.passes import length
 from maxmargin.certificates.proof import KKT, Violation
 from maxmargin.data.table import Matrix, Vector
 from maxmargin.problems.statement import KernelMargin, SoftMargin

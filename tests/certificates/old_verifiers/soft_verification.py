@@ -28,8 +28,7 @@ from certificates.old_verifiers.verification import objective_between, problem_o
 from maxmargin import SoftMarginCertificate, Verification
 from maxmargin.certificates import exact_soft_margin
 from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value
-from maxmargin.certificates.measure import length
-from maxmargin.certificates.passes import values_of
+from maxmargin.certificates.passes import length, values_of
 from maxmargin.data.checking import check_weights
 from maxmargin.data.table import Matrix, Vector
 from maxmargin.problems.losses import HUBER_HINGE, LOSSES, Loss, loss_named

@@ -44,14 +44,14 @@ from maxmargin.data.rows import add, dot, rows_of, square, touch_row
 from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Options, State, varying
 from maxmargin.problems.statement import SoftMargin, best_bias
-from maxmargin.solvers.coordinate_descent.schedule import Schedule
-from maxmargin.solvers.coordinate_descent.subspace import SubspaceStep
-from maxmargin.solvers.coordinate_descent.visiting_order import (
+from maxmargin.solvers.coordinate_descent.schedule import (
+    Schedule,
     in_ascending_order,
     rows_together,
     shuffle,
     shuffled_groups,
 )
+from maxmargin.solvers.coordinate_descent.subspace import SubspaceStep
 from maxmargin.solvers.passes import combination, values_of
 
 NUMBERS_PER_CALL = 20_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers

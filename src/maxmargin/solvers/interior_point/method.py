@@ -43,6 +43,25 @@ from maxmargin.solvers.interior_point.conditioning import from_a_better_place
 from maxmargin.solvers.interior_point.merged_rows import MergedRows, merge_rows
 from maxmargin.solvers.interior_point.normal_equations import Factor
 
+SMALLEST_SAMPLE = 5_000
+ROWS_PER_COLUMN = 50  # in the smallest sample: with fewer, its plane separates the sample and says nothing
+WORTH_SAMPLING = 5  # times the smallest sample
+WORTH_TWO_SAMPLES = 20
+
+
+def worth_sieving(n_rows: int, n_columns: int) -> bool:
+    """Whether there are enough rows for a sample to pay."""
+    return len(sample_sizes(n_rows, n_columns)) > 1
+
+
+def sample_sizes(n: int, d: int) -> list[int]:
+    """The numbers of rows, from the smallest sample to all."""
+    first = max(SMALLEST_SAMPLE, ROWS_PER_COLUMN * d)
+    if n < WORTH_SAMPLING * first:
+        return [n]
+    return [first, n] if n < WORTH_TWO_SAMPLES * first else [first, int(np.sqrt(first * n)), n]
+
+
 MOST_STEPS = 500
 MOST_CORRECTIONS = 3
 SECOND_ORDER_LIMIT = 10.0  # the second-order terms of the corrector, in units of mu

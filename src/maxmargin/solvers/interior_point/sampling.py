@@ -29,30 +29,13 @@ from maxmargin.problems.protocol import AT_REST, Iterates, Options, varying
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
 from maxmargin.solvers.interior_point.merged_rows import MergedRows, merge_rows
-from maxmargin.solvers.interior_point.method import PathState, follow_all_rows, follow_path
+from maxmargin.solvers.interior_point.method import PathState, follow_all_rows, follow_path, sample_sizes
 
-SMALLEST_SAMPLE = 5_000
-ROWS_PER_COLUMN = 50  # in the smallest sample: with fewer, its plane separates the sample and says nothing
-WORTH_SAMPLING = 5  # times the smallest sample
-WORTH_TWO_SAMPLES = 20
 FEW_OF_A_CLASS = 500  # rows, which a sample takes at least
 SAMPLE_GAP = 1e-3  # to which a sample is solved, whatever is asked of the whole: a rough plane misleads
 DEVIATIONS = 4.0  # of the margins: the width
 FIRST_SHARE = 0.5  # of the active rows, as long as no deviation is known
 PATIENCE = 20  # steps for a gap of 1/2, or the samples have misled
-
-
-def worth_sieving(n_rows: int, n_columns: int) -> bool:
-    """Whether there are enough rows for a sample to pay."""
-    return len(sample_sizes(n_rows, n_columns)) > 1
-
-
-def sample_sizes(n: int, d: int) -> list[int]:
-    """The numbers of rows, from the smallest sample to all."""
-    first = max(SMALLEST_SAMPLE, ROWS_PER_COLUMN * d)
-    if n < WORTH_SAMPLING * first:
-        return [n]
-    return [first, n] if n < WORTH_TWO_SAMPLES * first else [first, int(np.sqrt(first * n)), n]
 
 
 @dataclass(eq=False)

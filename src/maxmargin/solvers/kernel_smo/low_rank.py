@@ -117,8 +117,3 @@ def some_columns(kernel: ScaledKernel, rank: int) -> tuple[NDArray[np.float64], 
         left -= G[k] * G[k]
         left[p] = 0.0
     return np.ascontiguousarray(G.T), pivots
-
-
-def highest_rank(problem: KernelMargin) -> int:
-    """No kernel matrix of these rows has a higher rank: their number, or the dimension of the kernel's space."""
-    return int(min(problem.n_rows, problem.kernel.dimension(problem.n_columns)))
