@@ -7,9 +7,9 @@ import weakref
 import numpy as np
 import pytest
 
-from maxmargin.cli import compare, console, progress
+from maxmargin.cli import compare, console
 from maxmargin.cli import path as path_command
-from maxmargin.cli.progress import TimeLimit
+from maxmargin.cli.console import TimeLimit
 from maxmargin.data.synthetic import overlapping
 
 GOOD = "a,b,y\n0,0,u\n0,2,u\n1,1,u\n4,0,v\n5,1,v\n5,3,v\n"
@@ -28,7 +28,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(progress, "time", clock)
+    monkeypatch.setattr(console, "time", clock)
     return clock
 
 
@@ -42,7 +42,7 @@ def test_what_is_left(clock):
     assert not limit.is_over
     clock.now += 7.0
     assert limit.is_over
-    assert limit.left() == progress.LEAST
+    assert limit.left() == console.LEAST
     assert TimeLimit(None).left() is None
     assert not TimeLimit(None).is_over
 

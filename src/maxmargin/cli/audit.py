@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maxmargin.cli.certified import IMPOSSIBLE
-from maxmargin.cli.console import ExitCode, UserError, say, say_json
+from maxmargin.cli.console import ExitCode, TimeLimit, UserError, check_time, gap_shown, say, say_json
 from maxmargin.cli.models import Model, in_a_sentence, load_and_read
 from maxmargin.cli.options import (
     AsJson,
@@ -21,7 +21,6 @@ from maxmargin.cli.options import (
     Tolerance,
     read_class_weight,
 )
-from maxmargin.cli.progress import TimeLimit, check_time, gap_shown
 from maxmargin.cli.tables import headline
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Annotated, Any
 
 from maxmargin.cli.certified import Proof, proof_for_machines, tell_proof
-from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json
+from maxmargin.cli.console import ExitCode, Stopwatch, TimeLimit, UserError, check_time, messages, say, say_json
 from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import (
     AsJson,
@@ -20,7 +20,6 @@ from maxmargin.cli.options import (
     choice_of,
 )
 from maxmargin.cli.preparation import encoded
-from maxmargin.cli.progress import Stopwatch, TimeLimit, check_time
 from maxmargin.cli.tables import DataFile, describe, headline, read
 from maxmargin.estimators.declarations import NORM
 

@@ -8,11 +8,21 @@ from rich import box
 from rich.table import Table
 
 from maxmargin.cli.certified import certificate_for_machines, exit_code, parts_of
-from maxmargin.cli.console import ExitCode, messages, say, say_json, show
+from maxmargin.cli.console import (
+    WORTH_TELLING,
+    ExitCode,
+    Stopwatch,
+    TimeLimit,
+    check_time,
+    gap_shown,
+    messages,
+    say,
+    say_json,
+    show,
+)
 from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import AsJson, Data, MaxTime, Price, ReadingOptions, Scale, Scaling
 from maxmargin.cli.preparation import preparation_of, prepare
-from maxmargin.cli.progress import WORTH_TELLING, Stopwatch, TimeLimit, check_time, gap_shown
 from maxmargin.cli.tables import DataFile, count_labels, describe, headline, read, refuse_a_measure
 from maxmargin.estimators.declarations import PRICE
 

@@ -103,7 +103,7 @@ def prove(data: DataFile, label: str) -> Proof:
 
 def draw(output: Path, runs: list[Run], made: Any) -> Path | None:
     """The street of the l2 margin; None, and a line on how to get Matplotlib, where it is missing."""
-    from maxmargin.persistence.atomic import replaced
+    from maxmargin.persistence.container import replaced
     from maxmargin.plots.street import StreetDisplay
     from maxmargin.plots.style import PIP_LINE, SQUARE
 

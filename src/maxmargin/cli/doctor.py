@@ -14,8 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 import maxmargin
-from maxmargin.cli.console import ExitCode, messages, say, say_json, show
-from maxmargin.cli.progress import Stopwatch, time_told
+from maxmargin.cli.console import ExitCode, Stopwatch, messages, say, say_json, show, time_told
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite")
 EXTRAS = {

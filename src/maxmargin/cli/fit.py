@@ -11,7 +11,19 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from maxmargin.cli.certified import certificate_for_machines, exit_code, tell_certificate
-from maxmargin.cli.console import ExitCode, UserError, messages, refuse_to_write_over, say, say_json
+from maxmargin.cli.console import (
+    ExitCode,
+    Stopwatch,
+    TimeLimit,
+    UserError,
+    check_time,
+    gap_shown,
+    messages,
+    refuse_to_write_over,
+    say,
+    say_json,
+    time_told,
+)
 from maxmargin.cli.estimator_options import FitOptions, make_classifier
 from maxmargin.cli.models import in_a_sentence, save_model
 from maxmargin.cli.options import AsJson, Data, Exact, ReadingOptions
@@ -25,7 +37,6 @@ from maxmargin.cli.preparation import (
     sentences_of,
     sentences_of_left_out,
 )
-from maxmargin.cli.progress import Stopwatch, TimeLimit, check_time, gap_shown, time_told
 from maxmargin.cli.recorded_run import RecordFile, ask_for_record, check_record, write_record
 from maxmargin.cli.tables import DataFile, count_labels, describe, headline, read, refuse_a_measure
 

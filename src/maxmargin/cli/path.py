@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from maxmargin.cli.check import find
-from maxmargin.cli.console import ExitCode, UserError, json_line, say, say_json
+from maxmargin.cli.console import ExitCode, TimeLimit, UserError, check_time, gap_shown, json_line, say, say_json
 from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import (
     AsJson,
@@ -25,7 +25,6 @@ from maxmargin.cli.options import (
     Tolerance,
 )
 from maxmargin.cli.preparation import preparation_of, prepare
-from maxmargin.cli.progress import TimeLimit, check_time, gap_shown
 from maxmargin.cli.tables import describe, headline, read, refuse_a_measure
 from maxmargin.estimators.declarations import LOSS, TOL
 

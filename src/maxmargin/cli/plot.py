@@ -141,7 +141,7 @@ def check_output(output: Path, kind: Kind, update: int | None) -> None:
 
 def draw(make: Callable[[], Any], is_film: bool, output: Path, dark: bool) -> None:
     """Draw and write; a missing Matplotlib and a full disk become sentences."""
-    from maxmargin.persistence.atomic import replaced
+    from maxmargin.persistence.container import replaced
     from maxmargin.plots.style import PIP_LINE
 
     try:

@@ -61,7 +61,7 @@ def ask_for_record(classifier: Any, file: str | None, checkpoint: str | None) ->
 
 def write_record(classifier: Any, file: str, names: tuple[str, ...] | None) -> list[str]:
     """Write the run; more than two labels have a run for each plane, and numbers in the names of the files."""
-    from maxmargin.persistence.atomic import write_atomically
+    from maxmargin.persistence.container import write_atomically
 
     traces: list[Trace] = classifier.trace_ if isinstance(classifier.trace_, list) else [classifier.trace_]
     path, files = Path(file), []
@@ -90,7 +90,7 @@ def is_recorded_run(path: str) -> bool:
 
 def read_record(path: str) -> Trace:
     """The run in a file; every problem becomes a `UserError`."""
-    from maxmargin.persistence.atomic import read_whole
+    from maxmargin.persistence.container import read_whole
     from maxmargin.persistence.errors import Refusal
     from maxmargin.problems.trace import Trace
 

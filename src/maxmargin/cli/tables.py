@@ -297,7 +297,7 @@ def check_table_output(output: str, to: Format) -> None:
 
 def write_table(output: str, format: Format, X: Any, data: DataFile) -> None:
     """Rows and labels to a file, compressed if its name ends so."""
-    from maxmargin.persistence.atomic import replaced
+    from maxmargin.persistence.container import replaced
 
     check_table_output(output, format)
     format = format_of(output, data) if format is Format.AUTO else format

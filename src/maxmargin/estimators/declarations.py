@@ -104,17 +104,6 @@ NORM = Choice(
 )
 
 
-def solvers_of(kind: str) -> Callable[[], tuple[str, ...]]:
-    """All that are registered for this kind of problem when somebody asks."""
-
-    def names() -> tuple[str, ...]:
-        from maxmargin.solvers.registry import names_of
-
-        return names_of(kind)
-
-    return names
-
-
 def is_random_state(value: Any) -> bool:
     """What scikit-learn takes beside numbers."""
     import numpy as np
@@ -156,13 +145,6 @@ def kernels_with(number: str) -> Callable[[], tuple[str, tuple[Any, ...]]]:
     return condition
 
 
-def kernels() -> tuple[str, ...]:
-    """All that can be asked for by a word."""
-    from maxmargin.problems.kernels.base import names
-
-    return names()
-
-
 def title_of_kernel(name: str) -> str:
     from maxmargin.problems.kernels import KERNELS
 
@@ -172,7 +154,7 @@ def title_of_kernel(name: str) -> str:
 
 KERNEL = Choice(
     default="rbf",
-    home=kernels,
+    home="maxmargin.problems.kernels.base:names",
     says=" or a function",
     takes=callable,
     hints={"sigmoid": "it is not positive semidefinite, so that there is no margin"},
@@ -286,7 +268,8 @@ HARD_MARGIN_SVM = declared(
     tol=replace(TOL, default=1e-9),
     solver=Choice(
         default="auto",
-        home=solvers_of("separation"),
+        home="maxmargin.solvers.registry:names_of",
+        of=("separation",),
         label="Solver",
         help="Which algorithm finds it: the nearest points of the hulls, or one dual variable after the other.",
         labels={"auto": "chosen", "hulls": "nearest points of the hulls"},
@@ -304,7 +287,8 @@ SOFT_MARGIN = declared(
     tol=TOL,
     solver=Choice(
         default="auto",
-        home=solvers_of("soft margin"),
+        home="maxmargin.solvers.registry:names_of",
+        of=("soft margin",),
         label="Solver",
         help="Which algorithm closes the gap.",
         labels={"auto": "chosen"},
@@ -337,7 +321,8 @@ KERNEL_SVM = declared(
     tol=replace(TOL, default=1e-3),
     solver=Choice(
         default="auto",
-        home=solvers_of("kernel margin"),
+        home="maxmargin.solvers.registry:names_of",
+        of=("kernel margin",),
         later=True,
     ),
     class_weight=CLASS_WEIGHT,

@@ -208,13 +208,15 @@ class Flag(Declaration):
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Declaration):
-    """One of the words that are at home elsewhere: in "module:attribute", or given by a function when it is asked.
+    """One of the words that are at home elsewhere, in "module:attribute": all that are known there when somebody asks.
+    Where that is a function, it is asked for those `of` something.
 
     `labels` are those of the page, in its order; words without one follow, under their `title`. `unshown` are left
     out there. `hints` say why a word is none, and `says` what it can be beside these words.
     """
 
-    home: str | Callable[[], Iterable[str]]
+    home: str
+    of: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     title: Callable[[str], str] = lambda word: word.replace("_", " ")
     unshown: tuple[str, ...] = ()
@@ -222,10 +224,9 @@ class Choice(Declaration):
 
     def names(self) -> tuple[str, ...]:
         """All words, as they are now."""
-        if callable(self.home):
-            return tuple(self.home())
         module, _, attribute = self.home.partition(":")
-        return tuple(str(name) for name in getattr(importlib.import_module(module), attribute))
+        known = getattr(importlib.import_module(module), attribute)
+        return tuple(str(name) for name in (known if isinstance(known, Iterable) else known(*self.of)))
 
     def names_to_choose(self) -> tuple[str, ...]:
         """The default first, then those of the page, then all others that are not left out there."""

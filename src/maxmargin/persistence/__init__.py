@@ -9,8 +9,8 @@ from maxmargin.persistence.exchange.libsvm import read_libsvm, write_libsvm
 from maxmargin.persistence.exchange.onnx import write_onnx
 from maxmargin.persistence.exchange.proof_files import write_proof
 from maxmargin.persistence.exchange.skops import read_skops, write_skops
-from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.model_file import ModelInfo, load, model_info, save
+from maxmargin.persistence.record import Fingerprint
 
 __all__ = [
     "Fingerprint",

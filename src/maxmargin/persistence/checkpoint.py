@@ -29,11 +29,11 @@ import numpy as np
 from maxmargin._version import __version__
 from maxmargin.data.checking import check_weights
 from maxmargin.persistence import container
-from maxmargin.persistence.atomic import read_whole, write_atomically
+from maxmargin.persistence.container import read_whole, write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
-from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.kinds import Arrays, shown
 from maxmargin.persistence.model_file import ESTIMATORS, write_parameters
+from maxmargin.persistence.record import Fingerprint
 from maxmargin.persistence.schema import Reader, written
 from maxmargin.problems.protocol import Record, StateError
 from maxmargin.run.control import Snapshots, keeping

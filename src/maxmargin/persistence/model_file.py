@@ -46,15 +46,15 @@ from maxmargin.estimators.perceptrons import MarginPerceptron, Perceptron
 from maxmargin.estimators.stochastic import StochasticSVM
 from maxmargin.estimators.winnow import Winnow
 from maxmargin.persistence import container
-from maxmargin.persistence.atomic import read_whole, write_atomically
 from maxmargin.persistence.certificates import read_certificate, write_certificate
+from maxmargin.persistence.container import read_whole, write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
-from maxmargin.persistence.fingerprint import Fingerprint
 from maxmargin.persistence.kinds import Arrays, Between, Digest, OneOf, Rule, Size, later, shown
 from maxmargin.persistence.parts import COMBINATIONS, PARTS, Labels, parts_of
 from maxmargin.persistence.preprocessing import read_steps, write_steps
 from maxmargin.persistence.record import (
     ColumnRoles,
+    Fingerprint,
     Seen,
     bring_to_canonical_form,
     refuse_another_plane,

@@ -1,4 +1,5 @@
-"""What a file keeps so that a model can be told from one that was changed, and the check of it.
+"""What a file keeps so that a model can be told from one that was changed, and its data from other data; and the
+check of it.
 
 The record of the fit (`estimators/base.py`) goes into the file beside what it is about: the class of each support row,
 digests of the support vectors and of some rows of the table. It is null in a model that never had one: from a file
@@ -7,20 +8,66 @@ before version 3, or after `partial_fit`.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.kernel_margin import KernelCertificate
+from maxmargin.data.checking import checked_table
+from maxmargin.data.table import is_sparse, matrix_of
 from maxmargin.estimators.agreement import disagreements, parts_of
 from maxmargin.estimators.base import single
+from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.model_verification import OTHER_TABLE
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.kinds import NOT_NEGATIVE, Between, Digest, Stored, shown
+from maxmargin.persistence.kinds import NOT_NEGATIVE, Between, Digest, OneOf, Stored, shown
+
+TYPES = ("float64", "float32", "sparse float64", "sparse float32")
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """SHA-256 of X and y as an estimator sees them, with the shape and the type of X.
+
+    The numbers count, not how they came: a list, an array, a data frame of float64 have the same fingerprint. Rows in
+    another order, another precision, or a sparse table in place of a dense one have another.
+    """
+
+    sha256: Digest
+    n_rows: Annotated[int, Between(1)]
+    n_columns: Annotated[int, Between(1)]
+    dtype: Annotated[str, OneOf(TYPES)]
+
+    @classmethod
+    def of(cls, X: Any, y: Any) -> Fingerprint:
+        """The fingerprint of a table and its labels."""
+        table, labels, _ = checked_table(LinearSVM(), X, y)
+        table = matrix_of(table)
+        kind = f"sparse {table.dtype.name}" if is_sparse(table) else table.dtype.name
+        n_rows, n_columns = table.shape
+        digest = hashlib.sha256(f"{kind} {n_rows} {n_columns}\n".encode())
+        if is_sparse(table):
+            digest.update(np.ascontiguousarray(table.indptr, dtype="<i8").data)
+            digest.update(np.ascontiguousarray(table.indices, dtype="<i8").data)
+            table = table.data
+        digest.update(np.ascontiguousarray(table, dtype=table.dtype.newbyteorder("<")).data)
+        classes, codes = np.unique(np.asarray(labels), return_inverse=True)
+        digest.update(json.dumps(classes.tolist()).encode())
+        digest.update(np.ascontiguousarray(codes, dtype="<i8").data)
+        return cls(digest.hexdigest(), int(n_rows), int(n_columns), kind)
+
+    def matches(self, X: Any, y: Any) -> bool:
+        """Whether this is the table."""
+        return Fingerprint.of(X, y) == self
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 def refuse_another_plane(estimator: Any) -> None:

@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 from maxmargin.estimators.agreement import sides_of_planes
-from maxmargin.persistence.atomic import write_atomically
+from maxmargin.persistence.container import write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.exchange.text_model import check_is_ours
 

@@ -23,7 +23,7 @@ from sklearn.pipeline import Pipeline
 
 from maxmargin._version import __version__
 from maxmargin.data.table import is_sparse
-from maxmargin.persistence.atomic import write_atomically
+from maxmargin.persistence.container import write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.exchange.onnx_steps import Graph, columns_of, prepared
 from maxmargin.persistence.exchange.text_model import check_is_ours

@@ -25,7 +25,7 @@ import numpy as np
 from maxmargin._version import __version__
 from maxmargin.data.checking import check_labels, check_rows, check_weights
 from maxmargin.data.table import is_sparse
-from maxmargin.persistence.atomic import write_atomically
+from maxmargin.persistence.container import write_atomically
 from maxmargin.persistence.errors import ModelFileError
 from maxmargin.reading.svmlight_writer import write_svmlight
 

@@ -15,7 +15,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from maxmargin.persistence.atomic import write_atomically
+from maxmargin.persistence.container import write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.record import refuse_another_plane
 from maxmargin.problems.kernels import KERNELS

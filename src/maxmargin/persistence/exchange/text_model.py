@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.estimators.base import MarginClassifier
-from maxmargin.persistence.atomic import read_whole, write_atomically
+from maxmargin.persistence.container import read_whole, write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.record import refuse_another_plane
 from maxmargin.problems.statement import plain
