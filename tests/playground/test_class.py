@@ -211,8 +211,10 @@ def test_who_sends_much_in_one_piece_is_read_in_turn_with_the_others():
     flood, trickle = Flood(5000), Flood(5)
 
     async def listen():
-        flooding = asyncio.create_task(Session(flood, seats.Turns(), None).listen())
-        await Session(trickle, seats.Turns(), None).listen()
+        flooding, trickling = (
+            asyncio.create_task(Session(line, seats.Turns(), None).listen()) for line in (flood, trickle)
+        )
+        await trickling
         told = flood.told
         await flooding
         return told
