@@ -38,6 +38,9 @@ COMMON: Declarations = {"max_time": MAX_TIME, "verbose": VERBOSE}
 MULTI_CLASS = Choice(
     default="ovr",
     home="maxmargin.problems.choices:Strategy",
+    label="Three classes",
+    help="A plane for each class against the rest, or for each pair of classes.",
+    labels={"ovr": "each against the rest", "ovo": "each pair"},
     option="A plane for each class against the rest, or for each pair.",
 )
 BIAS = Flag(

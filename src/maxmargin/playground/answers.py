@@ -1,4 +1,25 @@
-"""Which question is answered by whom, and what there is to choose from."""
+"""Which question is answered by whom, and what there is to choose from.
+
+"catalogue"
+    algorithms  [{"name": "linear_svm", "title": , "sentence": , "estimator": "LinearSVM",
+                  "steps": "updates" or "rounds",
+                  "parameters": [{"name": , "label": , "help": sentence, "kind": , "default": , ...}, ...]}, ...]
+                kind  "log" or "linear": a number, with "low" and "high"
+                      "integer": a whole number, with "low" and "high"
+                      "choice": one of "choices", [{"value": , "label": }, ...]
+                      "switch": true or false
+                also  [{"value": "inf", "label": "infinite: the hard margin"}, ...]: values beside the numbers, or []
+                shown_if  {"kernel": ["poly", "rbf"]}: it matters only where those parameters have one of these; or null
+    presets     [{"name": , "title": , "sentence": , "points": [...]}, ...]
+    lessons     [{"name": , "title": , "sentences": [three], "question": , "answer": sentence that answers it,
+                  "state": {...}, "b": null or {"algorithm": , "parameters": } for the second panel,
+                  "mode": "answer", "steps", "challenge" or "multiplier", "open": names of cards, "exercise": name of
+                  an exercise or null}, ...]
+    exercises   [{"number": 1, "name": "separate", "title": }, ...]: what "exercise" can be asked for
+    start       {"preset": name, "algorithm": name}: what is seen first
+    limits      {"points": 500, "coordinate": 1e6, "bytes": 262144, "seconds": 2}
+    version     of maxmargin
+"""
 
 from __future__ import annotations
 
@@ -7,12 +28,14 @@ from collections.abc import Callable
 from typing import Any
 
 import maxmargin
+from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.playground.challenge import challenge
 from maxmargin.playground.code import code
 from maxmargin.playground.curves import loss, path
 from maxmargin.playground.exercises import graded, listed
 from maxmargin.playground.lessons import lessons
+from maxmargin.playground.many_classes import answer_for_many
 from maxmargin.playground.messages import LARGEST, MOST_BYTES, MOST_POINTS, MOST_SECONDS, Ask, Question, State
 from maxmargin.playground.multiplier import multiplier
 from maxmargin.playground.presets import presets
@@ -35,6 +58,12 @@ def reply(ask: Ask, is_stopped: Callable[[], bool]) -> dict[str, Any]:
         return graded(ask.given)
     assert ask.state is not None
     assert ask.view is not None
+    if ask.state.has_many and ask.question is Question.ANSWER:
+        return answer_for_many(ask.state, ask.view, is_stopped)
+    if ask.state.has_many and ask.question is Question.STEPS:
+        return {"kind": ask.state.algorithm.steps, "total": 0, "words": NO_STEPS, "steps": []}
+    if ask.state.has_many and ask.question in OF_TWO_CLASSES:
+        raise Refusal(f"{OF_TWO_CLASSES[ask.question]}: delete the triangles, and two classes are left.", "points")
     if ask.question in OF_A_STATE:
         return OF_A_STATE[ask.question](ask.state, is_stopped)
     if ask.question is Question.CHALLENGE:
@@ -43,6 +72,12 @@ def reply(ask: Ask, is_stopped: Callable[[], bool]) -> dict[str, Any]:
     return (steps if ask.question is Question.STEPS else answer)(ask.state, ask.view, is_stopped)
 
 
+NO_STEPS = "Steps are shown for two classes: of three, each plane is a run of its own."
+OF_TWO_CLASSES = {
+    Question.CHALLENGE: "Your own line is for two classes",
+    Question.LOSS: "The cost of a row is shown for two classes",
+    Question.PATH: "The path over C is for two classes",
+}
 OF_A_STATE: dict[Question, Callable[[State, Callable[[], bool]], dict[str, Any]]] = {
     Question.CODE: code,
     Question.VERIFY: verify,

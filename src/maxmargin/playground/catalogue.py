@@ -72,7 +72,7 @@ ALGORITHMS = {
             "Whenever a row is on the wrong side, add it to w; stop when no row is.",
             "Perceptron",
             "updates",
-            ("rate", "order", "fit_intercept", "average", "random_state"),
+            ("rate", "order", "fit_intercept", "average", "random_state", "multi_class"),
         ),
         Algorithm(
             "margin_perceptron",
@@ -80,7 +80,7 @@ ALGORITHMS = {
             "A perceptron that also counts narrow escapes: at least a quarter of the best margin (of the lifted rows).",
             "MarginPerceptron",
             "updates",
-            ("guess", "share", "order", "fit_intercept", "random_state"),
+            ("guess", "share", "order", "fit_intercept", "random_state", "multi_class"),
         ),
         Algorithm(
             "winnow",
@@ -88,7 +88,7 @@ ALGORITHMS = {
             "Weights are multiplied instead of added to: few mistakes where few columns matter.",
             "Winnow",
             "updates",
-            ("epsilon", "balanced", "order", "fit_intercept", "random_state"),
+            ("epsilon", "balanced", "order", "fit_intercept", "random_state", "multi_class"),
         ),
         Algorithm(
             "hard_margin",
@@ -96,7 +96,7 @@ ALGORITHMS = {
             "The widest street with no row on it, exactly; or a proof that there is none.",
             "HardMarginSVM",
             "rounds",
-            ("norm", "fit_intercept", "solver"),
+            ("norm", "fit_intercept", "solver", "multi_class"),
             fixed={"on_inseparable": "return"},
         ),
         Algorithm(
@@ -105,7 +105,7 @@ ALGORITHMS = {
             "The widest street at a price for every row that is not beyond its edge.",
             "LinearSVM",
             "rounds",
-            ("C", "loss", "huber_width", "fit_intercept", "tol", "solver"),
+            ("C", "loss", "huber_width", "fit_intercept", "tol", "solver", "multi_class"),
             defaults={"tol": 1e-6, "huber_width": 0.5},
         ),
         Algorithm(
@@ -114,7 +114,7 @@ ALGORITHMS = {
             "The widest street in the space of a kernel: the boundary bends.",
             "KernelSVM",
             "rounds",
-            ("C", *KERNEL, "tol"),
+            ("C", *KERNEL, "tol", "multi_class"),
             defaults={"tol": 1e-4},
         ),
         Algorithm(
@@ -123,7 +123,19 @@ ALGORITHMS = {
             "The soft margin one row at a time: shrink w a little, and add the row if it is inside the street.",
             "StochasticSVM",
             "updates",
-            ("C", *KERNEL, "step", "average", "project", "fit_intercept", "max_iter", "shuffle", "random_state", "tol"),
+            (
+                "C",
+                *KERNEL,
+                "step",
+                "average",
+                "project",
+                "fit_intercept",
+                "max_iter",
+                "shuffle",
+                "random_state",
+                "tol",
+                "multi_class",
+            ),
         ),
         Algorithm(
             "kernel_perceptron",
@@ -131,7 +143,7 @@ ALGORITHMS = {
             "The perceptron in the space of a kernel: it remembers how often it was wrong about each row.",
             "KernelPerceptron",
             "updates",
-            (*KERNEL, "fit_intercept", "max_iter", "order", "random_state"),
+            (*KERNEL, "fit_intercept", "max_iter", "order", "random_state", "multi_class"),
         ),
     )
 }

@@ -40,11 +40,11 @@ def code(state: State, is_stopped: Callable[[], bool] = lambda: False) -> dict[s
 
 def programs_of(state: State, is_stopped: Callable[[], bool]) -> list[dict[str, str]]:
     """The primal and the dual for CVXPY, as far as they can be written down; below them what is proven here."""
-    if state.algorithm.estimator not in WRITTEN:
+    if state.algorithm.estimator not in WRITTEN or state.has_many:
         return []
     fit, found = fit_state(state, is_stopped), []
     rows = "\n".join(f"    [{x!r}, {y!r}]," for x, y in state.points.tolist())
-    labels = ", ".join(map(str, state.signs.tolist()))
+    labels = ", ".join(map(str, state.labels.tolist()))
     data = f"import numpy as np\n\nX = np.array([\n{rows}\n])\ny = np.array([{labels}])\n"
     for form in FORMS:
         try:
@@ -78,7 +78,7 @@ def python_of(state: State) -> str:
     may_raise = parameters.get("C") == math.inf
     names = f"{name}, NotSeparableError, UndecidedError" if may_raise else name
     rows = ",\n".join(f"    [{x!r}, {y!r}]" for x, y in state.points.tolist())
-    labels = ", ".join(map(str, state.signs.tolist()))
+    labels = ", ".join(map(str, state.labels.tolist()))
     made = f"model = {name}({arguments})"
     if may_raise:
         fit = f"{made}\ntry:\n    print(model.fit(X, y).certificate_)\n"
@@ -101,7 +101,7 @@ def command_of(state: State) -> str:
         if name == "fit_intercept":
             words.append("--no-bias")
         elif declared[name].option:
-            words += [f"--{name}", str(value)]
+            words += [f"--{name.replace('_', '-')}", str(value)]
         elif name != "on_inseparable":
             words += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
     return shlex.join(words)
@@ -110,6 +110,6 @@ def command_of(state: State) -> str:
 def csv_of(state: State) -> str:
     """The points as a table, every digit kept."""
     rows = [
-        f"{x1!r},{x2!r},{label}" for (x1, x2), label in zip(state.points.tolist(), state.signs.tolist(), strict=True)
+        f"{x1!r},{x2!r},{label}" for (x1, x2), label in zip(state.points.tolist(), state.labels.tolist(), strict=True)
     ]
     return "\n".join(["x1,x2,label", *rows]) + "\n"

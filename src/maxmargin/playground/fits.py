@@ -34,6 +34,7 @@ from maxmargin.run.recorder import Recorder
 
 MOST_ITERATES = 400  # kept of a fit; then every second one is dropped, as in a `Trace`
 
+STRATEGY = "multi_class"
 KEY = tuple[Any, ...]
 warm: set[KEY] = set()
 guard = threading.Lock()
@@ -115,7 +116,7 @@ def fit_state(
     begun = time.perf_counter()
     try:
         with observing(recording, stepwise=stepwise), collected():  # the page shows the status and the gap
-            model.fit(state.points, state.signs)
+            model.fit(state.points, state.labels)
         certificate, status = model.certificate_, model.status_
     except NoPlaneError as error:
         certificate = error.certificate
@@ -133,7 +134,7 @@ def key_of(algorithm: Algorithm, parameters: dict[str, Any]) -> KEY:
     chosen = [
         (name, value if isinstance(value, str | bool) else repr(value))
         for name, value in parameters.items()
-        if isinstance(value, str | bool) or value is None or value == np.inf
+        if (name != STRATEGY and isinstance(value, str | bool)) or value is None or value == np.inf
     ]
     return (algorithm.name, *chosen)
 
@@ -168,6 +169,8 @@ def all_choices() -> Iterator[tuple[Algorithm, dict[str, Any]]]:
 
 def values_that_choose(parameter: Widget) -> list[Any]:
     """All words; a number, and infinity where it may be; of the others the default."""
+    if parameter.name == STRATEGY:  # which chooses among problems, not among loops
+        return [parameter.default]
     infinite = ["inf"] if any(value == "inf" for value, _ in parameter.also) else []
     return [value for value, _ in parameter.choices] or [parameter.default, *infinite]
 

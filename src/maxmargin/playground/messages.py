@@ -26,7 +26,8 @@ words, with bounds rounded outwards; where it is drawn it comes as numbers. `fie
 `panel` and `ask` are null in an error where the message had none that could be read.
 
     state   {"points": [[x, y, label], ...], "algorithm": "linear_svm", "parameters": {"C": 1.0}}
-            label is 1 or -1; at most 500 points, |x|, |y| <= 1e6; parameters that are left out have their defaults
+            label is 1 (circles), -1 (squares) or 2 (triangles, a third class); at most 500 points, |x|, |y| <= 1e6;
+            parameters that are left out have their defaults
     view    {"left": , "right": , "bottom": , "top": }, the part of the plane that is seen; without it: a square around
             the points
 
@@ -68,6 +69,8 @@ words, with bounds rounded outwards; where it is drawn it comes as numbers. `fie
     theorems     [{"name": , "count": , "bound": , "holds": true, "at_most": true, "words": sentence}, ...], or []
     status       {"name": "SETTLED", "words": "settled: the algorithm ended by its own rule"}
     updates, sweeps, milliseconds
+
+of three classes: see `many_classes`
 
 "steps" (state, view): the run, step by step
 --------------------------------------------
@@ -116,26 +119,7 @@ words, with bounds rounded outwards; where it is drawn it comes as numbers. `fie
 ---------------------------------------
     points, and words: a sentence that says which columns, rows and labels they are. An error names the line
 
-"catalogue": what there is
---------------------------
-    algorithms  [{"name": "linear_svm", "title": , "sentence": , "estimator": "LinearSVM",
-                  "steps": "updates" or "rounds",
-                  "parameters": [{"name": , "label": , "help": sentence, "kind": , "default": , ...}, ...]}, ...]
-                kind  "log" or "linear": a number, with "low" and "high"
-                      "integer": a whole number, with "low" and "high"
-                      "choice": one of "choices", [{"value": , "label": }, ...]
-                      "switch": true or false
-                also  [{"value": "inf", "label": "infinite: the hard margin"}, ...]: values beside the numbers, or []
-                shown_if  {"kernel": ["poly", "rbf"]}: it matters only where those parameters have one of these; or null
-    presets     [{"name": , "title": , "sentence": , "points": [...]}, ...]
-    lessons     [{"name": , "title": , "sentences": [three], "question": , "answer": sentence that answers it,
-                  "state": {...}, "b": null or {"algorithm": , "parameters": } for the second panel,
-                  "mode": "answer", "steps", "challenge" or "multiplier", "open": names of cards, "exercise": name of
-                  an exercise or null}, ...]
-    exercises   [{"number": 1, "name": "separate", "title": }, ...]: what "exercise" can be asked for
-    start       {"preset": name, "algorithm": name}: what is seen first
-    limits      {"points": 500, "coordinate": 1e6, "bytes": 262144, "seconds": 2}
-    version     of maxmargin
+"catalogue": what there is; see `answers`
 """
 
 from __future__ import annotations
@@ -160,6 +144,7 @@ from maxmargin.playground.multiplier import GivenMultiplier
 from maxmargin.plots.shapes import Box, Points, square_around
 
 MOST_POINTS = 500
+THIRD = 2  # the label of a third class
 LARGEST = 1e6  # of a coordinate
 SMALLEST = 1e-6  # of the largest coordinate
 FARTHEST = 1e2 * LARGEST  # that can be looked at: a window may be much wider than high
@@ -187,7 +172,7 @@ class Question(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Points of two classes, an algorithm, and all of its parameters that have a meaning."""
+    """Points of two or three classes, an algorithm, and all of its parameters that have a meaning."""
 
     points: NDArray[np.float64]
     labels: NDArray[np.int64]
@@ -198,6 +183,11 @@ class State:
     def signs(self) -> NDArray[np.int64]:
         """The labels of two classes."""
         return self.labels
+
+    @property
+    def has_many(self) -> bool:
+        """Whether there are more than two classes."""
+        return bool(np.any(self.labels == THIRD))
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,9 +308,9 @@ def read_ask(message: dict[str, Any]) -> Ask:
 
 def read_state(state: Any) -> State:
     said: GivenState = READER.value(GivenState, state, "state")
-    points, signs = read_points(said.points)
+    points, labels = read_points(said.points)
     algorithm = ALGORITHMS[said.algorithm]
-    return State(points, signs, algorithm, algorithm.read(dict(said.parameters)))
+    return State(points, labels, algorithm, algorithm.read(dict(said.parameters)))
 
 
 def read_points(points: list[Any]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -334,16 +324,19 @@ def read_points(points: list[Any]) -> tuple[NDArray[np.float64], NDArray[np.int6
         x, y, label = point
         if not (-LARGEST <= x <= LARGEST and -LARGEST <= y <= LARGEST):
             raise Refusal(f"row {row} is too far away: coordinates are at most {LARGEST:g}", "points")
-        if label not in (1, -1):
-            raise Refusal(f"row {row} has a label that is neither 1 nor -1", "points")
+        if label not in (1, -1, THIRD):
+            raise Refusal(f"row {row} has a label that is neither 1 nor -1 nor {THIRD}", "points")
     table = np.array(points, dtype=np.float64).reshape(-1, 3)
-    signs = table[:, 2].astype(np.int64)
-    if len(np.unique(signs)) < 2:
-        missing = "Add a point" if len(signs) == 0 else "Add a point of the other class"
+    labels = table[:, 2].astype(np.int64)
+    classes = np.unique(labels)
+    if THIRD in classes and len(classes) < 3:
+        raise Refusal("Triangles are the third class: add circles and squares too.", "points")
+    if len(classes) < 2:
+        missing = "Add a point" if len(labels) == 0 else "Add a point of the other class"
         raise Refusal(f"{missing}: a margin needs two classes.", "points")
     if not np.abs(table[:, :2]).max() >= SMALLEST:
         raise Refusal(f"All points lie within {SMALLEST:g} of the origin: spread them out.", "points")
-    return np.ascontiguousarray(table[:, :2]), signs
+    return np.ascontiguousarray(table[:, :2]), labels
 
 
 def read_view(view: Any, points: NDArray[np.float64]) -> Box:

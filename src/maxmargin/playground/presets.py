@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data import synthetic
+from maxmargin.playground.messages import THIRD
 
 Point = tuple[float, float, int]
 
@@ -19,6 +20,7 @@ def presets() -> list[dict[str, Any]]:
         preset("outlier", "One outlier", "A street that a single point makes narrow: is it worth it?", *outlier()),
         preset("xor", "XOR", "Equal labels across: no line separates them.", *xor_clouds()),
         preset("rings", "Rings", "A disc in a ring: a kernel sees the street.", *synthetic.rings(60, seed=3)),
+        preset("three", "Three classes", "Three clouds: a plane for each, or for each pair.", *three_clouds()),
         preset("overlapping", "Not separable", "Two clouds that overlap.", *synthetic.overlapping(60, seed=1)),
     ]
 
@@ -49,6 +51,13 @@ def outlier() -> tuple[Any, Any]:
     X, y, plane = synthetic.street(30, 2.0, seed=2)
     one = plane.w * (-plane.b - 0.75)
     return np.vstack([X, one]), np.append(y, 1)
+
+
+def three_clouds() -> tuple[Any, Any]:
+    """Twelve points around each corner of a triangle."""
+    random = np.random.default_rng(7)
+    corners, labels = np.array([[-2.0, -1.2], [2.0, -1.2], [0.0, 2.2]]), np.array([1, -1, THIRD])
+    return np.repeat(corners, 12, axis=0) + random.normal(0.0, 0.8, (36, 2)), np.repeat(labels, 12)
 
 
 def xor_clouds() -> tuple[Any, Any]:

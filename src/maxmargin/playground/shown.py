@@ -85,11 +85,16 @@ REASONS = {
 
 def answer(state: State, view: Box, is_stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:
     """Fit, and say all that the page shows."""
-    fit = fit_state(state, is_stopped)
-    plane = plane_in(fit)
-    picture = picture_of(plane, view)
+    shown = shown_of(fit_state(state, is_stopped), view)
     if is_stopped():
         raise Stopped
+    return shown
+
+
+def shown_of(fit: Fit, view: Box) -> dict[str, Any]:
+    """All that the page shows of a fit of two classes."""
+    state, plane = fit.state, plane_in(fit)
+    picture = picture_of(plane, view)
     margin = margin_of(fit) if picture["reach"] is not None else None
     in_kernel = not hasattr(fit.certificate, "w")
     proof, support = certificate_of(fit.certificate), support_of(fit)

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from maxmargin.certificates.multiclass import name_of
 from maxmargin.data.executor import interruptible
 from maxmargin.playground.fits import Stopped, fit_state
+from maxmargin.playground.many_classes import title_of
 from maxmargin.playground.messages import State
 
 
@@ -32,4 +34,15 @@ def verify(state: State, is_stopped: Callable[[], bool] = lambda: False) -> dict
             found = certificate.verify(state.points, labels)
             first = str(why).split(". ")[0].rstrip(".")
             words.append(f"{first[:1].upper()}{first[1:]}.")
-    return {"holds": found.holds, "exact": found.exact, "words": [str(found), *words]}
+    return {
+        "holds": found.holds,
+        "exact": found.exact,
+        "words": [in_names_of_the_page(str(found), certificate), *words],
+    }
+
+
+def in_names_of_the_page(text: str, certificate: Any) -> str:
+    """With the shapes of the page in the place of labels, where there are many planes."""
+    for part in getattr(certificate, "parts", ()):
+        text = text.replace(name_of(part), title_of(part))
+    return text

@@ -4,6 +4,7 @@
 //   #points=1.5,2,1;0,3,-1&view=0,0,5&a=hard_margin&line=0,0,1,1&revealed=1&open=path,loss
 //   ...&exercise=widest+street,3 or &multiplier=5,6.5,0.5
 
+import { THIRD } from "./format.js";
 import { isView, REACH, viewOf } from "./scale.js";
 
 const PANELS = ["a", "b"];
@@ -13,9 +14,10 @@ export function toFragment(state) {
   const fields = new URLSearchParams();
   fields.set("points", state.points.map((point) => point.join(",")).join(";"));
   fields.set("view", state.view.join(","));
-  state.panels.forEach(({ algorithm, parameters, step }, i) => {
+  state.panels.forEach(({ algorithm, parameters, step, plane }, i) => {
     fields.set(PANELS[i], algorithm);
     if (step !== null) fields.set(`${PANELS[i]}-step`, step);
+    if (Number.isInteger(plane)) fields.set(`${PANELS[i]}-plane`, plane);
     for (const [name, value] of Object.entries(parameters)) fields.set(`${PANELS[i]}.${name}`, JSON.stringify(value));
   });
   if (state.lesson !== null) fields.set("lesson", state.lesson);
@@ -43,7 +45,7 @@ export function fromFragment(fragment, { algorithms, lessons, exercises }) {
   const complaints = [];
   const points = split(fields.get("points"), ";").map((point) => numbers(point, 3, "a point"));
   for (const [, , label] of points) {
-    if (label !== 1 && label !== -1) throw new Error(`a label in the address is ${label}; it must be 1 or -1`);
+    if (![1, -1, THIRD].includes(label)) throw new Error(`a label in the address is ${label}; it must be 1, -1 or 2`);
   }
   const line = fields.has("line") ? numbers(fields.get("line"), 4, "the line") : null;
   const panels = PANELS.filter((name) => fields.has(name)).map((name) => readPanel(fields, name, complaints));
@@ -96,7 +98,8 @@ function readPanel(fields, name, complaints) {
       throw new Error(`the address gives ${key} the value ${text}, which cannot be read`);
     }
   }
-  return { algorithm: fields.get(name), parameters, step: whole(fields, `${name}-step`, Infinity, complaints) };
+  const [step, plane] = ["step", "plane"].map((part) => whole(fields, `${name}-${part}`, Infinity, complaints));
+  return { algorithm: fields.get(name), parameters, step, plane };
 }
 
 function split(text, by) {

@@ -1,7 +1,7 @@
 // What can be done to the points: one function for each, whoever asks, hand or key. Each says what it did.
 
 import { announce } from "./announce.js";
-import { className, short } from "./format.js";
+import { className, hasThird, short, THIRD } from "./format.js";
 
 export class Edits {
   constructor(store, limits) {
@@ -37,9 +37,16 @@ export class Edits {
     this.store.remember();
     const points = [...this.points];
     const [x, y, label] = points[row];
-    points[row] = [x, y, -label];
+    const next = this.following(label);
+    points[row] = [x, y, next];
     this.store.change({ points });
-    announce(`Row ${row} is now ${className(-label)}.`);
+    announce(`Row ${row} is now ${className(next)}.`);
+  }
+
+  /** The other class; with three of them, the next one. */
+  following(label) {
+    if (!hasThird(this.points)) return -label;
+    return { 1: -1, [-1]: THIRD, [THIRD]: 1 }[label];
   }
 
   remove(row) {

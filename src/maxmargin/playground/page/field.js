@@ -1,21 +1,24 @@
 // The values of a kernel's decision function as a faint wash: each side in its colour, paler towards the boundary.
 
+import { THIRD } from "./format.js";
 import { svg } from "./svg.js";
 
 const DEEPEST = 34; // of 255: points and lines must stay readable on it
 
-export function drawField(layer, { columns, rows, values }, scale, deepest = DEEPEST) {
+/** `values` are those of the decision function; `labels`, of three classes, say which one is predicted. */
+export function drawField(layer, { columns, rows, values, labels }, scale, deepest = DEEPEST) {
   const canvas = document.createElement("canvas");
   canvas.width = columns;
   canvas.height = rows;
   const context = canvas.getContext("2d");
   const image = context.createImageData(columns, rows);
-  const colours = [colour("--negative"), colour("--positive")];
-  values.forEach((value, i) => {
+  const colours = { 1: colour("--positive"), [-1]: colour("--negative"), [THIRD]: colour("--third") };
+  const shades = labels?.map((label) => [label, 1]) ?? values.map((value) => [value >= 0 ? 1 : -1, Math.abs(value)]);
+  shades.forEach(([label, depth], i) => {
     const row = rows - 1 - Math.floor(i / columns); // values come from the bottom, images from the top
     const at = 4 * (row * columns + (i % columns));
-    image.data.set(colours[value >= 0 ? 1 : 0], at);
-    image.data[at + 3] = deepest * Math.min(1, Math.abs(value));
+    image.data.set(colours[label], at);
+    image.data[at + 3] = deepest * Math.min(1, depth);
   });
   context.putImageData(image, 0, 0);
   // The first and the last value lie on the edges of the view, in the middle of their pixels.

@@ -4,6 +4,7 @@
 // the points keeps its elements from frame to frame, because they hold the focus and the pointer, the grid and the
 // shades of a kernel stay as long as they are the same; the other layers are drawn anew.
 
+import { className } from "./format.js";
 import { drawGrid } from "./grid.js";
 import { PointMarks } from "./marks.js";
 import { ends, Motion, placeOf } from "./motion.js";
@@ -245,7 +246,7 @@ export class Figure {
     for (const { row, from, to } of slack) {
       if (!from || !to || !points[row]) continue;
       const [[x1, y1], [x2, y2]] = [from, to].map((point) => this.scale.toPixels(point));
-      const style = points[row][2] > 0 ? "positive" : "negative";
+      const style = className(points[row][2]);
       this.layers.slack.append(svg("line", { class: style, x1, y1, x2, y2, "data-row": row }));
     }
   }

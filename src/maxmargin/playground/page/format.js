@@ -31,8 +31,17 @@ export function percent(share) {
   return `${(100 * share).toFixed(share < 0.9995 ? 1 : 2)} %`;
 }
 
+/** The label of a third class; the two others are 1 and -1. */
+export const THIRD = 2;
+
 export function className(label) {
+  if (label === THIRD) return "third";
   return label > 0 ? "positive" : "negative";
+}
+
+/** Whether there are more than two classes. */
+export function hasThird(points) {
+  return points.some(([, , label]) => label === THIRD);
 }
 
 // The library writes mathematics for a terminal; a page has signs for it.

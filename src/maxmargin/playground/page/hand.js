@@ -15,7 +15,7 @@ const PINCHED = 7; // times that, where a browser tells of two fingers on a touc
 const LINE = 16; // pixels of a wheel that counts lines
 
 export class Hand {
-  /** `tool()` is "1", "-1" (add a point of this class), "relabel" or "delete". */
+  /** `tool()` is "1", "-1", "2" (add a point of this class), "relabel" or "delete". */
   constructor(figure, store, edits, tool) {
     Object.assign(this, { figure, store, edits, tool, grip: null, fingers: new Map() });
     const { root } = figure;
@@ -117,8 +117,8 @@ export class Hand {
   }
 
   clickPlane(pixel) {
-    const label = Number(this.tool());
-    if (label === 1 || label === -1) this.edits.add(this.figure.scale.toShortData(pixel), label);
+    const label = Number(this.tool()); // no number: the tool adds no points
+    if (Number.isInteger(label)) this.edits.add(this.figure.scale.toShortData(pixel), label);
   }
 
   clickPoint(row) {
@@ -167,7 +167,7 @@ export class Hand {
     if (key !== "Enter" && key !== "a" && key !== "n") return false;
     const [x, y] = this.store.state.view;
     if (this.edits.points.length > 0) this.figure.focusPoint(this.figure.marks.current);
-    else this.figure.focusPoint(this.edits.add([x, y], this.tool() === "-1" ? -1 : 1));
+    else this.figure.focusPoint(this.edits.add([x, y], Number(this.tool()) || 1));
     return true;
   }
 

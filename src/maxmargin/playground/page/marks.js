@@ -1,4 +1,4 @@
-// The points themselves: circles for the positive class, squares for the negative one, so that colour is not needed.
+// The points themselves: circles for the positive class, squares for the negative one, triangles for a third.
 //
 // The points are one stop of the tab key; from there the keys of hand.js lead on. A point says where it is and what the
 // answer thinks of it.
@@ -80,15 +80,16 @@ function mark(row) {
 
 function dress(element, side) {
   element.dataset.side = side;
-  element.classList.remove("positive", "negative");
+  element.classList.remove("positive", "negative", "third");
   element.classList.add(side);
-  const shape =
-    side === "positive"
-      ? svg("circle", { class: "shape", r: 6 })
-      : svg("rect", { class: "shape", x: -5.5, y: -5.5, width: 11, height: 11, rx: 1.5 });
+  const shapes = {
+    positive: () => svg("circle", { class: "shape", r: 6 }),
+    negative: () => svg("rect", { class: "shape", x: -5.5, y: -5.5, width: 11, height: 11, rx: 1.5 }),
+    third: () => svg("path", { class: "shape", d: "M0,-7.5L6.8,4.8H-6.8Z" }),
+  };
   element.replaceChildren(
     svg("circle", { class: "hit", r: 13 }),
-    shape,
+    shapes[side](),
     svg("path", { class: "wrong", d: "M-2.6,-2.6l5.2,5.2m0,-5.2l-5.2,5.2" }),
   );
 }

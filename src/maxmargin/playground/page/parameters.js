@@ -14,7 +14,8 @@ export class Parameters {
     this.controls = [];
   }
 
-  show(prefix, algorithm, values) {
+  /** `many`: whether there are more than two classes, so that it matters how they become two. */
+  show(prefix, algorithm, values, many) {
     if (this.algorithm !== algorithm) {
       this.algorithm = algorithm;
       this.controls = algorithm.parameters.map((parameter) => this.control(prefix, parameter));
@@ -23,7 +24,8 @@ export class Parameters {
     const all = { ...defaults(algorithm), ...values };
     for (const { parameter, element, show } of this.controls) {
       const needs = Object.entries(parameter.shown_if ?? {});
-      element.hidden = !needs.every(([name, allowed]) => allowed.includes(all[name]));
+      const matters = needs.every(([name, allowed]) => allowed.includes(all[name]));
+      element.hidden = !matters || (parameter.name === "multi_class" && !many);
       show(all[parameter.name]);
     }
   }
