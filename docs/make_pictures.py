@@ -43,6 +43,7 @@ def main():
     (HERE / "pictures").mkdir(exist_ok=True)
     draw_readme("street.png")
     draw_street("pictures/street.png")
+    draw_style("pictures/style.png")
     draw_side_and_hulls("pictures/side_and_hulls.png")
     draw_loss_and_conditions("pictures/loss_and_conditions.png")
     draw_path("pictures/path.png")
@@ -50,6 +51,28 @@ def main():
     draw_robustness("pictures/robustness.png")
     draw_run("pictures/run.png", "pictures/bound.png")
     draw_lagrangian("pictures/lagrangian.png")
+
+
+def draw_style(name):
+    X, y = synthetic.overlapping(60, distance=3.0, seed=3)
+    svm = LinearSVM(C=0.5, tol=1e-6).fit(X, y)
+    with pyplot.rc_context({"figure.figsize": (3.3, 3.6), "font.size": 7, "figure.dpi": 250}):
+        paper = StreetDisplay.from_estimator(svm, X, y, title="", legend={"ncols": 2}).figure_
+    X, y = synthetic.overlapping(5000, distance=3.0, seed=3)
+    with pyplot.rc_context({"figure.figsize": (6.6, 7.2), "figure.dpi": 125}):
+        many = StreetDisplay.from_estimator(LinearSVM(C=0.5).fit(X, y), X, y).figure_
+    left, right = (image_of(figure) for figure in (paper, many))
+    both = Image.new("RGB", (left.width + right.width, max(left.height, right.height)), "white")
+    both.paste(left, (0, 0))
+    both.paste(right, (left.width, 0))
+    both.quantize(COLOURS).save(HERE / name, optimize=True)
+
+
+def image_of(figure):
+    page = io.BytesIO()
+    figure.savefig(page, format="png")
+    pyplot.close(figure)
+    return Image.open(page).convert("RGB")
 
 
 def draw_readme(name):

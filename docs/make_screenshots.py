@@ -4,6 +4,7 @@
     python docs/make_screenshots.py
 
 pictures/playground-*.png: a street, a run step by step, two algorithms side by side, the challenge, a phone.
+pictures/run_page.png: a recorded run in a page of its own.
 """
 
 import io
@@ -13,6 +14,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
+from maxmargin import Perceptron
+from maxmargin.data import synthetic
 from maxmargin.playground.presets import points_named
 from maxmargin.playground.serving import playground_in_background
 
@@ -44,10 +47,25 @@ def take(browser, address, name, fragment, window, theme):
     page.goto(f"{address}#{fragment}")
     page.wait_for_selector("main[aria-busy=false]", timeout=300_000)
     page.wait_for_timeout(500)
-    path = PICTURES / f"playground-{name}.png"
+    keep(page, PICTURES / f"playground-{name}.png")
+    context.close()
+
+
+def take_run(browser):
+    """The page that Trace.to_html writes, at its fourth update."""
+    X, y, _ = synthetic.separable_gaussians(40, 2, margin=0.15, seed=3)
+    context = browser.new_context(viewport=DESK)
+    page = context.new_page()
+    page.set_content(Perceptron(record=True).fit(X, y).trace_.to_html())
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    keep(page, PICTURES / "run_page.png")
+    context.close()
+
+
+def keep(page, path):
     picture = Image.open(io.BytesIO(page.screenshot()))
     picture.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)  # a third of the bytes
-    context.close()
     size = path.stat().st_size
     if size > LARGEST:
         raise SystemExit(f"{path} has {size:,} bytes; {LARGEST:,} are allowed")
@@ -61,4 +79,5 @@ if __name__ == "__main__":
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for state in STATES:
             take(browser, playground.address, *state)
+        take_run(browser)
         browser.close()

@@ -41,6 +41,28 @@ def test_a_saddle_in_one_square_joins_by_its_middle(level):
         assert len(np.unique(np.sign(line[:, 0]))) == 1
 
 
+@pytest.mark.parametrize("mesh", [8, 24, 33, 64])
+@pytest.mark.parametrize("centre", [(0.0, 0.0), (0.3, -0.71)])
+def test_lines_that_cross_are_two_lines(mesh, centre):
+    """As the boundary of XOR; in the middle of the box, where a grid would have its own lines, and elsewhere."""
+    across = lambda points: np.sin(points[:, 0] - centre[0]) * np.sin(points[:, 1] - centre[1])  # noqa: E731
+    lines = Grid(lambda points: across(points) + 1e-17, BOX, mesh).lines(0.0)
+    assert len(lines) == 2
+    for line in lines:
+        fixed = int(np.ptp(line[:, 0]) > np.ptp(line[:, 1]))
+        assert line[:, fixed] == pytest.approx(centre[fixed], abs=1e-9)
+        assert sorted(line[[0, -1], 1 - fixed]) == [-2.0, 2.0]
+
+
+@pytest.mark.parametrize("level", [1e-2, -1e-2])
+def test_lines_that_nearly_cross_turn_away_on_the_right_side(level):
+    """Of a saddle that is off the mean of the corners, the value in the middle decides, not the mean."""
+    lines = Grid(lambda points: points[:, 0] * points[:, 1] * np.exp(points[:, 0]), BOX, 8).lines(level)
+    assert len(lines) == 2
+    for line in lines:
+        assert len(np.unique(np.sign(line[:, 0] * level))) == 1
+
+
 def test_a_level_that_is_not_reached():
     assert Grid(lambda points: np.ones(len(points)), BOX, 8).lines(2.0) == []
 

@@ -223,3 +223,31 @@ def test_a_trace_that_has_not_ended_is_no_page():
     with pytest.raises(ValueError, match="once the fit has ended"):
         Trace().to_html()
     assert json.loads(Trace().to_json())["subject"] is None
+
+
+def test_the_number_that_a_search_tries_is_in_the_arithmetic(narrow, opened):
+    X, y = narrow
+    trace = MarginPerceptron(record=True).fit(X, y).trace_
+    page, tried = opened(trace), trace.to_arrays()["tried"]
+    assert f"G = {tried[0]:.5g}" in page.inner_text("#lines")
+    page.keyboard.press("End")
+    assert f"< G/2 = {tried[-1] / 2:.5g}" in page.inner_text("#lines")
+    trace = Winnow(record=True).fit(X, y).trace_
+    page, kept = opened(trace), trace.to_arrays()
+    page.keyboard.press("End")
+    row, epsilon = kept["row"][-1], kept["tried"][-1]
+    a = [*(y[row] * X[row] / np.abs(X).max()), y[row]]
+    [line] = [one for one in page.inner_text("#lines").splitlines() if one.startswith("factors")]
+    assert numbers_in(line)[-3:] == pytest.approx([(1.0 - epsilon) ** -one for one in a], rel=1e-4)
+
+
+def test_lines_cross_at_the_saddle_of_xor(opened):
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["same", "other", "other", "same"]
+    page = opened(KernelPerceptron(gamma=5.0, record=True).fit(X, y).trace_)
+    page.keyboard.press("End")
+    pieces = page.evaluate("() => [...document.querySelectorAll('#picture .after')].map((p) => p.getAttribute('d'))")
+    ends = np.array([numbers_in(re.sub("[ML,]", " ", piece)) for piece in pieces])  # x, y, x, y of each
+    upright = np.abs(ends[:, 0] - ends[:, 2]) < 0.2
+    level = np.abs(ends[:, 1] - ends[:, 3]) < 0.2
+    assert np.all(upright | level)  # no piece turns around the corner
+    assert upright.sum() == level.sum() == 56

@@ -24,6 +24,18 @@ def rounded_up(number: float, digits: int = 6) -> str:
     return _rounded(number, digits, ROUND_CEILING)
 
 
+def rounded_within(number: float, lower: float, upper: float, digits: int = 4) -> str:
+    """The number to this many digits, or as many more as it takes to lie within its own bounds.
+
+    >>> rounded_within(0.60002, 0.60002, 0.600021), rounded_within(0.612345, 0.5, 0.7), rounded_within(2.0, 0.5, 1.5)
+    ('0.60002', '0.6123', '2')
+    """
+    if not lower <= number <= upper:
+        return f"{number:.{digits}g}"
+    texts = (f"{number:.{count}g}" for count in range(digits, 18))
+    return next((text for text in texts if lower <= float(text) <= upper), repr(float(number)))
+
+
 def rounded_gap(gap: float) -> str:
     """Two digits that are not less than the gap, as a power of ten.
 

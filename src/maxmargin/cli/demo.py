@@ -13,7 +13,7 @@ from rich import box
 from rich.table import Table
 
 import maxmargin
-from maxmargin.certificates.rounding import rounded_down, rounded_gap, rounded_up
+from maxmargin.certificates.rounding import rounded_down, rounded_gap, rounded_up, rounded_within
 from maxmargin.cli.certified import Proof, proof_for_machines, tell_proof
 from maxmargin.cli.check import ask
 from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json, show
@@ -181,7 +181,7 @@ def table_of(runs: list[Run]) -> Table:
         promised = next((theorem.bound for theorem in certificate.theorems if theorem.at_most), None)
         table.add_row(
             f"{type(run.estimator).__name__}, {certificate.norm}",
-            f"{run.estimator.margin_:.5g}",
+            rounded_within(run.estimator.margin_, certificate.margin_lower, certificate.margin_upper, 5),
             f"{rounded_down(certificate.margin_lower, 5)} to {rounded_up(certificate.margin_upper, 5)}",
             f"{run.estimator.n_updates_:,}",
             "" if promised is None else f"{promised:,.0f}",

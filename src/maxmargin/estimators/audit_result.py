@@ -12,6 +12,8 @@ from typing import Any
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.proof import plain, spell_out
+from maxmargin.certificates.report import between
+from maxmargin.certificates.rounding import rounded_down
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 
 
@@ -42,7 +44,7 @@ class ObjectivePart:
         """For a person."""
         return [
             f"objective {self.objective:.9g}; with the best bias for its plane {self.objective_best_bias:.9g}",
-            f"optimum: between {self.optimum_lower:.9g} and {self.optimum_upper:.9g}",
+            f"optimum: {between(self.optimum_lower, self.optimum_upper, 9)}",
             f"above the optimum: at least {self.least_excess:.2e}{self.at_most}",
         ]
 
@@ -83,8 +85,8 @@ class MarginPart:
             found = f"does not separate: {self.mistakes:,} of {self.certificate.n_rows:,} rows are not on their side"
         if self.is_separable is False:
             return [found, "no plane separates them, which is proven by a witness"]
-        best = f"best margin: between {self.best_lower:.9g} and {self.best_upper:.9g}"
-        return [found, best, f"at least {self.share:.4g} of the best margin"]
+        best = f"best margin: {between(self.best_lower, self.best_upper, 9)}"
+        return [found, best, f"at least {rounded_down(self.share, 4)} of the best margin"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +142,7 @@ class Audit:
         if undecided:
             asked = f"{undecided} of {len(parts)} questions"
             return f"{self.model}: of {asked} it is undecided whether a plane separates the classes; its own do not."
-        return f"{self.model} has at least {self.share:.4g} of the best margin, which is proven."
+        return f"{self.model} has at least {rounded_down(self.share, 4)} of the best margin, which is proven."
 
     @property
     def _distance(self) -> str:
@@ -152,8 +154,8 @@ class Audit:
                 f"is at an unknown distance from the optimum: no bound{of_them} was proven in the time that there was."
             )
         if unknown:
-            between = f"is between {self.least_excess:.2e} and {self.excess:.2e} (relative) above the optimum"
-            return f"{between}, which is proven; nearer the optimum{of_them} is not known. More time may tell."
+            said = f"is between {self.least_excess:.2e} and {self.excess:.2e} (relative) above the optimum"
+            return f"{said}, which is proven; nearer the optimum{of_them} is not known. More time may tell."
         return f"is at most {self.excess:.2e} (relative) above the optimum, which is proven."
 
     def report(self) -> str:

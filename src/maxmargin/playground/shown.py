@@ -19,7 +19,7 @@ from maxmargin.certificates.kernel_margin import KernelVerdict
 from maxmargin.certificates.measure import dual_norm
 from maxmargin.certificates.passes import length
 from maxmargin.certificates.report import CONDITIONS, HARD_CONDITIONS, bounds_of, promise, sentences
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.rounding import rounded_down, rounded_up, rounded_within
 from maxmargin.certificates.soft_margin import SoftVerdict
 from maxmargin.data.table import Vector
 from maxmargin.playground.fits import Fit, Stopped, fit_state
@@ -200,11 +200,9 @@ def margin_words(margin: float | None, times: float, proof: dict[str, Any]) -> s
     """A margin, or the street, in as few digits (at least four) as keep it within its bounds as they are printed."""
     if margin is None or not math.isfinite(margin):
         return None
-    words = [f"{times * margin:.{digits}g}" for digits in range(4, 17)]
     if proof["quantity"] != "margin":
-        return words[0]
-    low, high = times * float(proof["lower_words"]), times * float(proof["upper_words"])
-    return next((text for text in words if low <= float(text) <= high), words[2])
+        return rounded_within(times * margin, 0.0, math.inf)
+    return rounded_within(times * margin, times * float(proof["lower_words"]), times * float(proof["upper_words"]))
 
 
 def bounds_reached(fit: Fit, weights: Any) -> Any:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maxmargin.plots.geometry import Plane, certified_plane, conditions_of, plane_of
 from maxmargin.plots.planes import is_soft
-from maxmargin.plots.style import draw_rows, furnish, legend_of, one_axes, palette_of
+from maxmargin.plots.style import Legend, draw_rows, furnish, legend_of, one_axes, palette_of, size_of, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,20 +44,35 @@ class KKTDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, plane: int = 0, sample_weight: Any = None, ax: Axes | None = None
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        plane: int = 0,
+        sample_weight: Any = None,
+        ax: Axes | None = None,
+        **look: Any,
     ) -> KKTDisplay:
         """The rows X with labels y that the estimator was fitted to, with the same weights."""
-        return cls(plane_of(estimator, X, y, plane=plane, sample_weight=sample_weight)).plot(ax)
+        return cls(plane_of(estimator, X, y, plane=plane, sample_weight=sample_weight)).plot(ax, **look)
 
     @classmethod
     def from_certificate(
-        cls, certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Axes | None = None
+        cls, certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Axes | None = None, **look: Any
     ) -> KKTDisplay:
         """The rows that a certificate is about."""
-        return cls(certified_plane(certificate, X, y, sample_weight=sample_weight)).plot(ax)
+        return cls(certified_plane(certificate, X, y, sample_weight=sample_weight)).plot(ax, **look)
 
-    def plot(self, ax: Axes | None = None) -> KKTDisplay:
-        """Draw into `ax`, or into a new figure."""
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        legend: Legend = True,
+        title: str | None = None,
+        scatter_kwargs: Mapping[str, Any] | None = None,
+    ) -> KKTDisplay:
+        """Draw into `ax`, or into a new figure; `legend`, `title` and `scatter_kwargs` as in `StreetDisplay.plot`."""
         self.ax_: Any = one_axes(ax, (7.5, 5.4))
         self.figure_: Figure = self.ax_.figure
         palette, found = palette_of(self.ax_), self.conditions
@@ -64,17 +80,17 @@ class KKTDisplay:
             self.ax_.axvspan(-1.0, 1.0, color=palette.street, linewidth=0, zorder=0)
         self.ax_.plot(*found.rule.T, color=palette.faint, linewidth=5.0, zorder=1, label="where the conditions hold")
         places = np.column_stack([found.margins, found.shares])
-        draw_rows(self.ax_, palette, places, self.plane.signs, self.plane.names)
+        draw_rows(self.ax_, palette, places, self.plane.signs, self.plane.names, scatter_kwargs=scatter_kwargs)
         hard = not np.all(np.isfinite(self.plane.costs))
         furnish(
-            self.ax_, palette, self.title, "margin y (w.x + b), 1 on the edge of the street",
+            self.ax_, palette, titled(self.title, title), "margin y (w.x + b), 1 on the edge of the street",
             "dual variable, of the largest" if hard else "dual variable, in units of its price C",
         )  # fmt: skip
         known = found.margins[np.isfinite(found.margins)]
         self.ax_.set_xlim(min(float(known.min()) - 0.2, 0.5), max(float(known.max()) + 0.2, 1.5))
         top = max(1.0, float(found.shares.max()))
         self.ax_.set_ylim(-0.06 * top, 1.1 * top)
-        legend_of(self.ax_, palette, loc="upper right")
+        legend_of(self.ax_, palette, legend, loc="upper right")
         self._write_violations(palette.ink)
         return self
 
@@ -84,7 +100,15 @@ class KKTDisplay:
             return
         lines = ["largest violation"] + [f"{name:<13}{getattr(kkt, name).value:.1e}" for name in NAMES]
         place: dict[str, Any] = {"transform": self.ax_.transAxes, "ha": "right", "va": "top"}
-        self.ax_.text(0.975, 0.72, "\n".join(lines), family="monospace", fontsize=8, color=ink, **place)
+        self.ax_.text(
+            0.975,
+            0.72,
+            "\n".join(lines),
+            family="monospace",
+            fontsize=size_of("legend.fontsize", 8),
+            color=ink,
+            **place,
+        )
 
     @property
     def title(self) -> str:

@@ -2,8 +2,10 @@
 
 The function is evaluated on a grid. Where it passes the level between two neighbours of the grid, the line crosses the
 edge between them; each square of the grid joins the crossings of its four edges in pairs, and pairs that share a
-crossing are strung together [lorensen1987]. A square with four crossings is a saddle: the value at its middle, the
-mean of the corners, says which pairs belong together.
+crossing are strung together [lorensen1987]. A square with four crossings is a saddle. The value where the two lines
+between opposite crossings meet says which pairs belong together; where it is the level, the lines themselves cross, as
+the boundary of XOR does. Such lines are often those of a symmetry, in the middle of the box: the inner lines of the
+grid stand a little aside, so that no line runs along them, where every value would be rounding.
 
 A crossing by linear interpolation is off by the square of the mesh. A few steps of the false position, with Illinois
 weights [dowell1971] and for all crossings at once, put it on the line to ten digits.
@@ -21,6 +23,8 @@ from maxmargin.plots.shapes import Box, Points
 MESH = 64  # squares along each side
 POLISH = 12  # the most evaluations of a crossing
 NEAR = 1e-11  # of the largest value on the grid: near enough to the level
+ASIDE = 0.137  # of a square: by how much the inner lines of the grid are off the places where symmetries are
+CROSS = 0.02  # of the largest value at its corners: a saddle so near to the level has lines that cross, to the eye
 
 # The edges of a square: bottom, right, top, left. Which pairs of them are joined, by the corners that are above the
 # level: lower left 1, lower right 2, upper right 4, upper left 8. 5 and 10 are saddles, here with their middle above.
@@ -29,6 +33,8 @@ JOINED: dict[int, tuple[tuple[int, int], ...]] = {
     8: ((2, 3),), 9: ((2, 0),), 10: ((0, 3), (2, 1)), 11: ((2, 1),), 12: ((1, 3),), 13: ((1, 0),), 14: ((0, 3),),
 }  # fmt: skip
 SADDLES_BELOW = {5: ((3, 0), (1, 2)), 10: ((0, 1), (2, 3))}
+CROSSING = ((0, 2), (1, 3))
+Edge = tuple[int, int, int]  # row and column of its lower left end, and 1 if it rises
 
 
 class Grid:
@@ -42,8 +48,7 @@ class Grid:
 
     def __init__(self, function: Callable[[Points], NDArray[np.float64]], box: Box, mesh: int = MESH) -> None:
         self.function = function
-        self.x = np.linspace(box.left, box.right, mesh + 1)
-        self.y = np.linspace(box.bottom, box.top, mesh + 1)
+        self.x, self.y = grid_lines(box.left, box.right, mesh), grid_lines(box.bottom, box.top, mesh)
         nodes = np.stack(np.meshgrid(self.x, self.y), axis=-1)
         self.values = np.asarray(function(nodes.reshape(-1, 2)), dtype=np.float64).reshape(nodes.shape[:2])
 
@@ -53,13 +58,11 @@ class Grid:
         above = height > 0.0
         code = above[:-1, :-1] + 2 * above[:-1, 1:] + 4 * above[1:, 1:] + 8 * above[1:, :-1]
         rows, columns = np.nonzero((code > 0) & (code < 15))
-        neighbours: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}
+        neighbours: dict[Edge, list[Edge]] = {}
         for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
             kind = int(code[i, j])
-            middle = height[i : i + 2, j : j + 2].sum()
-            pairs = SADDLES_BELOW[kind] if kind in SADDLES_BELOW and middle <= 0.0 else JOINED[kind]
-            # An edge belongs to two squares: it is named by its lower left end and by whether it rises.
-            names = ((i, j, 0), (i, j + 1, 1), (i + 1, j, 0), (i, j, 1))
+            pairs = self.saddle(i, j, kind, level) if kind in SADDLES_BELOW else JOINED[kind]
+            names = edges_of(i, j)
             for one, other in pairs:
                 neighbours.setdefault(names[one], []).append(names[other])
                 neighbours.setdefault(names[other], []).append(names[one])
@@ -68,6 +71,19 @@ class Grid:
         place = {edge: at for at, edge in enumerate(neighbours)}
         crossings = self.crossings(np.array(list(neighbours)), level)
         return [crossings[[place[edge] for edge in chain]] for chain in strung(neighbours)]
+
+    def saddle(self, i: int, j: int, kind: int, level: float) -> tuple[tuple[int, int], ...]:
+        """Which of the four crossings of this square belong together."""
+        bottom, right, top, left = self.crossings(np.array(edges_of(i, j)), level)
+        up, across = top - bottom, left - right
+        share = (across[1] * (right - bottom)[0] - across[0] * (right - bottom)[1]) / (
+            across[1] * up[0] - across[0] * up[1]
+        )
+        value = float(self.function((bottom + share * up)[None])[0]) - level
+        corners = self.values[i : i + 2, j : j + 2] - level
+        if abs(value) <= CROSS * float(np.abs(corners).max()):
+            return CROSSING
+        return JOINED[kind] if value > 0.0 else SADDLES_BELOW[kind]
 
     def crossings(self, edges: NDArray[np.intp], level: float) -> Points:
         """Where the function has the level on these edges (row, column, rises)."""
@@ -92,9 +108,19 @@ class Grid:
         return np.asarray(start + share[:, None] * (end - start))
 
 
-def strung(
-    neighbours: dict[tuple[int, int, int], list[tuple[int, int, int]]],
-) -> list[list[tuple[int, int, int]]]:
+def grid_lines(low: float, high: float, mesh: int) -> NDArray[np.float64]:
+    """From one side of the box to the other."""
+    places = np.linspace(low, high, mesh + 1)
+    places[1:-1] += ASIDE * (high - low) / mesh
+    return places
+
+
+def edges_of(i: int, j: int) -> tuple[Edge, Edge, Edge, Edge]:
+    """Bottom, right, top and left edge of a square; an edge belongs to two squares, and has one name."""
+    return (i, j, 0), (i, j + 1, 1), (i + 1, j, 0), (i, j, 1)
+
+
+def strung(neighbours: dict[Edge, list[Edge]]) -> list[list[Edge]]:
     """The pairs as chains: first those with ends, at the border of the box, then the closed ones."""
     chains = []
     ends_first = sorted(neighbours, key=lambda edge: len(neighbours[edge]))

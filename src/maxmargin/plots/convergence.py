@@ -8,7 +8,7 @@ import numpy as np
 
 from maxmargin.estimators.rounds import Rounds, rounds_of
 from maxmargin.plots.planes import two_sides
-from maxmargin.plots.style import DASHES, WIDE, furnish, legend_of, many_axes, palette_of
+from maxmargin.plots.style import DASHES, WIDE, Legend, furnish, legend_of, many_axes, palette_of, title_over, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,15 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, plane: int = 0, sample_weight: Any = None, ax: Axes | None = None
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        plane: int = 0,
+        sample_weight: Any = None,
+        ax: Axes | None = None,
+        **look: Any,
     ) -> ConvergenceDisplay:
         """Fit a copy of the estimator to two classes, and measure what its solver knew after each round.
 
@@ -46,10 +54,10 @@ class ConvergenceDisplay:
         """
         X, y, sample_weight = two_sides(estimator, X, y, plane, sample_weight)
         found = rounds_of(estimator, X, y, sample_weight=sample_weight)
-        return cls(found, getattr(estimator, "tol", None), type(estimator).__name__).plot(ax)
+        return cls(found, getattr(estimator, "tol", None), type(estimator).__name__).plot(ax, **look)
 
-    def plot(self, ax: Axes | None = None) -> ConvergenceDisplay:
-        """Draw two panels into the place of `ax`, or into a new figure."""
+    def plot(self, ax: Axes | None = None, *, legend: Legend = True, title: str | None = None) -> ConvergenceDisplay:
+        """Draw two panels into the place of `ax`, or into a new figure; the rest as in `StreetDisplay.plot`."""
         self.axes_ = many_axes(ax, 1, 2, WIDE)[0]
         self.ax_: Any = self.axes_[0]
         self.figure_: Figure = self.ax_.figure
@@ -64,7 +72,7 @@ class ConvergenceDisplay:
                 number, values, color=colour, marker=marker, markersize=4, linewidth=1.6, linestyle=dashes, label=label
             )
         furnish(self.ax_, palette, "", "rounds", rounds.quantity)
-        legend_of(self.ax_, palette, loc="best")
+        legend_of(self.ax_, palette, legend, loc="best")
         right = self.axes_[1]
         right.plot(
             1000.0 * rounds.seconds, np.maximum(rounds.gap, SMALLEST), color=palette.ink, marker="o", markersize=4,
@@ -74,8 +82,8 @@ class ConvergenceDisplay:
             right.axhline(self.tol, color=palette.ink, linewidth=1.0, linestyle=DASHES, label=f"tol = {self.tol:g}")
         right.set_yscale("log")
         furnish(right, palette, "", "milliseconds since the first round", "relative gap")
-        legend_of(right, palette, loc="best")
-        self.figure_.suptitle(self.title, fontsize=11, color=palette.ink)
+        legend_of(right, palette, legend, loc="best")
+        title_over(self.figure_, palette, titled(self.title, title))
         return self
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,19 @@ from maxmargin.estimators.separability import separability
 from maxmargin.plots.geometry import Hulls, hulls_of
 from maxmargin.plots.planes import part_of, rows_and_names, signs_of
 from maxmargin.plots.shapes import Points, box_around, hull, hull_points
-from maxmargin.plots.style import MARKERS, SQUARE, Palette, draw_rows, furnish, legend_below, one_axes, palette_of
+from maxmargin.plots.style import (
+    MARKERS,
+    SQUARE,
+    Legend,
+    Palette,
+    draw_rows,
+    furnish,
+    legend_below,
+    marks_for,
+    one_axes,
+    palette_of,
+    titled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +61,9 @@ class HullDisplay:
         self.signs = signs_of(certificate, y, len(self.hulls.points))
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, plane: int = 0, ax: Axes | None = None) -> HullDisplay:
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, plane: int = 0, ax: Axes | None = None, **look: Any
+    ) -> HullDisplay:
         """The hulls that a fitted estimator has between them.
 
         The certificate of a hard margin knows the two points. For any other estimator `separability` is asked.
@@ -66,23 +81,30 @@ class HullDisplay:
             ours = signs != 0.0
             bias = bool(getattr(certificate, "fit_intercept", True))
             found: Any = separability(table[ours], signs[ours] > 0.0, fit_intercept=bias)
-            return cls.from_certificate(renamed(found, certificate, np.flatnonzero(ours)), X, y, ax=ax)
-        return cls.from_certificate(certificate, X, y, ax=ax)
+            return cls.from_certificate(renamed(found, certificate, np.flatnonzero(ours)), X, y, ax=ax, **look)
+        return cls.from_certificate(certificate, X, y, ax=ax, **look)
 
     @classmethod
-    def from_certificate(cls, certificate: Any, X: Any, y: Any, *, ax: Axes | None = None) -> HullDisplay:
+    def from_certificate(cls, certificate: Any, X: Any, y: Any, *, ax: Axes | None = None, **look: Any) -> HullDisplay:
         """The hulls that a hard-margin certificate, such as that of `separability`, speaks of."""
         if not isinstance(certificate, Certificate):
             raise ValueError(f"a {type(certificate).__name__} knows no points of hulls: separability(X, y) does")
-        return cls(certificate, X, y).plot(ax)
+        return cls(certificate, X, y).plot(ax, **look)
 
-    def plot(self, ax: Axes | None = None) -> HullDisplay:
-        """Draw into `ax`, or into a new figure."""
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        legend: Legend = True,
+        title: str | None = None,
+        scatter_kwargs: Mapping[str, Any] | None = None,
+    ) -> HullDisplay:
+        """Draw into `ax`, or into a new figure; `legend`, `title` and `scatter_kwargs` as in `StreetDisplay.plot`."""
         self.ax_: Any = one_axes(ax, SQUARE)
         self.figure_: Figure = self.ax_.figure
         palette, found = palette_of(self.ax_), self.hulls
         names = side_names(self.certificate)
-        draw_rows(self.ax_, palette, found.points, self.signs, names)
+        draw_rows(self.ax_, palette, found.points, self.signs, names, scatter_kwargs=scatter_kwargs)
         for sign, outline in zip((1, -1), found.outlines, strict=True):
             if len(outline):
                 draw_hull(self.ax_, outline, palette.ink if found.mirrored else palette.classes[sign], sign)
@@ -94,12 +116,12 @@ class HullDisplay:
             self.ax_.plot(*found.nearest.T, color=palette.ink, linewidth=1.8, zorder=4, label="the shortest way")
             cross(self.ax_, palette, found.nearest, "nearest points")
         box = box_around(np.vstack([found.points, found.nearest]))
-        furnish(self.ax_, palette, self.title)
+        furnish(self.ax_, palette, titled(self.title, title))
         self.ax_.set_xlim(box.left, box.right)
         self.ax_.set_ylim(box.bottom, box.top)
         self.ax_.set_aspect("equal")
         self.ax_.locator_params(nbins=6)
-        legend_below(self.ax_, palette)
+        legend_below(self.ax_, palette, legend)
         return self
 
     @property
@@ -155,7 +177,13 @@ def draw_witness(ax: Any, palette: Palette, witness: Witness, names: tuple[str, 
             draw_hull(ax, hull(points[signs == sign]), palette.classes[sign], sign)
         meeting, label = hull_points(points, signs.astype(np.int64), witness.weights)[:1], "where the hulls meet"
     for sign in (1, -1):
-        ax.scatter(*points[signs == sign].T, s=70, marker=MARKERS[sign], color=palette.classes[sign], zorder=4)
+        ax.scatter(
+            *points[signs == sign].T,
+            s=70 * marks_for(ax, len(points)).scale,
+            marker=MARKERS[sign],
+            color=palette.classes[sign],
+            zorder=4,
+        )
     ring(ax, palette, points, f"witness rows{f', {names[1]} mirrored' if witness.mirrored else ''}")
     cross(ax, palette, meeting, label)
 
@@ -168,9 +196,10 @@ def draw_hull(ax: Any, outline: Points, colour: str, sign: int) -> None:
 
 
 def ring(ax: Any, palette: Palette, points: Points, label: str) -> None:
-    ax.scatter(*points.T, s=150, facecolors="none", edgecolors=palette.ink, linewidths=1.3, label=label, zorder=4)
+    area = 150 * marks_for(ax, len(points)).scale
+    ax.scatter(*points.T, s=area, facecolors="none", edgecolors=palette.ink, linewidths=1.3, label=label, zorder=4)
 
 
 def cross(ax: Any, palette: Palette, points: Points, label: str) -> None:
     style: dict[str, Any] = {"marker": "X", "color": palette.ink, "edgecolors": palette.paper, "linewidths": 0.8}
-    ax.scatter(*points.T, s=84, label=label, zorder=5, **style)
+    ax.scatter(*points.T, s=84 * marks_for(ax, len(points)).scale, label=label, zorder=5, **style)

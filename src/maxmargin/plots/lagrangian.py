@@ -9,7 +9,18 @@ import numpy as np
 
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.plots.margin_line import MarginLine, margin_line
-from maxmargin.plots.style import DASHES, Palette, furnish, legend_of, many_axes, palette_of
+from maxmargin.plots.style import (
+    DASHES,
+    Legend,
+    Palette,
+    furnish,
+    legend_of,
+    many_axes,
+    palette_of,
+    size_of,
+    title_over,
+    titled,
+)
 from maxmargin.teaching.lagrange import ConstrainedParabola
 
 if TYPE_CHECKING:
@@ -77,8 +88,11 @@ class LagrangianDisplay:
         found = margin_line(estimator, X, y, start=start, plane=plane, sample_weight=sample_weight)
         return cls(found, x, a).plot(ax, **line)
 
-    def plot(self, ax: Axes | None = None, **line: Any) -> LagrangianDisplay:
-        """Draw three panels into the place of `ax`, or into a new figure."""
+    def plot(
+        self, ax: Axes | None = None, *, legend: Legend = True, title: str | None = None, **line: Any
+    ) -> LagrangianDisplay:
+        """Draw three panels into the place of `ax`, or into a new figure; the rest as in `StreetDisplay.plot`."""
+        self._legend = legend
         self.axes_ = many_axes(ax, 1, 3, SIZE)[0]
         self.ax_: Any = self.axes_[0]
         self.figure_: Figure = self.ax_.figure
@@ -88,7 +102,7 @@ class LagrangianDisplay:
         self._draw_function(palette, line)
         self._draw_dual(palette)
         self._draw_saddle(palette)
-        self.figure_.suptitle(self.title, fontsize=11, color=palette.ink)
+        title_over(self.figure_, palette, titled(self.title, title))
         return self
 
     def _draw_function(self, palette: Palette, line: dict[str, Any]) -> None:
@@ -111,7 +125,7 @@ class LagrangianDisplay:
         furnish(ax, palette, "a function and its Lagrangian", names["x_label"], names["value"])
         ax.set_xlim(x[0], x[-1])
         ax.set_ylim(*self._heights(curve[allowed]))
-        legend_under(ax, palette)
+        legend_under(ax, palette, self._legend)
 
     def _draw_dual(self, palette: Palette) -> None:
         """g over the prices: its highest point is the optimum."""
@@ -127,7 +141,7 @@ class LagrangianDisplay:
             ax.axvspan(problem.most, high, label="beyond the box", **hatched(palette))
         ax.set_xlim(low, high)
         ax.set_ylim(self.ax_.get_ylim())
-        legend_under(ax, palette)
+        legend_under(ax, palette, self._legend)
 
     def _draw_saddle(self, palette: Palette) -> None:
         """Level lines of L, the lowest point for each price, and where it is highest."""
@@ -157,7 +171,7 @@ class LagrangianDisplay:
         furnish(ax, palette, f"the saddle of {names['L']}", names["x_label"], names["a_label"])
         ax.set_xlim(x[0], x[-1])
         ax.set_ylim(low, high)
-        legend_under(ax, palette)
+        legend_under(ax, palette, self._legend)
 
     def _draw_bounds(self, ax: Any, palette: Palette) -> None:
         """Both bounds, and the gap between them."""
@@ -236,8 +250,9 @@ def hatched(palette: Palette) -> dict[str, Any]:
     return {"facecolor": "none", "edgecolor": palette.faint, "hatch": "////", "linewidth": 0, "zorder": 0.5}
 
 
-def legend_under(ax: Any, palette: Palette) -> None:
-    legend_of(ax, palette, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize=8)
+def legend_under(ax: Any, palette: Palette, legend: Legend) -> None:
+    size = size_of("legend.fontsize", 8)
+    legend_of(ax, palette, legend, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize=size)
 
 
 def levels_around(heights: Any, value: float) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.plots.planes import Plane, certified_plane, plane_of
-from maxmargin.plots.style import DASHES, Palette, furnish, legend_of, one_axes, palette_of
+from maxmargin.plots.style import DASHES, Legend, Palette, furnish, legend_of, marks_for, one_axes, palette_of, titled
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE, loss_named
 
 if TYPE_CHECKING:
@@ -41,17 +41,19 @@ class LossDisplay:
         self.plane = plane
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, plane: int = 0, ax: Axes | None = None) -> LossDisplay:
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, plane: int = 0, ax: Axes | None = None, **look: Any
+    ) -> LossDisplay:
         """The margins that the rows X with labels y have from a fitted estimator."""
-        return cls(plane_of(estimator, X, y, plane=plane)).plot(ax)
+        return cls(plane_of(estimator, X, y, plane=plane)).plot(ax, **look)
 
     @classmethod
-    def from_certificate(cls, certificate: Any, X: Any, y: Any, *, ax: Axes | None = None) -> LossDisplay:
+    def from_certificate(cls, certificate: Any, X: Any, y: Any, *, ax: Axes | None = None, **look: Any) -> LossDisplay:
         """The margins that the rows have from the plane of a certificate."""
-        return cls(certified_plane(certificate, X, y)).plot(ax)
+        return cls(certified_plane(certificate, X, y)).plot(ax, **look)
 
-    def plot(self, ax: Axes | None = None) -> LossDisplay:
-        """Draw into `ax`, or into a new figure."""
+    def plot(self, ax: Axes | None = None, *, legend: Legend = True, title: str | None = None) -> LossDisplay:
+        """Draw into `ax`, or into a new figure; `legend` and `title` as in `StreetDisplay.plot`."""
         self.ax_: Any = one_axes(ax, (7.5, 5.0))
         self.figure_: Figure = self.ax_.figure
         palette, margins = palette_of(self.ax_), self.plane.margins
@@ -59,11 +61,12 @@ class LossDisplay:
         right = max(2.2, float(np.nanmax(margins)) + 0.2)
         self._draw_curves(palette, left, right)
         self._draw_rug(palette)
-        furnish(self.ax_, palette, self.title, "margin y (w.x + b), 1 on the edge of the street", "what a row costs")
+        named = titled(self.title, title)
+        furnish(self.ax_, palette, named, "margin y (w.x + b), 1 on the edge of the street", "what a row costs")
         self.ax_.set_xlim(left, right)
         self.ax_.set_ylim(-0.62, HIGHEST)
         self.ax_.set_yticks(np.arange(0.0, HIGHEST + 0.5))
-        legend_of(self.ax_, palette, loc="upper right")
+        legend_of(self.ax_, palette, legend, loc="upper right")
         return self
 
     def _draw_curves(self, palette: Palette, left: float, right: float) -> None:
@@ -82,6 +85,7 @@ class LossDisplay:
 
     def _draw_rug(self, palette: Palette) -> None:
         """A tick for each row, those of the two sides one below the other."""
+        marks = marks_for(self.ax_, len(self.plane.margins))
         for sign, height, name in zip((1, -1), (-0.2, -0.45), self.plane.names, strict=True):
             margins = self.plane.margins[self.plane.signs == sign]
             self.ax_.plot(
@@ -90,8 +94,9 @@ class LossDisplay:
                 linestyle="none",
                 marker="|",
                 markersize=11,
-                markeredgewidth=1.1,
-                alpha=0.75,
+                markeredgewidth=1.1 * marks.scale**0.25,
+                alpha=0.75 * marks.alpha,
+                rasterized=marks.rasterized,
                 color=palette.classes[sign],
                 label=f"rows of {name}",
             )

@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.estimators.path import MarginPath, path
 from maxmargin.plots.planes import two_sides
-from maxmargin.plots.style import DASHES, furnish, legend_of, many_axes, palette_of
+from maxmargin.plots.style import DASHES, Legend, furnish, legend_of, many_axes, palette_of, size_of, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,6 +50,7 @@ class PathDisplay:
         Cs: Any = POINTS,
         sample_weight: Any = None,
         ax: Axes | None = None,
+        **look: Any,
     ) -> PathDisplay:
         """Follow the soft margin of these rows over C, with the other parameters of the estimator.
 
@@ -66,15 +67,15 @@ class PathDisplay:
             asked.pop("tol", None)
         X, y, sample_weight = two_sides(estimator, X, y, plane, sample_weight)
         found = path(X, y, Cs=Cs, sample_weight=sample_weight, **asked)
-        return cls.from_path(found, C=parameters.get("C"), ax=ax)
+        return cls.from_path(found, C=parameters.get("C"), ax=ax, **look)
 
     @classmethod
-    def from_path(cls, path: MarginPath, *, C: float | None = None, ax: Axes | None = None) -> PathDisplay:
+    def from_path(cls, path: MarginPath, *, C: float | None = None, ax: Axes | None = None, **look: Any) -> PathDisplay:
         """Draw a path that `maxmargin.path` found; C is marked, if it is given."""
-        return cls(path, C).plot(ax)
+        return cls(path, C).plot(ax, **look)
 
-    def plot(self, ax: Axes | None = None) -> PathDisplay:
-        """Draw three panels into the place of `ax`, or into a new figure."""
+    def plot(self, ax: Axes | None = None, *, legend: Legend = True, title: str | None = None) -> PathDisplay:
+        """Draw three panels into the place of `ax`, or into a new figure; the rest as in `StreetDisplay.plot`."""
         self.axes_ = many_axes(ax, 3, 1, (7.0, 7.2))[:, 0]
         self.ax_: Any = self.axes_[0]
         self.figure_: Figure = self.ax_.figure
@@ -96,10 +97,11 @@ class PathDisplay:
             panel.grid(axis="x", color=palette.street, linewidth=0.8)
             panel.set_axisbelow(True)
             self._mark(panel, palette)
-        self.ax_.set_title(self.title, fontsize=11, color=palette.ink, pad=10)
-        legend_of(lower, palette, loc="upper right")
+        size = size_of("axes.titlesize", 11)
+        self.ax_.set_title(titled(self.title, title), fontsize=size, color=palette.ink, pad=10)
+        legend_of(lower, palette, legend, loc="upper right")
         if self.ax_.get_legend_handles_labels()[1]:
-            legend_of(self.ax_, palette, loc="upper right")
+            legend_of(self.ax_, palette, legend, loc="upper right")
         return self
 
     def _mark(self, panel: Any, palette: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from maxmargin.certificates.rounding import rounded_down
 from maxmargin.estimators.robustness import Robustness, robustness
-from maxmargin.plots.style import DASHES, Palette, furnish, legend_of, one_axes, palette_of
+from maxmargin.plots.style import DASHES, Legend, Palette, furnish, legend_of, one_axes, palette_of, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,21 +49,21 @@ class RobustnessDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, norm: str = "l2", ax: Axes | None = None
+        cls, estimator: Any, X: Any, y: Any, *, norm: str = "l2", ax: Axes | None = None, **look: Any
     ) -> RobustnessDisplay:
         """Of a fitted model, or of several in a dict by their names, on the rows X with labels y."""
         models = estimator if isinstance(estimator, Mapping) else {type(estimator).__name__: estimator}
-        return cls({str(name): robustness(model, X, y, norm=norm) for name, model in models.items()}).plot(ax)
+        return cls({str(name): robustness(model, X, y, norm=norm) for name, model in models.items()}).plot(ax, **look)
 
     @classmethod
     def from_robustness(
-        cls, answer: Robustness | Mapping[str, Robustness], *, ax: Axes | None = None
+        cls, answer: Robustness | Mapping[str, Robustness], *, ax: Axes | None = None, **look: Any
     ) -> RobustnessDisplay:
         """Of what `robustness` found; of several models, a dict of these by their names."""
-        return cls(answer if isinstance(answer, Mapping) else {answer.model: answer}).plot(ax)
+        return cls(answer if isinstance(answer, Mapping) else {answer.model: answer}).plot(ax, **look)
 
-    def plot(self, ax: Axes | None = None) -> RobustnessDisplay:
-        """Draw into `ax`, or into a new figure."""
+    def plot(self, ax: Axes | None = None, *, legend: Legend = True, title: str | None = None) -> RobustnessDisplay:
+        """Draw into `ax`, or into a new figure; `legend` and `title` as in `StreetDisplay.plot`."""
         self.ax_: Any = one_axes(ax, (7.5, 4.6))
         self.figure_: Figure = self.ax_.figure
         palette = palette_of(self.ax_)
@@ -71,13 +71,13 @@ class RobustnessDisplay:
         colours = (palette.accent, palette.warning, palette.ink)
         for number, (name, answer) in enumerate(self.answers.items()):
             self._draw(palette, name, answer, right, colours[number % 3], LINES[number % 4])
-        furnish(self.ax_, palette, self.title, WHERE[self.norm], "rows that stay right")
+        furnish(self.ax_, palette, titled(self.title, title), WHERE[self.norm], "rows that stay right")
         self.ax_.set_xlim(0.0, right)
         self.ax_.set_ylim(0.0, 1.03)
         self.ax_.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         self.ax_.grid(axis="y", color=palette.street, linewidth=0.8)
         self.ax_.set_axisbelow(True)
-        legend_of(self.ax_, palette, loc="upper right")
+        legend_of(self.ax_, palette, legend, loc="upper right")
         return self
 
     def _draw(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,19 @@ from numpy.typing import NDArray
 from maxmargin.plots.shapes import Box, Points, box_around
 from maxmargin.plots.style import (
     DASHES,
+    Legend,
     Palette,
     draw_rows,
     furnish,
     legend_of,
     many_axes,
+    marks_for,
     one_axes,
     palette_of,
     pyplot,
+    size_of,
+    title_over,
+    titled,
 )
 from maxmargin.plots.updates import Run, run_of, run_of_trace
 from maxmargin.problems.trace import Trace
@@ -62,6 +67,8 @@ class TraceDisplay:
     >>> TraceDisplay.from_estimator(model, X, y, kind="bound").figure_.savefig("bound.png")  # doctest: +SKIP
     """
 
+    _scatter_kwargs: Mapping[str, Any] | None = None
+
     def __init__(self, run: Run) -> None:
         self.run = run
 
@@ -77,19 +84,34 @@ class TraceDisplay:
         update: int = 1,
         panels: int = 6,
         ax: Axes | None = None,
+        **look: Any,
     ) -> TraceDisplay:
         """Draw the run of a fitted estimator on the rows X with labels y."""
-        return cls(run_of(estimator, X, y, plane=plane)).plot(ax, kind=kind, update=update, panels=panels)
+        return cls(run_of(estimator, X, y, plane=plane)).plot(ax, kind=kind, update=update, panels=panels, **look)
 
     @classmethod
     def from_trace(
-        cls, trace: Trace, *, kind: str = "run", update: int = 1, panels: int = 6, ax: Axes | None = None
+        cls, trace: Trace, *, kind: str = "run", update: int = 1, panels: int = 6, ax: Axes | None = None, **look: Any
     ) -> TraceDisplay:
         """Draw a recorded run, such as one that `Trace.from_json` has read: neither data nor estimator are needed."""
-        return cls(run_of_trace(trace)).plot(ax, kind=kind, update=update, panels=panels)
+        return cls(run_of_trace(trace)).plot(ax, kind=kind, update=update, panels=panels, **look)
 
-    def plot(self, ax: Axes | None = None, *, kind: str = "run", update: int = 1, panels: int = 6) -> TraceDisplay:
-        """Draw into `ax` (or its place, where there are many panels), or into a new figure."""
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        kind: str = "run",
+        update: int = 1,
+        panels: int = 6,
+        legend: Legend = True,
+        title: str | None = None,
+        scatter_kwargs: Mapping[str, Any] | None = None,
+    ) -> TraceDisplay:
+        """Draw into `ax` (or its place, where there are many panels), or into a new figure.
+
+        `legend`, `title` and `scatter_kwargs` as in `StreetDisplay.plot`; panels have a title over all of them.
+        """
+        self._scatter_kwargs = scatter_kwargs
         try:
             chosen = TraceKind(kind)
         except ValueError:
@@ -97,7 +119,7 @@ class TraceDisplay:
             raise ValueError(f"kind={kind!r} is not known; it can be {known}") from None
         if chosen is TraceKind.BOUND:
             self.axes_: NDArray[Any] = np.array([one_axes(ax, (7.5, 5.0))])
-            self._draw_bound()
+            self._draw_bound(legend, title)
         elif chosen is TraceKind.UPDATE:
             self._need_two_columns()
             self._draw_update(ax, update)
@@ -106,6 +128,10 @@ class TraceDisplay:
             self._draw_run(ax, panels)
         self.ax_: Any = self.axes_[0]
         self.figure_: Figure = self.ax_.figure
+        if chosen is not TraceKind.BOUND:
+            title_over(self.figure_, palette_of(self.ax_), title or "")
+            if legend is not True:  # the panels speak for themselves
+                legend_of(self.ax_, palette_of(self.ax_), legend)
         return self
 
     def animate(self, path: str | Path, *, seconds: float = 8.0) -> Path:
@@ -186,7 +212,7 @@ class TraceDisplay:
             value = self._value(k, after)
             when = f"{'after' if after else 'before'} {self.run.noun} {update}"
             furnish(panel, palette, f"{when}\nrow {row} (y = {sign:+d}) has y (w.x + b) = {value:.4g}")
-        self.axes_[0].set_xlabel(self.run.rule, fontsize=9)
+        self.axes_[0].set_xlabel(self.run.rule, fontsize=size_of("axes.labelsize", 9))
 
     def _value(self, k: int, after: bool) -> float:
         """y (w.x + b) of the row of this update."""
@@ -197,9 +223,10 @@ class TraceDisplay:
     def _draw_rows(self, ax: Any, k: int) -> Palette:
         """All rows, and a ring around the one of this update."""
         palette, points, box = palette_of(ax), self.run.X, self._box
-        draw_rows(ax, palette, points, self.run.signs, self.run.names)
+        draw_rows(ax, palette, points, self.run.signs, self.run.names, scatter_kwargs=self._scatter_kwargs)
         place = points[self.run.at[k]]
-        ax.scatter(*place, s=170, facecolors="none", edgecolors=palette.ink, linewidths=1.5, zorder=4)
+        area = 170 * max(0.3, marks_for(ax, 1).scale)
+        ax.scatter(*place, s=area, facecolors="none", edgecolors=palette.ink, linewidths=1.5, zorder=4)
         ax.set_xlim(box.left, box.right)
         ax.set_ylim(box.bottom, box.top)
         ax.set_aspect("equal" if box.right - box.left == box.top - box.bottom else "auto")
@@ -217,7 +244,7 @@ class TraceDisplay:
         if len(line):
             ax.plot(*line.T, linewidth=1.2 if faint else 1.8, zorder=2, label="before" if faint else "plane", **style)
 
-    def _draw_bound(self) -> None:
+    def _draw_bound(self, legend: Legend, title: str | None) -> None:
         ax, run = self.axes_[0], self.run
         palette = palette_of(ax)
         if run.progress == 0.0 and not np.any(np.isfinite(run.margin_bound)):
@@ -240,8 +267,9 @@ class TraceDisplay:
             ax.axvline(run.theorem.bound, color=palette.warning, linewidth=2.0, linestyle=(0, (1, 1.5)), label=label)
         ax.set_xscale("log")
         ax.set_yscale("log")
-        furnish(ax, palette, self.title, "updates t", "length of the weights" if run.progress > 0.0 else "margin")
-        legend_of(ax, palette, loc="best")
+        named = titled(self.title, title)
+        furnish(ax, palette, named, "updates t", "length of the weights" if run.progress > 0.0 else "margin")
+        legend_of(ax, palette, legend, loc="best")
 
     @property
     def title(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +15,20 @@ from maxmargin.plots.shapes import square_around
 from maxmargin.plots.style import (
     DASHES,
     DOT,
+    FEW,
     HALO,
     MARKERS,
+    SHADE,
     SQUARE,
+    Legend,
     Palette,
     draw_rows,
     furnish,
     legend_below,
+    marks_for,
     one_axes,
     palette_of,
+    titled,
 )
 
 if TYPE_CHECKING:
@@ -72,22 +78,36 @@ class StreetDisplay:
         sample_weight: Any = None,
         feature_names: Any = None,
         ax: Axes | None = None,
+        **look: Any,
     ) -> StreetDisplay:
         """Draw what a fitted estimator found in the rows X with labels y, the ones that it was fitted to.
 
         `plane` is the number of the plane, where there are more than two classes. The names of two columns are
-        written on the axes; a data frame brings its own.
+        written on the axes; a data frame brings its own. `look` is what `plot` takes.
         """
         known = {"sample_weight": sample_weight, "feature_names": feature_names}
-        return cls(plane_of(estimator, X, y, plane=plane, **known)).plot(ax)
+        return cls(plane_of(estimator, X, y, plane=plane, **known)).plot(ax, **look)
 
     @classmethod
-    def from_certificate(cls, certificate: Any, X: Any, y: Any, *, ax: Axes | None = None) -> StreetDisplay:
+    def from_certificate(
+        cls, certificate: Any, X: Any, y: Any, *, ax: Axes | None = None, **look: Any
+    ) -> StreetDisplay:
         """Draw what a certificate proves about the rows X with labels y."""
-        return cls(certified_plane(certificate, X, y)).plot(ax)
+        return cls(certified_plane(certificate, X, y)).plot(ax, **look)
 
-    def plot(self, ax: Axes | None = None) -> StreetDisplay:
-        """Draw into `ax`, or into a new figure."""
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        legend: Legend = True,
+        title: str | None = None,
+        scatter_kwargs: Mapping[str, Any] | None = None,
+    ) -> StreetDisplay:
+        """Draw into `ax`, or into a new figure.
+
+        `legend` says whether there is one, where, or what Matplotlib's `legend` takes; `title` takes the place of ours,
+        and "" leaves it out; `scatter_kwargs` go to Matplotlib's `scatter` for the rows.
+        """
         self.ax_: Any = one_axes(ax, SQUARE)
         self.figure_: Figure = self.ax_.figure
         palette, street = palette_of(self.ax_), self.street
@@ -95,19 +115,20 @@ class StreetDisplay:
         if self.shows_witness and self.plane.X.shape[1] == 2:
             witness = witness_points(self.certificate, street.points, self.plane.signs)
             box, same_units = square_around(np.vstack([street.points, witness.points])), True
-            draw_rows(self.ax_, palette, street.points, self.plane.signs, self.plane.names, faint=True)
+            draw_rows(self.ax_, palette, street.points, self.plane.signs, self.plane.names, True, scatter_kwargs)
             draw_witness(self.ax_, palette, witness, self.plane.names)
         else:
-            draw_rows(self.ax_, palette, street.points, self.plane.signs, self.plane.names)
+            names, signs = self.plane.names, self.plane.signs
+            draw_rows(self.ax_, palette, street.points, signs, names, scatter_kwargs=scatter_kwargs)
             self._draw_street(palette)
             self._draw_slack(palette)
             self._draw_support(palette)
-        furnish(self.ax_, palette, self.title, *street.axes)
+        furnish(self.ax_, palette, titled(self.title, title), *street.axes)
         self.ax_.set_xlim(box.left, box.right)
         self.ax_.set_ylim(box.bottom, box.top)
         self.ax_.set_aspect("equal" if same_units else "auto")
         self.ax_.locator_params(nbins=6)
-        legend_below(self.ax_, palette)
+        legend_below(self.ax_, palette, legend)
         return self
 
     @property
@@ -132,25 +153,41 @@ class StreetDisplay:
         if len(self.street.late) == 0:
             return
         colours = [palette.classes[int(sign)] for sign in self.plane.signs[self.street.late]]
-        lines = LineCollection(list(self.street.slack), colors=colours, linewidths=0.9, alpha=0.7, zorder=1)
+        marks = marks_for(self.ax_, len(self.street.points))
+        thin: dict[str, Any] = {"linewidths": 0.9 * marks.scale**0.5, "alpha": 0.7 * marks.alpha}
+        lines = LineCollection(list(self.street.slack), colors=colours, zorder=1, rasterized=marks.rasterized, **thin)
         lines.set_label("slack")
         self.ax_.add_collection(lines, autolim=False)
 
     def _draw_support(self, palette: Palette) -> None:
         """A halo around each row that carries weight, its area in proportion to the dual variable; and an inked rim."""
         street, signs = self.street, self.plane.signs[self.street.rows]
-        points = street.points[street.rows]
-        halo: dict[str, Any] = {"facecolors": palette.ink, "alpha": 0.16, "linewidths": 0, "zorder": 2.5}
+        points, marks = street.points[street.rows], marks_for(self.ax_, len(street.points))
+        halo: dict[str, Any] = {
+            "facecolors": palette.ink,
+            "alpha": SHADE * marks.alpha**2,
+            "linewidths": 0,
+            "zorder": 2.5,
+        }
+        halo["rasterized"] = marks.rasterized
+        crowded = len(points) > FEW  # then rims alone, thin, so that the colours below are seen
         name = "support vectors" if self._is_best else "rows that carry weight"
-        self.ax_.scatter(*points.T, s=HALO * street.sizes, label=f"{name}, by weight", **halo)
+        self.ax_.scatter(
+            *points.T,
+            s=(2.0 * DOT if crowded else HALO) * marks.scale * street.sizes,
+            label=f"{name}, by weight",
+            **halo,
+        )
         for sign in (1, -1):
             self.ax_.scatter(
                 *points[signs == sign].T,
-                s=DOT,
+                s=DOT * marks.scale,
                 marker=MARKERS[sign],
-                facecolors=palette.classes[sign],
+                facecolors="none" if crowded else palette.classes[sign],
                 edgecolors=palette.ink,
-                linewidths=1.1,
+                linewidths=(0.5 if crowded else 1.1) * marks.scale**0.5,
+                alpha=0.3 if crowded else None,
+                rasterized=marks.rasterized,
                 zorder=4,
             )
 

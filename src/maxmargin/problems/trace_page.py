@@ -98,6 +98,8 @@ def steps_shown(trace: Trace, about: Subject, shown: Any) -> list[dict[str, Any]
         }
         if about.kernel:
             told["place"] = place
+        if "tried" in columns:
+            told["tried"] = short(columns["tried"][k : k + 1])[0]
         if len(about.steps):
             told["eta"] = short(about.steps[k : k + 1])[0]
         follows = np.array_equal(before[k], np.zeros_like(before[k]) if last is None else after[last])
