@@ -16,6 +16,7 @@ from typer.main import get_command
 import maxmargin
 from maxmargin.cli.audit import audit
 from maxmargin.cli.bench import bench
+from maxmargin.cli.certify import certify
 from maxmargin.cli.check import check
 from maxmargin.cli.compare import compare
 from maxmargin.cli.console import ExitCode, UserError, answers, let_go_of_stdout, messages, say_json, speak_utf8
@@ -24,20 +25,23 @@ from maxmargin.cli.demo import demo
 from maxmargin.cli.doctor import doctor
 from maxmargin.cli.fit import fit
 from maxmargin.cli.info import info
+from maxmargin.cli.leave_one_out import leave_one_out
 from maxmargin.cli.options import spelt_out
 from maxmargin.cli.path import path
 from maxmargin.cli.play import play
 from maxmargin.cli.plot import plot
 from maxmargin.cli.predict import predict
+from maxmargin.cli.robustness import robustness
 from maxmargin.cli.scale import scale
+from maxmargin.cli.teaching import exercise, lagrange, program
 from maxmargin.cli.verify import verify
 from maxmargin.cli.violations import violations
 
 PANELS = {
-    "Models: make them, use them, prove them again": (fit, predict, verify, audit, violations, info, plot),
-    "Questions about a table": (check, path, compare),
+    "Models: make them, use them, prove them again": (fit, predict, verify, audit, violations, robustness, info, plot),
+    "Questions about a table": (check, certify, path, leave_one_out, compare),
     "Files": (scale, convert),
-    "To learn by": (play, demo),
+    "To learn by": (play, exercise, lagrange, program, demo),
     "The library itself": (bench, doctor),
 }
 COMMANDS = tuple(command for commands in PANELS.values() for command in commands)

@@ -134,10 +134,12 @@ def load_and_read(
     any_estimator: bool = False,
     needs_labels: bool = True,
     any_labels: bool = False,
+    needs_weights: bool = True,
 ) -> tuple[Model, DataFile]:
     """A model, and a file as the model needs it: its columns, by their names; missing cells if it can fill them in.
 
-    Where labels are needed, they are those of the model, unless any will do, which are left as they are.
+    Where labels are needed, they are those of the model, unless any will do, which are left as they are. Where weights
+    are not, those of the fit are not looked for.
     """
     loaded = load_model(model, any_estimator=any_estimator)
     classes = None if any_labels else getattr(loaded.classifier, "classes_", None)
@@ -146,7 +148,7 @@ def load_and_read(
         loaded.columns_by,
         None if classes is None else classes.tolist(),
         fills_in(loaded.scaler),
-        loaded.roles,
+        {part: column for part, column in loaded.roles.items() if needs_weights or part != "weight"},
     )
     table = read(data, options, model=expected, needs_labels=needs_labels)
     if needs_labels and classes is not None:
