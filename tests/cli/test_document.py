@@ -64,6 +64,25 @@ def test_the_examples_of_rows_run(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "support.csv").read_text().count("\n") == 5
 
 
+@pytest.mark.parametrize(
+    "section", ["Probabilities", "Rows that move, rows that are left out", "A plane from anywhere", "To learn by"]
+)
+def test_the_examples_of_a_section_run(section, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.csv").write_text(ROWS)
+    assert main(["fit", "data.csv", "--scale", "none", "-o", "model"]) == 0
+    lines = [words for line in lines_of(section) for words in commands_in(line)]
+    assert len(lines) >= 2
+    for words in lines:
+        assert main(words) == 0
+
+
+def commands_in(words):
+    """The commands of a line, which && joins."""
+    text = " ".join(map(shlex.quote, words)).replace("'&&'", "&&")
+    return [shlex.split(part.strip().removeprefix("maxmargin ")) for part in text.split("&&")]
+
+
 def lines_of(section):
     """The commands of a section, without what is said about them."""
     text = PAGE.partition(f"\n## {section}\n")[2].partition("\n## ")[0]

@@ -78,8 +78,10 @@ def test_every_command_that_reads_data_reads_them_by_the_same_options():
     lacking = {name: own - options for name, options in shown.items() if "format" in options}
     of_a_model = {"categorical", "text", "impute"}
     assert lacking == {
-        **dict.fromkeys(("fit", "check", "path", "compare", "scale", "convert"), frozenset()),
-        **dict.fromkeys(("predict", "verify", "audit", "violations", "plot"), of_a_model),
+        **dict.fromkeys(
+            ("fit", "check", "certify", "path", "leave-one-out", "compare", "scale", "convert"), frozenset()
+        ),
+        **dict.fromkeys(("predict", "verify", "audit", "violations", "robustness", "plot"), of_a_model),
         "bench": {"weight"},
     }
     assert set(shown) == {command.__name__.replace("_", "-") for command in COMMANDS}

@@ -1,11 +1,14 @@
 """The command line: everything that the library does, on files.
 
     fit, predict, verify, audit, info     models: made, used, proven again, measured, shown
-    violations                            rows beside the planes of a model: slack, mistakes, support vectors
-    check, path, compare                  questions about a table
+    violations, robustness                rows beside the planes of a model: slack, support vectors, distances
+    check, certify, path, leave-one-out, compare
+                                          questions about a table
     plot                                  pictures
     scale, convert                        tables
-    bench, demo, play, doctor             the library itself
+    exercise, lagrange, program, play, demo
+                                          to learn by
+    bench, doctor                         the library itself
 
 Results go to stdout, messages and progress to stderr. Exit codes:
 

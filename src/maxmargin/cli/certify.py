@@ -11,7 +11,16 @@ import typer
 
 from maxmargin.cli.audit import code_of
 from maxmargin.cli.certified import certificate_for_machines
-from maxmargin.cli.console import UserError, refuse_to_write_over, say, say_json, write_text
+from maxmargin.cli.console import (
+    TimeLimit,
+    UserError,
+    check_time,
+    gap_shown,
+    refuse_to_write_over,
+    say,
+    say_json,
+    write_text,
+)
 from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import (
     AsJson,
@@ -29,7 +38,6 @@ from maxmargin.cli.options import (
     read_class_weight,
 )
 from maxmargin.cli.preparation import encoded
-from maxmargin.cli.progress import TimeLimit, check_time, gap_shown
 from maxmargin.cli.tables import DataFile, count_labels, headline, read, refuse_a_measure
 from maxmargin.estimators.declarations import LOSS, MULTI_CLASS, NORM
 
@@ -100,7 +108,7 @@ def certify(
     if as_json:
         found = {"file": table.name, "verdict": answer.verdict, "exit_code": code}
         distance = json.loads(answer.audit.to_json())
-        say_json({**found, **distance, **certificate_for_machines(answer.certificate, verification)})
+        say_json({**distance, **found, **certificate_for_machines(answer.certificate, verification)})
     elif output != "-":
         say(headline(table))
         say(answer.report())

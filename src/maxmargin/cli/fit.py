@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ from maxmargin.cli.recorded_run import RecordFile, ask_for_record, check_record,
 from maxmargin.cli.tables import DataFile, count_labels, describe, headline, read, refuse_a_measure
 
 USUALLY = 60.0  # seconds between two checkpoints
+FOLDS = 5  # of a calibration
+HALF = 0.5  # of --max-time, for the fit of all rows where others follow
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,10 @@ def fit(
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the estimator; repeat it for more."),
     ] = None,
     record: RecordFile = None,
+    probability: Annotated[
+        bool,
+        typer.Option("--probability", help="Calibrate, by five more fits, so that predict --probability can tell."),
+    ] = False,
     exact: Exact = False,
     as_json: AsJson = False,
 ) -> int:
@@ -93,17 +100,20 @@ def fit(
     labels = [value for value, _ in count_labels(table)]
     refuse_a_measure(table, labels)
     classifier = make_classifier(asked, labels, settings)
+    if probability:
+        refuse_what_cannot_be_held_out(table)
     ask_for_record(classifier, record, kept.checkpoint)
     if exact:
         refuse_exact_arithmetic(classifier)
     preparation = preparation_of(
         table, scaling_for(getattr(classifier, "kernel", ""), asked.scale, table), reading.impute
     )
-    found = run(classifier, preparation, table, exact, limit, kept)
+    found = run(classifier, preparation, table, exact, limit, kept, HALF if probability else 1.0)
+    calibration = calibrated(classifier, preparation, table, limit) if probability and found.has_planes else None
     unwritten = None
     if output is not None and found.has_planes:
         try:
-            save_model(preparation, classifier, table, output)
+            save_model(preparation, classifier, table, output, calibration)
         except UserError as error:  # a full disk: what was found is told nevertheless
             unwritten = error
     records: list[str] = []
@@ -118,9 +128,12 @@ def fit(
         failure = {} if unwritten is None else {"error": str(unwritten)}
         told = for_machines(classifier, preparation, table, found)
         proof = certificate_for_machines(found.certificate, found.verification)
+        told["calibration"] = None if calibration is None else dataclasses.asdict(calibration)
         say_json({**told, "model": written, "records": records, "exit_code": int(code), **failure, **proof})
     else:
         tell(classifier, preparation, table, found)
+        if calibration is not None:
+            say(f"  calibrated over {calibration.folds} folds: probabilities are estimates, of which nothing is proven")
         if written is not None:
             say(f"Written to {written}")
         for file in records:
@@ -146,17 +159,49 @@ class Found(NamedTuple):
         return ExitCode.INTERRUPTED if self.is_interrupted else exit_code(self.certificate, self.verification)
 
 
+def refuse_what_cannot_be_held_out(table: DataFile) -> None:
+    """Before any work: the curve of probabilities is fitted to rows that were left out of a fit."""
+    from maxmargin.estimators.probability import checked_folds
+
+    with in_a_sentence(table.name):
+        checked_folds(table.y if table.weights is None else table.y[table.weights > 0.0], FOLDS)
+
+
+def calibrated(classifier: Any, preparation: Any, table: DataFile, limit: TimeLimit) -> Any:
+    """Platt's curve, by fits without each fold, the preparation included; None after Ctrl-C, which keeps the planes."""
+    from sklearn.pipeline import Pipeline
+
+    from maxmargin.estimators.no_plane import NoPlaneError
+    from maxmargin.estimators.probability import calibrate
+
+    steps = [] if preparation is None else preparation.steps
+    model = Pipeline([*steps, ("classify", classifier)])
+    try:
+        with in_a_sentence(table.name), gap_shown(f"Calibrating over {FOLDS} folds", getattr(classifier, "tol", None)):
+            return calibrate(model, table.rows(), table.y, table.weights, folds=FOLDS, max_time=limit.left())
+    except (KeyboardInterrupt, NoPlaneError) as error:
+        why = "Interrupted" if isinstance(error, KeyboardInterrupt) else "A fold was not fitted in the time"
+        messages.print(f"{why}: the model has its planes and its proof, but no probabilities.")
+        return None
+
+
 def run(
-    classifier: Any, preparation: Any, table: DataFile, exact: bool, limit: TimeLimit, kept: CheckpointOptions
+    classifier: Any,
+    preparation: Any,
+    table: DataFile,
+    exact: bool,
+    limit: TimeLimit,
+    kept: CheckpointOptions,
+    share: float = 1.0,
 ) -> Found:
-    """Fit, and check what is found."""
+    """Fit, in a share of the time, and check what is found."""
     from maxmargin.estimators.no_plane import NoPlaneError
 
     is_interrupted, has_planes, watch = False, True, Stopwatch()
     with in_a_sentence(table.name):
         X = prepare(table, preparation)
         if limit.seconds is not None:
-            classifier.set_params(max_time=limit.left())
+            classifier.set_params(max_time=limit.left(share))
         try:
             with gap_shown("Fitting", getattr(classifier, "tol", None)):
                 fit_or_go_on(classifier, X, table.y, weights_for(classifier, table), kept)

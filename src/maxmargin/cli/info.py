@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from rich.table import Table
@@ -51,6 +52,7 @@ def contents(loaded: Model, path: str) -> dict[str, Any]:
         "columns": int(classifier.n_features_in_),
         "columns_by": loaded.columns_by,
         "columns_for": dict(loaded.roles),
+        "calibration": None if loaded.calibration is None else dataclasses.asdict(loaded.calibration),
         "column_names": None if loaded.names is None else list(loaded.names),
         "column_kinds": None if loaded.expected is None else list(loaded.expected.values()),
         "data": None if loaded.fingerprint is None else loaded.fingerprint.to_dict(),

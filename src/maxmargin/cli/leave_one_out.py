@@ -9,7 +9,16 @@ import typer
 
 from maxmargin.cli.certified import Proof, exit_code, proof_for_machines, tell_proof
 from maxmargin.cli.check import find
-from maxmargin.cli.console import ExitCode, messages, refuse_to_write_over, say, say_json, write_csv
+from maxmargin.cli.console import (
+    ExitCode,
+    TimeLimit,
+    check_time,
+    messages,
+    refuse_to_write_over,
+    say,
+    say_json,
+    write_csv,
+)
 from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import (
     AsJson,
@@ -29,7 +38,6 @@ from maxmargin.cli.options import (
     read_class_weight,
 )
 from maxmargin.cli.preparation import encoded
-from maxmargin.cli.progress import TimeLimit, check_time
 from maxmargin.cli.tables import DataFile, describe, headline, read, refuse_a_measure
 from maxmargin.estimators.declarations import LOSS, PRICE
 

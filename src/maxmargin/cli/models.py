@@ -14,6 +14,7 @@ from maxmargin.cli.preparation import count_unknown, fills_in, numbers_of
 from maxmargin.cli.tables import DataFile, Expected, read
 
 if TYPE_CHECKING:
+    from maxmargin.estimators.probability import Calibration
     from maxmargin.persistence import Fingerprint
 
 TEXT_MODELS = (b"svm_type", b"solver_type")  # how the files of LIBSVM and LIBLINEAR begin
@@ -37,6 +38,7 @@ class Model(NamedTuple):
     is_text: bool = False
     columns_by: str | None = None
     roles: Mapping[str, str] = MappingProxyType({})
+    calibration: Calibration | None = None
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -161,7 +163,7 @@ def load_own_model(path: str) -> Model:
 
     found = model_info(path)
     read = model_of(found.model, f"maxmargin {found.written_by}", found.fingerprint)
-    return read._replace(columns_by=found.columns_by, roles=found.roles)
+    return read._replace(columns_by=found.columns_by, roles=found.roles, calibration=found.calibration)
 
 
 def model_of(model: Any, written_by: str, fingerprint: Fingerprint | None = None) -> Model:
@@ -217,7 +219,7 @@ def load_text_model(path: str, start: bytes, n_columns: int | None) -> Model:
     return Model(model, None, model, None, written_by="LIBSVM", is_text=True, columns_by="index from 1")
 
 
-def save_model(scaler: Any, classifier: Any, data: DataFile, path: str) -> None:
+def save_model(scaler: Any, classifier: Any, data: DataFile, path: str, calibration: Calibration | None) -> None:
     """Write a model with the names of its columns and the fingerprint of its data; `scaler` is a Pipeline, or None."""
     import numpy as np
     from sklearn.pipeline import Pipeline
@@ -229,7 +231,8 @@ def save_model(scaler: Any, classifier: Any, data: DataFile, path: str) -> None:
         remember_names(classifier if scaler is None else scaler, np.array(data.names, dtype=object))
     try:
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # of arrays that have no names
-            save(model, path, data.rows(), data.y, columns_by=data.columns_by, roles=data.roles)
+            known: Any = {"columns_by": data.columns_by, "roles": data.roles, "calibration": calibration}
+            save(model, path, data.rows(), data.y, **known)
     except ModelFileError as error:
         raise UserError(str(error)) from None
     except OSError as error:

@@ -19,7 +19,7 @@ from maxmargin.cli.console import (
     say_json,
     write_text,
 )
-from maxmargin.cli.models import in_a_sentence, load_and_read
+from maxmargin.cli.models import Model, in_a_sentence, load_and_read
 from maxmargin.cli.options import AsJson, Data, ModelFile, ReadingForAModel
 from maxmargin.cli.tables import DataFile
 
@@ -38,6 +38,12 @@ def predict(
             "--distances", help="The distances to the planes, too, with their signs, of the columns as they are scaled."
         ),
     ] = False,
+    probability: Annotated[
+        bool,
+        typer.Option(
+            "--probability", help="The probability of each label, too, in sorted order; of a model that was calibrated."
+        ),
+    ] = False,
     reading: ReadingForAModel,
     as_json: AsJson = False,
 ) -> int:
@@ -49,21 +55,23 @@ def predict(
     """
     refuse_to_write_over(output, data, model, sql=reading.sql)
     loaded, table = load_and_read(model, data, reading, needs_labels=False)
-    if not (as_json or scores or distances or table.ids is not None):
+    if probability and loaded.calibration is None:
+        raise UserError(f"{model} has no probabilities: fit it with --probability, which calibrates its scores")
+    if not (as_json or scores or distances or probability or table.ids is not None):
         refuse_labels_of_many_lines(loaded.classifier.classes_.tolist())
     labels: list[Any] = []
-    asked = {"scores": scores or as_json, "distances": distances}
+    asked = {"scores": scores or as_json, "distances": distances, "probabilities": probability}
     values: dict[str, list[Any]] = {name: [] for name, is_asked in asked.items() if is_asked}
     with in_a_sentence(table.name):
         if len(table.lines):
             X = loaded.prepared(table)
             labels = loaded.classifier.predict(X).tolist()
-            measures = {"scores": "decision_function", "distances": "distances"}
-            values = {name: getattr(loaded.classifier, measures[name])(X).tolist() for name in values}
+            values = {name: measured(loaded, name, X) for name in values}
         accuracy = share_of_same(labels, table, loaded.classifier.classes_.tolist())
     ids = None if table.ids is None else table.ids.tolist()
     if as_json:
         answer = {"file": table.name, "ids": ids, "labels": labels, **values, "accuracy": accuracy}
+        answer |= {"classes": loaded.classifier.classes_.tolist()} if probability else {}
         if output == "-":
             say_json(answer)
         else:
@@ -73,6 +81,16 @@ def predict(
     if accuracy is not None:
         messages.print(f"{accuracy:.2%} of {len(labels):,} labels are those of the file")
     return ExitCode.FINE
+
+
+def measured(loaded: Model, name: str, X: Any) -> list[Any]:
+    """Scores, distances or probabilities of the rows; probabilities are estimates, by the curve in the model."""
+    if name == "distances":
+        return list(loaded.classifier.distances(X).tolist())
+    scores = loaded.classifier.decision_function(X)
+    if name == "scores" or loaded.calibration is None:
+        return list(scores.tolist())
+    return list(loaded.calibration.probabilities(scores).tolist())
 
 
 def share_of_same(labels: list[Any], table: DataFile, classes: list[Any]) -> float | None:

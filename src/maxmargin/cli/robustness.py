@@ -122,6 +122,7 @@ def table_of(answer: Robustness, radii: list[float] | None) -> Table:
     if radii is None:
         right = answer.distances[(answer.distances > 0.0) & np.isfinite(answer.distances)]
         radii = [0.0, *(np.quantile(right, SHARES).tolist() if len(right) else ())]
+        radii = sorted({float(f"{radius:.3g}") for radius in radii})
     table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("radius", "stay right, at least", "at most"):
         table.add_column(heading, justify="right", no_wrap=True)

@@ -217,7 +217,7 @@ def lesson(problem: ConstrainedParabola, x: float | None, a: float | None) -> li
     found, saddle = for_machines(problem, x, a), problem.saddle
     lines = [
         f"min {problem.p:g} x^2 {signed(problem.q)} x {signed(problem.r)}   subject to   x >= {problem.c:g}",
-        f"  L(x, a) = f(x) - a (x - {problem.c:g}),   g(a) = min_x L(x, a) <= optimum <= f(x)",
+        f"  L(x, a) = f(x) - a (x {signed(-problem.c)}),   g(a) = min_x L(x, a) <= optimum <= f(x)",
         f"  saddle: x = {saddle.x:g}, multiplier a = {saddle.a:g}, f(x) = g(a) = {saddle.value:g}",
         "  the constraint holds x back: its multiplier is the slope there, what a unit of room is worth"
         if problem.binds

@@ -13,6 +13,7 @@ A document of version 3 has these fields, and no others:
     data                   the fingerprint of the table, or null (`fingerprint`)
     columns_by             how the columns of the table were told apart (`COLUMNS_BY`); left out where nobody said
     roles                  which columns of the table were the label, the weight and the id; left out where nobody said
+    calibration            Platt's curve from scores to probabilities; left out where there is none
 
 A later version reads every earlier one: it raises VERSION, and makes of a document of version n one of version n + 1
 before it is read. Version 2 has more kinds of steps than version 1, and is otherwise the same. Version 3 has the record
@@ -43,6 +44,7 @@ from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.linear_cv import LinearSVMCV
 from maxmargin.estimators.parameters import Choice, Declarations
 from maxmargin.estimators.perceptrons import MarginPerceptron, Perceptron
+from maxmargin.estimators.probability import Calibration
 from maxmargin.estimators.stochastic import StochasticSVM
 from maxmargin.estimators.winnow import Winnow
 from maxmargin.persistence import container
@@ -57,6 +59,7 @@ from maxmargin.persistence.record import (
     Fingerprint,
     Seen,
     bring_to_canonical_form,
+    checked_calibration,
     refuse_another_plane,
     refuse_another_table,
 )
@@ -93,7 +96,7 @@ class ModelInfo:
     `model` is what `load` gives; `fingerprint` is that of the table the model was fitted to, if it was given to `save`.
     `columns_by` says how the columns of that table were told apart: by name, position, or an index from 0 or 1.
     `roles` are the columns that were no features: "label", "weight" and "id", each by its name, or by its index where
-    columns are told apart by position.
+    columns are told apart by position. `calibration` turns scores into probabilities, which are estimates.
     """
 
     model: Any
@@ -103,6 +106,7 @@ class ModelInfo:
     fingerprint: Fingerprint | None
     columns_by: str | None = None
     roles: Mapping[str, str] = field(default_factory=dict)
+    calibration: Calibration | None = None
 
 
 @dataclass
@@ -121,6 +125,7 @@ class Document:
     data: dict[str, Any] | None
     columns_by: Annotated[str | None, OneOf(COLUMNS_BY)] = later(None)  # null is none of them
     roles: ColumnRoles | None = later(None)
+    calibration: Calibration | None = later(None)
 
 
 @dataclass
@@ -182,6 +187,7 @@ def save(
     *,
     columns_by: str | None = None,
     roles: Mapping[str, str] | None = None,
+    calibration: Calibration | None = None,
 ) -> None:
     """Write a fitted estimator to a file, atomically: a stop in between leaves the old file as it was.
 
@@ -190,7 +196,7 @@ def save(
     whether a table is that one. A record of updates (`trace_`) is not kept. What a file cannot hold, such as a kernel
     that is a function, is a `ModelFileError`; so is a model whose planes are not those of its certificate. `columns_by`
     says how the columns of the file were told apart, "name", "position", "index from 0" or "index from 1", and `roles`
-    which of them were its "label", "weight" and "id", for whoever reads the next one.
+    which of them were its "label", "weight" and "id", for whoever reads the next one. A `calibration` is kept beside.
 
     >>> import tempfile, os
     >>> from maxmargin import LinearSVM
@@ -204,7 +210,7 @@ def save(
     (['right'], True)
     """
     try:
-        data = container.pack(*describe(estimator, X, y, columns_by, roles))
+        data = container.pack(*describe(estimator, X, y, columns_by, roles, calibration))
         read_model(*container.unpack(data))
     except Refusal as problem:
         raise ModelFileError(os.fspath(path), f"this model cannot be saved: {problem}") from None
@@ -229,7 +235,7 @@ def model_info(path: str | os.PathLike[str]) -> ModelInfo:
 
 
 def describe(
-    model: Any, X: Any, y: Any, columns_by: str | None = None, roles: Mapping[str, str] | None = None
+    model: Any, X: Any, y: Any, columns_by: Any = None, roles: Any = None, calibration: Calibration | None = None
 ) -> tuple[dict[str, Any], Arrays]:
     """The document and the arrays of a model."""
     estimator = model.steps[-1][1] if isinstance(model, Pipeline) else model
@@ -254,6 +260,7 @@ def describe(
         data=None if X is None else fingerprint_of(model, estimator, X, y),
         columns_by=columns_by,
         roles=ColumnRoles.of(roles, columns_by),
+        calibration=calibration,
     )
     return written(document, arrays), arrays
 
@@ -309,7 +316,9 @@ def read_model(document: dict[str, Any], arrays: Arrays) -> ModelInfo:
         bring_to_canonical_form(estimator)
     refuse_another_plane(estimator)
     roles = {} if said.roles is None else said.roles.checked(said.columns_by).named()
-    return ModelInfo(model, said.estimator, said.version, said.written_by, fingerprint, said.columns_by, roles)
+    calibration = checked_calibration(said.calibration, len(estimator.classes_))
+    told = (said.estimator, said.version, said.written_by, fingerprint, said.columns_by, roles, calibration)
+    return ModelInfo(model, *told)
 
 
 def as_of_now(document: dict[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from maxmargin.estimators.agreement import disagreements, parts_of
 from maxmargin.estimators.base import single
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.model_verification import OTHER_TABLE
+from maxmargin.estimators.probability import Calibration
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.kinds import NOT_NEGATIVE, Between, Digest, OneOf, Stored, shown
 
@@ -139,6 +140,19 @@ class ColumnRoles:
 
     def named(self) -> dict[str, str]:
         return {part: name for part, name in vars(self).items() if name is not None}
+
+
+def checked_calibration(calibration: Calibration | None, n_classes: int) -> Calibration | None:
+    """One curve for two classes, else one for each; of finite numbers, from two folds or more."""
+    if calibration is None:
+        return None
+    n_curves = 1 if n_classes == 2 else n_classes
+    for name, numbers in (("slopes", calibration.slopes), ("offsets", calibration.offsets)):
+        if len(numbers) != n_curves or not all(map(math.isfinite, numbers)):
+            raise Refusal(f"calibration.{name} must be {n_curves} finite numbers, for {n_classes} classes")
+    if calibration.folds < 2:
+        raise Refusal("calibration.folds must be 2 or more")
+    return calibration
 
 
 def bring_to_canonical_form(estimator: Any) -> None:
