@@ -194,6 +194,30 @@ def test_a_seat_that_asks_much_has_four_questions_in_hand_and_is_served_in_turn_
     assert begun.index(7) == 2  # after the question that was at work, and one more
 
 
+def test_whoever_asks_anew_keeps_the_place_in_the_line(monkeypatch):
+    turns, begun = seats.Turns(1), []
+
+    def reply(ask, is_stopped):
+        begun.append(ask.id)
+        return {}
+
+    monkeypatch.setattr(server, "Turns", lambda: turns)
+    turns.take("somebody")
+    app = make_app(TOKEN, PORT, names=NAMES, reply=reply)
+    with TestClient(app) as client, line_of(client, named(0)) as first, line_of(client, named(1)) as second:
+        ask(first, 1, "answer")
+        until(lambda: len(turns.lines) == 1)
+        ask(second, 10, "answer")
+        until(lambda: len(turns.lines) == 2)
+        for number in (2, 3, 4):
+            ask(first, number, "answer")
+        ask(first, 0, "nothing")  # refused at once, and so the questions before it have been read
+        assert "error" in first.receive_json()
+        turns.give_back()
+        assert (first.receive_json()["id"], second.receive_json()["id"]) == (4, 10)
+    assert begun == [4, 10]
+
+
 class Flood:
     """The server's end of a line on which so many messages have come in one piece."""
 

@@ -165,10 +165,10 @@ def words_of(websocket: WebSocket) -> list[str]:
     return [word.strip() for words in websocket.scope.get("subprotocols", []) for word in words.split(",")]
 
 
-async def in_a_thread(work: Callable[[], str]) -> str:
+async def in_a_thread(work: Callable[[], str | None]) -> str | None:
     """What the work returns or raises. The end of the program waits for no such thread, as it would for a pool's."""
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[str] = loop.create_future()
+    done: asyncio.Future[str | None] = loop.create_future()
 
     def deliver(settle: Callable[[Any], None], outcome: Any) -> None:
         def unless_cancelled() -> None:
@@ -195,10 +195,24 @@ class Slot:
         self.waiting: Ask | None = None
         self.stop = threading.Event()
         self.worker: asyncio.Task[None] | None = None
+        self.lock = threading.Lock()
 
     def put(self, ask: Ask) -> None:
-        self.waiting = ask
-        self.stop.set()
+        with self.lock:
+            self.waiting = ask
+            self.stop.set()
+
+    def take(self) -> tuple[Ask | None, threading.Event]:
+        """What waits by now, and what will stop it."""
+        with self.lock:
+            ask, self.waiting = self.waiting, None
+            self.stop = threading.Event()
+            return ask, self.stop
+
+
+def refusal_text(address: dict[str, Any], refusal: Refusal) -> str:
+    """As it goes out."""
+    return text_of({**address, "error": {"sentence": str(refusal), "field": field_of(refusal)}})
 
 
 class Session:
@@ -229,7 +243,7 @@ class Session:
             message = read_message(text)
             ask = read_ask(message)
         except Refusal as refusal:
-            await self.refuse(return_address(message), refusal)
+            await self.send(refusal_text(return_address(message), refusal))
             return
         slot = self.slots.setdefault((ask.question.value, ask.panel), Slot())
         slot.put(ask)
@@ -240,42 +254,38 @@ class Session:
         """Answer what waits in a slot until nothing does; what was overtaken is not answered."""
         while slot.waiting is not None and not self.closed:
             async with self.seat.at_once:
-                ask, slot.waiting = slot.waiting, None
-                slot.stop = stop = threading.Event()
-                address = {"id": ask.id, "panel": ask.panel, "ask": ask.question.value}
-                try:
-                    text = await in_a_thread(functools.partial(self.answer, address, ask, stop))
-                except Stopped:
-                    continue
-                except Refusal as refusal:
-                    if not stop.is_set():
-                        await self.refuse(address, refusal)
-                    continue
-                except Exception as error:
-                    log.exception("a question of the page could not be answered")
-                    sentence = f"this should not happen ({type(error).__name__}: {error}); please report it"
-                    await self.refuse(address, Refusal(sentence, "message"))
-                    continue
-                if not stop.is_set():
+                text = await in_a_thread(functools.partial(self.answer, slot))
+                if text is not None:
                     await self.send(text)  # still in hand: a page that does not listen is not worked for
 
-    def answer(self, address: dict[str, Any], ask: Ask, stop: threading.Event) -> str:
-        """In a thread: the answer as it goes out."""
-        if ask.state is not None:
-            warm_up(ask.state.algorithm, ask.state.parameters)  # in no turn: a compiler is not stopped
+    def answer(self, slot: Slot) -> str | None:
+        """In a thread: the answer as it goes out, to what is the newest question when its turn has come: whoever asks
+        anew keeps the place in the line."""
+        newest = slot.waiting
+        if newest is not None and newest.state is not None:
+            warm_up(newest.state.algorithm, newest.state.parameters)  # in no turn: a compiler is not stopped
         with self.turns.at_work(self.seat.name) as others_first:
+            ask, stop = slot.take()
 
             def is_stopped() -> bool:
-                if not stop.is_set():
+                if not (stop.is_set() or self.closed):
                     others_first()
-                return stop.is_set()
+                return stop.is_set() or self.closed
 
-            if stop.is_set():
-                raise Stopped
-            return text_of({**address, "answer": self.reply(ask, is_stopped)})
-
-    async def refuse(self, address: dict[str, Any], refusal: Refusal) -> None:
-        await self.send(text_of({**address, "error": {"sentence": str(refusal), "field": field_of(refusal)}}))
+            if ask is None or is_stopped():
+                return None
+            address = {"id": ask.id, "panel": ask.panel, "ask": ask.question.value}
+            try:
+                text = text_of({**address, "answer": self.reply(ask, is_stopped)})
+            except Stopped:
+                return None
+            except Refusal as refusal:
+                text = refusal_text(address, refusal)
+            except Exception as error:
+                log.exception("a question of the page could not be answered")
+                sentence = f"this should not happen ({type(error).__name__}: {error}); please report it"
+                return refusal_text(address, Refusal(sentence, "message"))
+            return None if stop.is_set() else text
 
     async def send(self, text: str) -> None:
         """To the page, if it is still there."""
