@@ -16,7 +16,19 @@ from maxmargin.playground.server import Session
 
 MESSAGES, HALFWAY, OVER_A_NETWORK = 10_000, 3_000, 500
 MOST_GROWTH = 30 * 2**20  # bytes: what the allocators of NumPy and Python keep for later
-QUESTIONS = ["answer", "steps", "code", "challenge", "verify", "loss", "path", "multiplier", "exercise", "catalogue"]
+QUESTIONS = [
+    "answer",
+    "steps",
+    "code",
+    "challenge",
+    "verify",
+    "loss",
+    "path",
+    "probability",
+    "multiplier",
+    "exercise",
+    "catalogue",
+]
 QUESTIONS += ["read_csv", "magic", None, 7]
 GIVEN = [
     None,
@@ -94,7 +106,7 @@ def state(rng):
 
 
 def whole(rng):
-    message = {"id": rng.randrange(100), "panel": rng.choice("ab"), "ask": rng.choice(QUESTIONS[:9])}
+    message = {"id": rng.randrange(100), "panel": rng.choice("ab"), "ask": rng.choice(QUESTIONS[:10])}
     line = {"points": [[coordinate(rng), coordinate(rng)] for _ in range(2)]}
     return {**message, "state": state(rng), "line": line, "text": rng.choice(TEXTS), "given": rng.choice(GIVEN)}
 

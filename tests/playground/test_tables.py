@@ -1,10 +1,11 @@
 """A table of one's own becomes points, or a sentence says why not."""
 
+import numpy as np
 import pytest
 
 from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.messages import MOST_POINTS, read_state
-from maxmargin.playground.tables import points_in
+from maxmargin.playground.tables import TableChoice, points_in
 
 
 def test_columns_and_labels_are_told():
@@ -21,9 +22,50 @@ def test_our_own_export_is_read_back():
 
 def test_without_a_usual_name_the_last_column_holds_the_labels():
     told = points_in("a;b;c;species\n1;2;3;x\n4;5;6;z\n7;8;9;q\n")
-    assert [point[2] for point in told["points"]] == [-1, -1, 1]
+    assert [point[2] for point in told["points"]] == [1, 2, -1]
     assert "left out: 'c'." in told["words"]
-    assert "the other 2 labels are negative together: 'x', 'z'." in told["words"]
+    assert "'x' are circles, 'q' squares, 'z' triangles." in told["words"]
+
+
+def test_of_four_labels_the_first_is_against_the_others():
+    told = points_in("a,b,species\n1,2,w\n4,5,x\n7,8,y\n9,9,z\n")
+    assert [point[2] for point in told["points"]] == [1, -1, -1, -1]
+    assert "the other 3 labels are negative together: 'x', 'y', 'z'." in told["words"]
+
+
+CHOSEN = "a,b,c,kind\n1,10,5,0\n3,30,5,1\n2,20,5,0\n"
+
+
+def test_columns_label_and_scale_can_be_chosen():
+    told = points_in(CHOSEN, TableChoice("b", "a", "kind", "range"))
+    assert told["points"] == [[0.0, 0.0, -1], [1.0, 1.0, 1], [0.5, 0.5, -1]]
+    assert told["columns"] == ["a", "b", "c", "kind"]
+    assert told["numbers"] == ["a", "b", "c"]
+    assert told["chosen"] == {"across": "b", "up": "a", "label": "kind", "scale": "range"}
+    assert (
+        "'b' is across, 'a' up; left out: 'c'. Each column is moved and scaled to lie between 0 and 1." in told["words"]
+    )
+    standard = points_in(CHOSEN, TableChoice(None, "c", None, "standard"))["points"]
+    columns = np.array(standard)[:, :2]
+    np.testing.assert_allclose(columns.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(columns.std(axis=0), [1.0, 0.0], atol=1e-12)
+    other = points_in(CHOSEN, TableChoice(None, None, "a", "none"))
+    assert other["numbers"] == ["b", "c", "kind"]
+    assert [point[2] for point in other["points"]] == [-1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("choice", "sentence"),
+    [
+        (TableChoice("d", None, None, "none"), "'d' is no column of numbers beside the labels; 'a', 'b', 'c' are"),
+        (TableChoice(None, "kind", None, "none"), "'kind' is no column of numbers"),
+        (TableChoice(None, None, "label", "none"), "the table has no column 'label'; it has 'a', 'b', 'c', 'kind'"),
+        (TableChoice("a", "a", None, "none"), "cannot be across and up at once"),
+    ],
+)
+def test_columns_that_cannot_be_taken_are_named(choice, sentence):
+    with pytest.raises(Refusal, match=sentence):
+        points_in(CHOSEN, choice)
 
 
 def test_columns_of_words_and_a_first_line_of_numbers_are_said_to_be_left_out():

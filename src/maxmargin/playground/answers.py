@@ -39,6 +39,7 @@ from maxmargin.playground.many_classes import answer_for_many
 from maxmargin.playground.messages import LARGEST, MOST_BYTES, MOST_POINTS, MOST_SECONDS, Ask, Question, State
 from maxmargin.playground.multiplier import multiplier
 from maxmargin.playground.presets import presets
+from maxmargin.playground.probability import probability
 from maxmargin.playground.shown import answer
 from maxmargin.playground.steps import steps
 from maxmargin.playground.tables import points_in
@@ -51,7 +52,7 @@ def reply(ask: Ask, is_stopped: Callable[[], bool]) -> dict[str, Any]:
         return catalogue()
     if ask.question is Question.READ_CSV:
         assert ask.text is not None
-        return points_in(ask.text)
+        return points_in(ask.text, ask.given)
     if ask.question is Question.MULTIPLIER:
         return multiplier(ask.given)
     if ask.question is Question.EXERCISE:
@@ -66,6 +67,8 @@ def reply(ask: Ask, is_stopped: Callable[[], bool]) -> dict[str, Any]:
         raise Refusal(f"{OF_TWO_CLASSES[ask.question]}: delete the triangles, and two classes are left.", "points")
     if ask.question in OF_A_STATE:
         return OF_A_STATE[ask.question](ask.state, is_stopped)
+    if ask.question is Question.PROBABILITY:
+        return probability(ask.state, ask.view, is_stopped)
     if ask.question is Question.CHALLENGE:
         assert ask.line is not None
         return challenge(ask.state, ask.line, ask.view, is_stopped)

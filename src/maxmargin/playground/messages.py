@@ -111,13 +111,11 @@ of three classes: see `many_classes`
     programs  [{"title": , "text": }, ...]: the problem as a program for CVXPY, primal and dual, with these points; []
               where the algorithm solves none
 
-"verify", "loss", "path" (state), "multiplier", "exercise" (given)
+"verify", "loss", "path" (state), "probability" (state, view), "multiplier", "exercise" (given)
 ---------------------------------------------------------------------
-    what is computed when it is asked for: `verification`, `curves`, `multiplier` and `exercises` say how
+    what is computed when it is asked for: `verification`, `curves`, `probability`, `multiplier` and `exercises` say how
 
-"read_csv" (text): the user's own table
----------------------------------------
-    points, and words: a sentence that says which columns, rows and labels they are. An error names the line
+"read_csv" (text, given): the user's own table; see `tables`
 
 "catalogue": what there is; see `answers`
 """
@@ -141,6 +139,7 @@ from maxmargin.persistence.schema import Reader, no_constant, without_duplicates
 from maxmargin.playground.catalogue import ALGORITHMS, Algorithm
 from maxmargin.playground.exercises import GivenExercise
 from maxmargin.playground.multiplier import GivenMultiplier
+from maxmargin.playground.tables import TableChoice
 from maxmargin.plots.shapes import Box, Points, square_around
 
 MOST_POINTS = 500
@@ -163,6 +162,7 @@ class Question(StrEnum):
     CODE = "code"
     VERIFY = "verify"
     LOSS = "loss"
+    PROBABILITY = "probability"
     PATH = "path"
     MULTIPLIER = "multiplier"
     EXERCISE = "exercise"
@@ -300,7 +300,9 @@ def read_ask(message: dict[str, Any]) -> Ask:
     if question in GIVEN:
         return Ask(said.id, said.panel, question, given=READER.value(GIVEN[question], said.given, "given"))
     if question is Question.READ_CSV:
-        return Ask(said.id, said.panel, question, text=READER.value(Text, said.text, "text"))
+        text = READER.value(Text, said.text, "text")
+        choice = None if said.given is None else READER.value(TableChoice, said.given, "given")
+        return Ask(said.id, said.panel, question, text=text, given=choice)
     state = read_state(said.state)
     line = read_line(said.line) if question is Question.CHALLENGE else None
     return Ask(said.id, said.panel, question, state, read_view(said.view, state.points), line)

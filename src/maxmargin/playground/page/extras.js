@@ -7,6 +7,7 @@ import { announce } from "./announce.js";
 import { drawLoss, drawPath } from "./curves.js";
 import { typeset } from "./format.js";
 import { Heard, isAbout } from "./heard.js";
+import { drawProbability } from "./probability.js";
 import { html, set } from "./svg.js";
 import { drawHulls, drawWeights } from "./weights.js";
 
@@ -16,6 +17,7 @@ const CARDS = [
   { name: "hulls", title: "The hulls", draw: drawHulls },
   { name: "loss", title: "What a row costs", ask: true, draw: drawLoss },
   { name: "path", title: "The path over C", ask: true, draw: drawPath },
+  { name: "probability", title: "Probabilities, estimated", ask: true, seen: true, draw: drawProbability },
 ];
 
 /** The cards that a link may open. */
@@ -67,7 +69,7 @@ export class Extras {
 
   showAsked(card, question) {
     const told = this.heard.of(card.name);
-    const fresh = this.heard.isOf(card.name, question);
+    const fresh = this.heard.isOf(card.name, question) && (!card.seen || this.heard.isSeenFrom(card.name, question));
     if (!fresh) {
       clearTimeout(this.timers.get(card.name));
       this.timers.set(card.name, setTimeout(() => this.ask(card.name, question), REST));
@@ -87,7 +89,8 @@ export class Extras {
 
   ask(kind, question) {
     const { points, algorithm, parameters } = question;
-    this.panel.connection.ask(this.panel.name, kind, { state: { points, algorithm, parameters } }, (answer, error) => {
+    const message = { state: { points, algorithm, parameters }, view: this.panel.figure.scale.box };
+    this.panel.connection.ask(this.panel.name, kind, message, (answer, error) => {
       this.heard.keep(kind, { question, answer, error });
       this.panel.drawSoon();
     });

@@ -5,7 +5,7 @@ import { svg } from "./svg.js";
 
 const DEEPEST = 34; // of 255: points and lines must stay readable on it
 
-/** `values` are those of the decision function; `labels`, of three classes, say which one is predicted. */
+/** `values` are those of the decision function; `labels` say which class is predicted, and `values` then how surely. */
 export function drawField(layer, { columns, rows, values, labels }, scale, deepest = DEEPEST) {
   const canvas = document.createElement("canvas");
   canvas.width = columns;
@@ -13,7 +13,8 @@ export function drawField(layer, { columns, rows, values, labels }, scale, deepe
   const context = canvas.getContext("2d");
   const image = context.createImageData(columns, rows);
   const colours = { 1: colour("--positive"), [-1]: colour("--negative"), [THIRD]: colour("--third") };
-  const shades = labels?.map((label) => [label, 1]) ?? values.map((value) => [value >= 0 ? 1 : -1, Math.abs(value)]);
+  const shadeOf = (value) => [value >= 0 ? 1 : -1, Math.abs(value)];
+  const shades = labels?.map((label, i) => [label, values?.[i] ?? 1]) ?? values.map(shadeOf);
   shades.forEach(([label, depth], i) => {
     const row = rows - 1 - Math.floor(i / columns); // values come from the bottom, images from the top
     const at = 4 * (row * columns + (i % columns));

@@ -1,11 +1,11 @@
 // The row of tools above the picture: what a click does, ready-made points, the reader's own file, and the way back.
 
-import { announce, showNotice } from "./announce.js";
+import { announce } from "./announce.js";
 import { firstLine } from "./challenge.js";
 import { viewOf } from "./scale.js";
 import { html, set } from "./svg.js";
+import { Table } from "./table.js";
 
-const ENVELOPE = 1000; // bytes of a message around the text of a file
 const byId = (id) => document.getElementById(id);
 
 /** What a click on the picture does: "1", "-1", "relabel" or "delete". */
@@ -20,11 +20,10 @@ export class Tools {
     on("undo", () => announce(store.undo() ? "Taken back." : "There is nothing to take back."));
     on("redo", () => announce(store.redo() ? "Done again." : "There is nothing to do again."));
     on("clear", () => this.load([], "All points are deleted.", store.state.view));
-    on("open", () => byId("file").click());
     on("compare", () => this.compare());
     on("challenge", () => this.challenge());
     on("keys", () => byId("keys-dialog").showModal());
-    byId("file").addEventListener("change", (event) => this.read(event.target));
+    this.table = new Table({ store, connection, catalogue }, (...given) => this.load(...given));
     this.fillPresets(byId("presets"));
     document.addEventListener("keydown", (event) => this.key(event));
   }
@@ -47,28 +46,6 @@ export class Tools {
     const panels = store.state.panels.map((own) => ({ ...own, step: own.step === null ? null : 0 }));
     store.change({ points, view, panels, line: store.state.line && firstLine(view), revealed: false, about });
     announce(sentence);
-  }
-
-  async read(input) {
-    const [file] = input.files;
-    input.value = ""; // the same file can be chosen again after it was edited
-    if (!file) return;
-    const { bytes, points } = this.catalogue.limits;
-    const text = file.size <= bytes ? await file.text() : null;
-    if (text === null || new TextEncoder().encode(JSON.stringify(text)).length > bytes - ENVELOPE) {
-      this.complain(`${file.name} is too large for a playground of ${points} points.`);
-      return;
-    }
-    this.complain(this.connection.stands ? null : `${file.name} will be read when the server answers.`);
-    this.connection.ask("a", "read_csv", { text }, (answer, error) => {
-      this.complain(error && `${file.name} was not loaded: ${error.sentence}`);
-      if (answer) this.load(answer.points, answer.words, viewOf(answer.points), `${file.name}: ${answer.words}`);
-    });
-  }
-
-  /** What is wrong with a file; what was left out of one that was loaded belongs to its points. */
-  complain(sentence) {
-    showNotice("trouble", sentence, { onClose: () => {} });
   }
 
   compare() {
@@ -99,8 +76,9 @@ export class Tools {
     byId(event.shiftKey ? "redo" : "undo").click();
   }
 
-  update({ panels, line, points, about }) {
-    showNotice("file", about, { onClose: () => this.store.change({ about: null }) });
+  update(state) {
+    const { panels, line, points } = state;
+    this.table.update(state);
     set(byId("compare"), { "aria-pressed": panels.length === 2 });
     set(byId("challenge"), { "aria-pressed": line !== null });
     document.getElementById("panels").classList.toggle("two", panels.length === 2);
