@@ -65,6 +65,8 @@ def test_other_theorems(learner, narrow):
     [bound] = [line.get_xdata()[0] for line in display.ax_.lines if line.get_label().startswith("the theorem allows")]
     assert bound == learner.certificate_.theorems[0].bound
     proven = display.ax_.lines[0].get_ydata()
+    rows = "rows (x/s, 1)" if isinstance(learner, Winnow) else "lifted rows"
+    assert display.ax_.lines[0].get_label() == f"no margin of the {rows} is above this, after t updates"
     assert np.all(np.diff(proven) <= 0.0)
 
 

@@ -235,6 +235,9 @@ def test_the_number_that_a_search_tries_is_in_the_arithmetic(narrow, opened):
     trace = Winnow(record=True).fit(X, y).trace_
     page, kept = opened(trace), trace.to_arrays()
     page.keyboard.press("End")
+    assert page.inner_text("#promise").endswith(
+        f"no l1 margin of the rows (x/s, 1) is above {kept['margin_bound'][-1]:.5g}."
+    )
     row, epsilon = kept["row"][-1], kept["tried"][-1]
     a = [*(y[row] * X[row] / np.abs(X).max()), y[row]]
     [line] = [one for one in page.inner_text("#lines").splitlines() if one.startswith("factors")]

@@ -259,7 +259,8 @@ class TraceDisplay:
             ax.plot(t, t * run.progress, color=palette.ink, linewidth=1.2, linestyle=DASHES, label="at least g t")
             height, name = run.norm, "|w| after t updates"
         else:
-            height, name = np.minimum.accumulate(run.margin_bound), "no margin is above this, after t updates"
+            height = np.minimum.accumulate(run.margin_bound)
+            name = f"no margin of the {run.bounded} is above this, after t updates"
         style: dict[str, Any] = {"color": palette.accent, "linewidth": 2.0, "marker": "o", "markersize": 3.0}
         ax.plot(run.update, height, label=name, **style)
         if run.theorem is not None and np.isfinite(run.theorem.bound):

@@ -56,6 +56,7 @@ class Run:
     b_before, b_after   their biases
     norm           the length of the lifted weights, divided by the rate
     margin_bound   what the updates so far prove that no margin is above; NaN where they prove nothing
+    bounded        whose margins these are: of the rows as the algorithm sees them
     n_updates      of the whole run
     theorem        the bound of the number of updates; None if the run was stopped, and no theorem speaks
     progress       g: every update of a perceptron moves w by so much in the right direction; 0 for others
@@ -79,6 +80,7 @@ class Run:
     b_after: Vector
     norm: Vector
     margin_bound: Vector
+    bounded: str
     n_updates: int
     theorem: TheoremBound | None
     progress: float
@@ -142,12 +144,21 @@ def run_of_trace(trace: Trace) -> Run:
         b_after=columns["after"][:, width] if has_bias else no_bias,
         norm=columns["norm"] / float(about.parameters.get("rate", 1.0)),
         margin_bound=columns["margin_bound"],
+        bounded=rows_seen(about),
         n_updates=trace.n_updates,
         theorem=theorem if theorem is not None and np.isfinite(theorem.bound) else None,
         progress=about.progress,
         radius=about.radius,
         values=values_of(about),
     )
+
+
+def rows_seen(about: Subject) -> str:
+    """What the algorithm makes of a row: with a bias one more coordinate, and in Winnow no number above 1."""
+    has_bias = about.parameters.get("fit_intercept", True)
+    if about.algorithm == "Winnow":
+        return "rows (x/s, 1)" if has_bias else "rows x/s"
+    return "lifted rows" if has_bias else "rows"
 
 
 def values_of(about: Subject) -> Callable[[Vector, Points], Vector] | None:
