@@ -6,7 +6,7 @@
     besides      the verdict, the gap that was asked for, the conditions of optimality, theorems
 
 A kind of certificate is a frozen dataclass that derives from `Record`; `form` knows the annotations of its fields, as
-text (from __future__ import annotations). An evaluator that is registered for it (`evaluators`) measures its claim. All
+text (from __future__ import annotations). An evaluator that is registered for it (`verify`) measures its claim. All
 else is written once: it is verified, printed, shown in a notebook, written to JSON and read back by its fields.
 """
 

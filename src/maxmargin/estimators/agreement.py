@@ -12,7 +12,7 @@ were computed from the same numbers, by a few multiplications and divisions of e
 to a few roundings; `roundings` counts them. The planes of a hard margin in the space of a kernel are scaled by their
 own margins, which the certificate knows to its gap: so far their factors are compared.
 
-The sides of the rows, and the support vectors, are those of the record of the fit (`seen`), and with the data at hand
+The sides of the rows, and the support vectors, are those of the record of the fit (`base`), and with the data at hand
 those of the data. A dual_coef_ that predicts nothing (of linear estimators) has a factor of its own.
 """
 
