@@ -31,21 +31,29 @@ def points(name):
     return "points=" + ";".join(f"{x:g},{y:g},{label}" for x, y, label in points_named(name))
 
 
-# Each picture: its name, the address that holds its state, the window, the theme.
+# Each picture: its name, the address that holds its state, the window, the theme, the row that the mouse is on.
 STATES = (
-    ("street", f"{points('separable')}&view=1.47,0.17,5&a=hard_margin", DESK, "light"),
-    ("steps", f"{points('separable')}&view=1.47,0.17,5&a=perceptron&a-step=3", DESK, "light"),
-    ("compare", f"{points('rings')}&view=0,0,2.9&a=linear_svm&b=kernel_svm&b.C=10", DESK, "dark"),
-    ("challenge", f"{points('separable')}&view=1.47,0.17,5&a=hard_margin&line=-1,3,3,-2.5&revealed=1", DESK, "light"),
-    ("phone", f"{points('overlapping')}&view=0.06,-0.1,3&a=linear_svm", PHONE, "light"),
+    ("street", f"{points('separable')}&view=1.47,0.17,5&a=hard_margin", DESK, "light", 1),
+    ("steps", f"{points('separable')}&view=1.47,0.17,5&a=perceptron&a-step=3", DESK, "light", None),
+    ("compare", f"{points('rings')}&view=0,0,2.9&a=linear_svm&b=kernel_svm&b.C=10", DESK, "dark", None),
+    (
+        "challenge",
+        f"{points('separable')}&view=1.47,0.17,5&a=hard_margin&line=-1,3,3,-2.5&revealed=1",
+        DESK,
+        "light",
+        None,
+    ),
+    ("phone", f"{points('overlapping')}&view=0.06,-0.1,3&a=linear_svm", PHONE, "light", None),
 )
 
 
-def take(browser, address, name, fragment, window, theme):
+def take(browser, address, name, fragment, window, theme, row):
     context = browser.new_context(viewport=window, color_scheme=theme)
     page = context.new_page()
     page.goto(f"{address}#{fragment}")
     page.wait_for_selector("main[aria-busy=false]", timeout=300_000)
+    if row is not None:
+        page.hover(f"[data-panel=a] .point[data-row='{row}'] .shape")
     page.wait_for_timeout(500)
     keep(page, PICTURES / f"playground-{name}.png")
     context.close()

@@ -128,9 +128,11 @@ def both_edges(lines: Callable[[float], Lines], reach: float) -> tuple[Lines, Li
 
 def slack_to_lines(points: Points, signs: Vector, edges: tuple[Lines, Lines]) -> NDArray[np.float64]:
     """From each row to the nearest point of its own edge; no way, where that edge is out of sight."""
-    ends = [nearest_on_lines(point, edges[0 if sign > 0 else 1]) for point, sign in zip(points, signs, strict=True)]
-    pairs = [(point, point if end is None else end) for point, end in zip(points, ends, strict=True)]
-    return np.array(pairs).reshape(-1, 2, 2)
+    ends = points.copy()
+    for side, own in zip((signs > 0, signs <= 0), edges, strict=True):
+        found = nearest_on_lines(points[side], own)
+        ends[side] = points[side] if found is None else found
+    return np.stack([points, ends], axis=1)
 
 
 class Hulls(NamedTuple):

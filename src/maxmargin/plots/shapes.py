@@ -129,19 +129,21 @@ def hull_points(points: Points, signs: NDArray[np.int64], weights: NDArray[np.fl
     return np.array(means)
 
 
-def nearest_on_lines(point: Points, lines: Sequence[Points]) -> Points | None:
-    """The point of these lines of many corners that is nearest to the given one; None if there is no line.
+def nearest_on_lines(points: Points, lines: Sequence[Points]) -> Points | None:
+    """The points of these lines of many corners that are nearest to the given ones; None if there is no line.
 
-    >>> nearest_on_lines(np.array([1.0, 1.0]), [np.array([[0.0, 0.0], [4.0, 0.0]])]).tolist()
-    [1.0, 0.0]
+    >>> nearest_on_lines(np.array([[1.0, 1.0], [5.0, 0.0]]), [np.array([[0.0, 0.0], [4.0, 0.0]])]).tolist()
+    [[1.0, 0.0], [4.0, 0.0]]
     """
-    found = [nearest_on_line(point, line) for line in lines if len(line)]
-    return min(found, key=lambda place: float(np.sum((place - point) ** 2)), default=None)
-
-
-def nearest_on_line(point: Points, line: Points) -> Points:
-    starts, steps = line[:-1], np.diff(line, axis=0)
-    squares = np.einsum("ij,ij->i", steps, steps)
-    shares = np.einsum("ij,ij->i", point - starts, steps) / np.where(squares > 0.0, squares, 1.0)
-    places = starts + np.clip(shares, 0.0, 1.0)[:, None] * steps
-    return np.asarray(places[np.argmin(np.sum((places - point) ** 2, axis=1))])
+    lines = [line for line in lines if len(line)]
+    if not lines:
+        return None
+    starts, steps = (
+        np.concatenate([line[:-1] for line in lines]),
+        np.concatenate([np.diff(line, axis=0) for line in lines]),
+    )
+    squares, away = np.einsum("ij,ij->i", steps, steps), points[..., None, :] - starts
+    shares = np.einsum("...ij,ij->...i", away, steps) / np.where(squares > 0.0, squares, 1.0)
+    places = starts + np.clip(shares, 0.0, 1.0)[..., None] * steps
+    nearest = np.argmin(np.sum((places - points[..., None, :]) ** 2, axis=-1), axis=-1)
+    return np.asarray(np.take_along_axis(places, nearest[..., None, None], axis=-2)[..., 0, :])

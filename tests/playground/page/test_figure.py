@@ -78,9 +78,21 @@ def test_a_finger_on_a_point_shows_its_note(visit):
     visitor.settle()
     assert "Row 2, positive" in note(visitor)
     assert len(visitor.points[0]) == 4
-    box, frame = visitor.page.locator(f"{NOTE} .back").bounding_box(), visitor.page.locator(FIGURE).bounding_box()
-    assert frame["x"] <= box["x"]
-    assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
+    visitor.choose("#a-algorithm", "linear_svm")
+    visitor.choose("#presets", "overlapping")
+    for row in range(0, 60, 4):
+        mark = visitor.page.locator(f"[data-panel=a] .point[data-row='{row}']")
+        mark.focus()
+        visitor.settle()
+        point, frame = mark.locator(".shape").bounding_box(), visitor.page.locator(FIGURE).bounding_box()
+        card = visitor.page.locator(f"{NOTE} .back").bounding_box()
+        assert frame["x"] <= card["x"]
+        assert card["x"] + card["width"] <= frame["x"] + frame["width"]
+        beside = card["x"] > point["x"] + point["width"] or card["x"] + card["width"] < point["x"]
+        above = card["y"] > point["y"] + point["height"] or card["y"] + card["height"] < point["y"]
+        assert beside or above, row
+        text = visitor.page.locator(f"{NOTE} text").bounding_box()
+        assert text["x"] + text["width"] <= card["x"] + card["width"]
 
 
 def test_a_note_says_nothing_of_a_state_that_was_not_answered(visit):

@@ -8,6 +8,8 @@ const ROOM = 10; // pixels between the text and the edge of its card
 const AWAY = 18; // and between the card and its point
 const LINE = 18; // from one line to the next
 const WIDEST = 48; // letters of a line
+const LETTER = 7.5; // pixels of one, about
+const EDGE = 4; // pixels to the edge of the picture
 const SPACES = { l1: " (l1)", kernel: " (kernel's space)" };
 
 /** {title, figures: [[name, value], ...], reason} of one row of a scene; see panel.js. */
@@ -72,34 +74,60 @@ export class Note {
     const { title, figures, reason } = noteOf(scene, row);
     const said = figures.map(([name, value]) => `${name} ${value}`).join(", ");
     this.sentence = `${title}: ${said}. ${typeset(reason)}`.trim();
-    const numbers = figures.slice(1).flatMap(([name, value], i) => [`${i > 0 ? ", " : ""}${name} `, bold(value)]);
-    const lines = [svg("tspan", {}, bold(title), ` ${figures[0].join(" ")}`), svg("tspan", {}, ...numbers)];
-    for (const words of folded(typeset(reason))) lines.push(svg("tspan", { class: "reason" }, words));
+    const letters = Math.min(WIDEST, Math.floor((scale.width / unit - 4 * ROOM) / LETTER));
+    const lines = [svg("tspan", {}, bold(title), ` ${figures[0].join(" ")}`)];
+    for (const some of grouped(figures.slice(1), letters)) {
+      const parts = some.flatMap(([name, value], i) => [`${i > 0 ? ", " : ""}${name} `, bold(value)]);
+      lines.push(svg("tspan", {}, ...parts));
+    }
+    for (const words of folded(typeset(reason), letters)) lines.push(svg("tspan", { class: "reason" }, words));
     const text = svg("text", {});
     lines.forEach((line, i) => text.append(set(line, { x: ROOM, y: ROOM + 12 + i * LINE })));
     const card = svg("rect", { class: "back", rx: 8 });
     this.layer.replaceChildren(card, text);
-    const width = text.getBBox().width + 2 * ROOM;
-    const height = lines.length * LINE + 2 * ROOM - 4;
-    set(card, { width, height });
-    const [column, line] = scale.toPixels(scene.points[row]);
-    const fits = column + (AWAY + width) * unit <= scale.width;
-    const left = fits ? column + AWAY * unit : Math.max(4, column - (AWAY + width) * unit);
-    const top = Math.max(4, Math.min(scale.height - height * unit - 4, line - (height * unit) / 2));
+    const size = [text.getBBox().width + 2 * ROOM, lines.length * LINE + 2 * ROOM - 4];
+    set(card, { width: size[0], height: size[1] });
+    const [left, top] = beside(scale.toPixels(scene.points[row]), size.map((side) => side * unit), AWAY * unit, scale);
     set(this.layer, { transform: `translate(${left},${top}) scale(${unit})` });
   }
+}
+
+/** The corner of a card that stands to the right of a place, to its left, above or below: where it fits first. */
+function beside([x, y], [width, height], away, scale) {
+  const within = (at, size, most) => Math.max(EDGE, Math.min(most - size - EDGE, at));
+  const top = within(y - height / 2, height, scale.height);
+  if (x + away + width + EDGE <= scale.width) return [x + away, top];
+  if (x - away - width >= EDGE) return [x - away - width, top];
+  const left = within(x - width / 2, width, scale.width);
+  return [left, y - away - height >= EDGE ? y - away - height : within(y + away, height, scale.height)];
 }
 
 function bold(text) {
   return svg("tspan", { class: "figure-of" }, text);
 }
 
-/** A sentence in lines that are short enough. */
-function folded(sentence) {
+/** Names and values in lines of so many letters. */
+function grouped(figures, letters) {
+  const lines = [];
+  let room = 0;
+  for (const [name, value] of figures) {
+    const length = name.length + value.length + 3;
+    if (length > room) {
+      lines.push([]);
+      room = letters;
+    }
+    lines.at(-1).push([name, value]);
+    room -= length;
+  }
+  return lines;
+}
+
+/** A sentence in such lines. */
+function folded(sentence, letters) {
   const lines = [];
   for (const word of sentence.split(" ").filter(Boolean)) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length < WIDEST) lines[lines.length - 1] = `${last} ${word}`;
+    if (last !== undefined && last.length + word.length < letters) lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
   return lines;
