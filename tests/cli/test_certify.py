@@ -11,6 +11,16 @@ from maxmargin.reading.csv import read_csv
 STREET = "a,b,label\n0,0,left\n0,2,left\n3,0,right\n5,1,right\n"  # the widest street is 3 wide
 
 
+@pytest.fixture
+def fail_as_json(run):
+    def run_and_fail(*arguments):
+        code, found = run(*arguments)
+        assert (code, found["exit_code"]) == (1, 1)
+        return found["error"]
+
+    return run_and_fail
+
+
 @pytest.mark.parametrize("text", ["w=1,0,b=-2", "w=1 0 b=-2", "w=2,0;b=-4", "w=[1,0] b=-2"])
 def test_the_margin_of_a_line_drawn_by_hand(text, write, run):
     code, found = run("certify", write(STREET), "--plane", text, "--exact")
@@ -57,6 +67,12 @@ def test_a_file_says_its_sides_and_its_columns(write, run, tmp_path):
     said = {"columns": ["a", "b"], "planes": [{"positive": "right", "intercept": -2, "coefficients": [1, 0]}]}
     path = write(json.dumps(said), "planes.json")
     assert run("certify", write(STREET), "--plane", path)[1]["share"] == pytest.approx(2 / 3, rel=1e-6)
+
+
+def test_one_result_on_standard_output(write, fail_as_json):
+    data = write(STREET)
+    for words in (["certify", data, "--plane", "w=1,0"], ["leave-one-out", data], ["program", "hard-margin"]):
+        assert "both write to standard output" in fail_as_json(*words, "-o", "-")
 
 
 def test_no_plane_exists(write, run):

@@ -86,6 +86,15 @@ def test_a_precomputed_kernel_is_cut_by_rows_and_columns(run, tmp_path):
     assert model_info(path).calibration.slopes == pytest.approx(expected.slopes, rel=1e-2)
 
 
+def test_verify_and_convert_say_what_becomes_of_them(write, tmp_path, capsys):
+    path, data = str(tmp_path / "model"), write("x,y\n0,a\n1,a\n3,a\n2,b\n4,b\n5,b\n")
+    assert main(["fit", data, "--scale", "none", "--probability", "-o", path]) == 0
+    assert main(["verify", path, data]) == 0
+    assert "Its probabilities are estimates: nothing is proven of them.\n" in capsys.readouterr().out
+    assert main(["convert", path, planes := str(tmp_path / "planes.csv")]) == 0
+    assert f"{planes} has no place for the probabilities of {path}" in capsys.readouterr().err
+
+
 def test_what_has_none_says_so(flowers, write, tmp_path, fail, capsys):
     path = str(tmp_path / "model")
     assert main(["fit", *flowers, "-o", path]) == 0

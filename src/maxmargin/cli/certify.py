@@ -36,6 +36,7 @@ from maxmargin.cli.options import (
     Tolerance,
     choice_of,
     read_class_weight,
+    refuse_two_results,
 )
 from maxmargin.cli.preparation import encoded
 from maxmargin.cli.tables import DataFile, count_labels, headline, read, refuse_a_measure
@@ -86,6 +87,7 @@ def certify(
     from maxmargin import certify as certified
 
     check_time(max_time)
+    refuse_two_results(output, as_json)
     refuse_to_write_over(output, data, plane, sql=reading.sql)
     table = read(data, reading)
     limit = TimeLimit(max_time)

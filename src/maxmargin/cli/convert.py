@@ -79,6 +79,8 @@ def write_model(path: str, output: str) -> None:
         if write not in (persistence.write_onnx, persistence.write_skops):
             check_is_bare(model, path, output)
         write(model, output)
+        if not is_text_model(path) and persistence.model_info(path).calibration is not None:
+            messages.print(f"maxmargin: {output} has no place for the probabilities of {path}: it tells scores alone")
     except persistence.ModelFileError as error:
         raise UserError(str(error)) from None
     except ImportError as missing:

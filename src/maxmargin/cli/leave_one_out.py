@@ -81,7 +81,7 @@ def leave_one_out(
     from maxmargin.estimators.no_plane import NoPlaneError
 
     check_time(max_time)
-    check_csv(output)
+    check_csv(output, as_json)
     refuse_to_write_over(output, data, sql=reading.sql)
     table = read(data, reading)
     limit, y, labels = TimeLimit(max_time), table.y, np.unique(table.y)

@@ -113,8 +113,15 @@ CsvFile = Annotated[
 ]
 
 
-def check_csv(output: str | None) -> None:
+def refuse_two_results(output: str | None, as_json: bool) -> None:
+    """One sentence where two documents would be one after the other on standard output."""
+    if output == "-" and as_json:
+        raise UserError("-o - and --json both write to standard output: name a file, or leave one of them out")
+
+
+def check_csv(output: str | None, as_json: bool) -> None:
     """One sentence before any work, where the name says that the file would be something else."""
+    refuse_two_results(output, as_json)
     if output not in (None, "-") and not str(output).lower().endswith(".csv"):
         raise UserError(f"{output}: what is written is CSV: give it a name that ends in .csv, or - for standard output")
 

@@ -48,7 +48,7 @@ def robustness(
     """
     is_picture = output is not None and Path(output).suffix.lower() in PICTURES
     if not is_picture:
-        check_csv(output)
+        check_csv(output, as_json)
     refuse_to_write_over(output, data, model, sql=reading.sql)
     asked = None if radii is None else radii_in(radii)
     loaded, table = load_and_read(model, data, reading, needs_weights=False)

@@ -12,7 +12,7 @@ import typer
 
 from maxmargin.cli.console import ExitCode, UserError, refuse_to_write_over, say, say_json, write_text
 from maxmargin.cli.models import in_a_sentence, load_model
-from maxmargin.cli.options import AsJson, NoBias
+from maxmargin.cli.options import AsJson, NoBias, refuse_two_results
 from maxmargin.cli.plot import PICTURES, draw
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def program(
     """
     from maxmargin import program as written
 
+    refuse_two_results(output, as_json)
     given: dict[str, Any] = {"C": C, "loss": loss, "kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
     given |= {"norm": norm, "fit_intercept": False if no_bias else None}
     form = "dual" if dual else "primal"

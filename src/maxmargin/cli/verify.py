@@ -60,6 +60,8 @@ def verify(
         tell_certificate(certificate, verification)
         if verification:
             say(f"  {predictions_of(loaded.classifier)}")
+        if loaded.calibration is not None:
+            say("  Its probabilities are estimates: nothing is proven of them.")
         if same is not None:
             say(f"  These are {'' if same else 'not '}the data that the model was fitted on, by their fingerprint.")
         if files is not None:

@@ -46,7 +46,7 @@ def violations(
     Of more than two labels, each plane has its own. Distances and slack are those of the columns as the model scales
     them, and float64 arithmetic: what is proven is told by verify. Multipliers are told on the data of the fit only.
     """
-    check_csv(output)
+    check_csv(output, as_json)
     refuse_to_write_over(output, data, model, sql=reading.sql)
     loaded, table = load_and_read(model, data, reading)
     if loaded.is_text and support:
