@@ -240,3 +240,36 @@ def test_through_the_origin_the_corral_has_one_hull():
 def test_a_linear_program_is_not_called_wolfe_s():
     told, _, _ = stepped(("hard_margin", {"norm": "l1"}))
     assert all("linear program" in one["rule"] and one["nearest"] is None for one in told["steps"])
+
+
+SCHEDULES = {
+    "pegasos": lambda lam, t, x: 1.0 / (lam * t),
+    "damped": lambda lam, t, x: 1.0 / (lam * t + x @ x),
+    "1/sqrt(t)": lambda lam, t, x: t**-0.5,
+    "1/t": lambda lam, t, x: 1.0 / t,
+    0.01: lambda lam, t, x: 0.01,
+}
+
+
+@pytest.mark.parametrize("step", SCHEDULES, ids=str)
+def test_every_schedule_of_the_stochastic_subgradient_is_stepped_through(step):
+    """w after a visit is (1 - eta lambda) w + eta y x where the row was inside the street."""
+    state = state_of(("stochastic_svm", {"step": step, "max_iter": 2, "shuffle": False}))
+    told = steps(state, view_of(state))["steps"]
+    lam, inside = 1.0 / len(state.points), 0
+    for one in told[1:30]:
+        x, eta = state.points[one["row"]], SCHEDULES[step](lam, one["number"], state.points[one["row"]])
+        pushed = eta * one["sign"] * x if one["violation"] < 1.0 else 0.0
+        inside += one["violation"] < 1.0
+        np.testing.assert_allclose(one["w"], (1.0 - eta * lam) * np.array(one["before"]["w"]) + pushed, rtol=1e-9)
+        [length] = [line for line in one["arithmetic"] if line.startswith("eta")]
+        assert float(length.split("= ")[-1]) == pytest.approx(eta, rel=1e-4)
+    assert inside > 0
+
+
+def test_a_damped_step_in_the_space_of_a_kernel():
+    state = state_of(("stochastic_svm", {"step": "damped", "kernel": "rbf", "max_iter": 2, "shuffle": False}), "rings")
+    third = steps(state, view_of(state))["steps"][2]
+    [length] = [line for line in third["arithmetic"] if line.startswith("eta")]
+    assert "k(x, x)" in length
+    assert float(length.split("= ")[-1]) == pytest.approx(1.0 / (3 / len(state.points) + 1.0), rel=1e-4)

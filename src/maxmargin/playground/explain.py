@@ -20,6 +20,7 @@ from maxmargin.playground.fits import Fit
 from maxmargin.playground.messages import State
 from maxmargin.plots.shapes import Points, hull_points
 from maxmargin.problems.losses import HINGE, loss_named
+from maxmargin.problems.step_lengths import DAMPED, PEGASOS, inverse_scaling
 from maxmargin.run.recorder import Update
 
 Words = tuple[str, list[str]]  # the rule, the lines of its arithmetic
@@ -176,16 +177,33 @@ def by_counting(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
     ]
 
 
+def step_length(fit: Fit, row: int, t: int, lam: float) -> tuple[float, str]:
+    """eta_t of visit t to this row, and how it comes about."""
+    step, x = fit.state.parameters["step"], fit.state.points[row]
+    if step == PEGASOS:
+        return 1.0 / (lam * t), f"1 / (lambda t) = 1 / ({number(lam)} · {t}) = "
+    if step == DAMPED:
+        kernel = getattr(fit.model, "_kernel", None)
+        square = float(x @ x)
+        if kernel is not None:
+            [[square]] = kernel.values(kernel.points(x[None]), kernel.points(x[None])).tolist()
+        size = "|x|²" if kernel is None else "k(x, x)"
+        return 1.0 / (lam * t + square), f"1 / (lambda t + {size}) = 1 / ({number(lam)} · {t} + {number(square)}) = "
+    if isinstance(step, str):
+        scaling = inverse_scaling(step)
+        assert scaling is not None
+        return scaling.first / t**scaling.power, f"{number(scaling.first)} / {t}^{number(scaling.power)} = "
+    return float(step), ""
+
+
 def by_descending(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
     """A visit of the stochastic subgradient: shrink w, and add the row if it is inside."""
     parameters, row, value, t = fit.state.parameters, update.row, update.violation, update.number
     n, sign, violated = len(fit.state.points), int(fit.state.signs[row]), value < 1.0
     lam = 1.0 / (n * parameters["C"])
-    pegasos = parameters["step"] == "pegasos"
-    eta = 1.0 / (lam * t) if pegasos else float(parameters["step"])
+    eta, derived = step_length(fit, row, t, lam)
     moves = f"y f(x) = {number(value)} < 1: w shrinks, and moves by eta y x"
     rule = f"Row {row} is visited. {moves if violated else f'y f(x) = {number(value)} >= 1: w only shrinks'}."
-    derived = f"1 / (lambda t) = 1 / ({number(lam)} · {t}) = " if pegasos else ""
     lines = [
         f"lambda = 1 / (rows C) = 1 / ({n} · {number(parameters['C'])}) = {number(lam)}",
         f"eta = {derived}{number(eta)}",
