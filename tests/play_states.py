@@ -30,6 +30,7 @@ BENT = [
     ("kernel_svm", {}),
     ("kernel_svm", {"kernel": "poly", "degree": 2, "coef0": 1.0, "C": 10.0}),
     ("kernel_svm", {"kernel": "rbf", "gamma": 2.0, "C": "inf"}),
+    ("kernel_svm", {"loss": "squared_hinge", "fit_intercept": False}),
     ("stochastic_svm", {"kernel": "rbf", "max_iter": 30}),
     ("kernel_perceptron", {}),
     ("kernel_perceptron", {"kernel": "poly", "degree": 2, "coef0": 1.0, "order": "shuffled", "random_state": 1}),

@@ -114,8 +114,8 @@ ALGORITHMS = {
             "The widest street in the space of a kernel: the boundary bends.",
             "KernelSVM",
             "rounds",
-            ("C", *KERNEL, "tol", "multi_class"),
-            defaults={"tol": 1e-4},
+            ("C", *KERNEL, "loss", "huber_width", "fit_intercept", "tol", "multi_class"),
+            defaults={"tol": 1e-4, "huber_width": 0.5},
         ),
         Algorithm(
             "stochastic_svm",
