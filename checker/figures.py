@@ -26,6 +26,7 @@ import math
 import re
 import sys
 from fractions import Fraction
+from operator import truediv
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ OF_WINNOW = {
     "Winnow, to leading order: mistakes <= (16/3) ln(m)/g^2": Fraction(16, 3),
     "Winnow: mistakes <= ln(m)/(eta (g - eta/2))": 2,
 }
+UNIT_ROWS = ", rows at length 1"
 IN_A_NAME = re.compile(r"to the share (0\.\d+|\d\.?\d*e-\d+)[:,]")
 PEGASOS = "Pegasos: loss met per sweep <= P + {} (1 + ln T)/(2 lambda^2 T)"
 BROKEN = (
@@ -62,6 +64,13 @@ BROKEN = (
     "the run went on from an earlier fit",
     "the last sweep was cut short",
 )
+
+
+def unit_name(name: str) -> str:
+    """The same theorem about rows at length 1, where R = 1."""
+    return name.replace("<= R^2", "<= 1").replace(" R^2", "") + UNIT_ROWS
+
+
 Bounds = dict[str, list[tuple[Any, Any]]]  # by the name of a theorem: from the least to the most that it can promise
 
 
@@ -212,7 +221,7 @@ class Figures(check.Problem):  # type: ignore[misc]
             said = {"name", "bound", "measured", "at_most"} | ({"plane"} & set(one))
             require(name in known and set(one) == said, f"there is no theorem {name!r} about this problem")
             fits = any(bound == high or low * (1 - SLACK) <= bound <= high * (1 + SLACK) for low, high in known[name])
-            is_share = name in (SHARE, OTHER_SHARE)
+            is_share = name.removesuffix(UNIT_ROWS) in (SHARE, OTHER_SHARE)
             require(fits and one["at_most"] is (not is_share), f"the theorem promises something else ({name})")
             whole = is_share or "Pegasos" in name or counted == counted // 1
             require(0 <= counted < INF and whole, f"what was counted is no count ({name})")
@@ -220,62 +229,81 @@ class Figures(check.Problem):  # type: ignore[misc]
     def promised(self, plane: list[Any] | None = None) -> Bounds:
         """What is promised to learners by mistakes, for the least and the largest g that rounding leaves possible. Rows
         out of the safe range are multiplied by a power of two first, as the solvers see them."""
-        w, b, m, error = self.w, self.b, min(self.f), self.error
+        w, b, f, error = self.w, self.b, self.f, self.error
         if plane is not None:
             fits = len(plane) == self.d + 1 and all(abs(own) < INF for own in plane) and (self.bias or not plane[-1])
             require(fits, "the plane of a theorem is none")
             w, b = [Fraction(own) for own in plane[:-1]], Fraction(plane[-1])
             values = [sum(w[j] * cell for j, cell in row.items()) * self.unit for row in self.rows]
-            m = min(sign * (own + b) for sign, own in zip(self.signs, values, strict=True))
+            f = [sign * (own + b) for sign, own in zip(self.signs, values, strict=True)]
             error = Fraction(1.02) * U * (self.d + 8) * (sum(map(abs, w)) * self.largest + abs(b))
         one, w_sum, exponent = int(self.bias), sum(map(abs, w)), math.frexp(self.largest)[1]
         far = self.largest and not 2**-100 <= self.largest <= 2**100
         scale = Fraction(2) ** (min(1000, -exponent) if far else 0)
         size = Fraction(sum(own**2 for own in w)) / scale**2 + one * b**2
-        least, most = (m - error, m + 2 * error) if w_sum else (0, 0)
+        sides = [[own + off for own in f] if w_sum else [ZERO] for off in (2 * error, -error)]  # at least, at most f_i
 
-        def over(square: Any, factor: Any = 1) -> tuple[Any, Any]:
-            return (factor * square / most**2 if most > 0 else INF), (factor * square / least**2 if least > 0 else INF)
+        def over(squares: list[Any]) -> tuple[Any, Any]:
+            """The most of s_i / f_i^2, for the least and the largest f_i that rounding leaves possible."""
+            ends = [max(map(truediv, squares, (own**2 for own in side))) if min(side) > 0 else INF for side in sides]
+            return ends[0], ends[1]
 
-        lifted = (self.radius * scale**2 + one) * size
-        winnow = ((self.largest or 1) * w_sum + one * abs(b)) ** 2
-        logs: list[Any] = [Fraction(math.log(self.d * signs + 2 * one or 1)) for signs in (1, 2)]
-        logs = logs[1:] if plane is not None and min(w, default=0) < 0 else logs  # no plane of positive weights
-        known: Bounds = {name: [over(lifted, factor)] for name, factor in OF_LIFTED.items()}
-        known.update({name: [over(winnow, factor * log) for log in logs] for name, factor in OF_WINNOW.items()})
-        known["margin perceptron, G <= g: updates <= 12 R^2/g^2"] += [(INF, INF)]  # the guess was too large
-        known["Winnow: mistakes <= ln(m)/(eta (g - eta/2))"] = [(over(winnow, 2 * min(logs))[0], INF)]  # any step
-        known[SHARE] = [(Fraction(1, 4), Fraction(1, 4))]
-        for s in {float(found[1]) for one in self.c["theorems"] if (found := IN_A_NAME.search(one["name"]))}:
-            if 0 < s < 1:
-                e = 1 - root(Fraction(s))
-                shrinking, guessed = (name.format(s) for name in TO_A_SHARE)
-                c = 2 * (1 + e) / e**2
-                known[shrinking], known[guessed] = (
-                    [over(lifted, c / (s - Fraction(s) ** 2))],
-                    [over(lifted, c), (INF, INF)],
-                )
-                known.setdefault(OTHER_SHARE, []).append((Fraction(s), Fraction(s)))
-        if plane is not None:
-            return {name: bounds for name, bounds in known.items() if name not in (SHARE, OTHER_SHARE)}
-        for theorem in self.c["theorems"]:
-            if theorem["name"] in (SHARE, OTHER_SHARE):
-                share = self.share_of_the_best(least, most, size, scale)
+        n, longest = len(f), (self.radius * scale**2 + one) * size
+        lifted, winnow = over([longest] * n), over([((self.largest or 1) * w_sum + one * abs(b)) ** 2] * n)
+        known = self.theorems_from(lifted, winnow, w, plane is not None)
+        shares = {False: lifted}
+        if any(theorem["name"].endswith(UNIT_ROWS) for theorem in self.c["theorems"]):
+            self.squares = [self.k(i, [i])[0] * scale**2 + one for i in range(n)]
+            tops = [max([one, *(abs(cell) * self.unit * scale for cell in row.values())]) ** 2 for row in self.rows]
+            v_sum = (w_sum / scale + one * abs(b)) ** 2
+            shares[True] = over([own * size for own in self.squares])
+            own_rows = self.theorems_from(shares[True], over([own * v_sum for own in tops]), w, plane is not None)
+            known |= {unit_name(name): bounds for name, bounds in own_rows.items()}
+        for theorem in self.c["theorems"] if plane is None else []:
+            if "share of the best" in theorem["name"]:
+                is_unit = theorem["name"].endswith(UNIT_ROWS)
+                share = self.share_of_the_best(*shares[is_unit], scale, None if is_unit else longest)
                 fits = share * (1 - SLACK) <= theorem["measured"] <= 1 + SLACK
                 require(fits, f"the share of the best lifted margin is at least {float(share):.6g}, and at most 1")
         return known
 
-    def share_of_the_best(self, least: Any, most: Any, size: Fraction, scale: Fraction) -> Fraction:
+    def theorems_from(self, lifted: tuple[Any, Any], winnow: tuple[Any, Any], w: Any, of_another_plane: bool) -> Bounds:
+        """By R^2/g^2 in l2 and 1/g^2 in l1, each from the least to the most."""
+
+        def times(ends: tuple[Any, Any], factor: Any) -> tuple[Any, Any]:
+            return factor * ends[0], factor * ends[1]
+
+        logs: list[Any] = [Fraction(math.log(self.d * signs + 2 * int(self.bias) or 1)) for signs in (1, 2)]
+        logs = logs[1:] if of_another_plane and min(w, default=0) < 0 else logs  # no plane of positive weights
+        known: Bounds = {name: [times(lifted, factor)] for name, factor in OF_LIFTED.items()}
+        known.update({name: [times(winnow, factor * log) for log in logs] for name, factor in OF_WINNOW.items()})
+        known["margin perceptron, G <= g: updates <= 12 R^2/g^2"] += [(INF, INF)]  # the guess was too large
+        known["Winnow: mistakes <= ln(m)/(eta (g - eta/2))"] = [(times(winnow, 2 * min(logs))[0], INF)]  # any step
+        promises = {SHARE: [(Fraction(1, 4), Fraction(1, 4))]}
+        for s in {float(found[1]) for one in self.c["theorems"] if (found := IN_A_NAME.search(one["name"]))}:
+            if 0 < s < 1:
+                e = 1 - root(Fraction(s))
+                c, (shrinking, guessed) = 2 * (1 + e) / e**2, (name.format(s) for name in TO_A_SHARE)
+                known[shrinking] = [times(lifted, c / (s - Fraction(s) ** 2))]
+                known[guessed] = [times(lifted, c), (INF, INF)]
+                promises.setdefault(OTHER_SHARE, []).append((Fraction(s), Fraction(s)))
+        return known if of_another_plane else known | promises
+
+    def share_of_the_best(self, low: Any, high: Any, scale: Fraction, longest: Any) -> Fraction:
+        """From the least and the most of R^2/g^2 (rows at length 1: 1/g^2), and the point that the weights make."""
         signed = {i: self.signs[i] * own for i, own in self.given.items()}
         columns: Any = check.Counter()
         for i, own in signed.items():
             columns.update({j: own * cell for j, cell in self.rows[i].items()})
         hull = sum(own**2 for own in columns.values()) * (self.unit * scale) ** 2
         hull += int(self.bias) * sum(signed.values()) ** 2
-        if not (least > 0 and hull):
+        if high == INF or not hull:
             return ZERO
-        share = root(Fraction(least**2 * sum(self.given.values()) ** 2) / (size * hull))
-        return Fraction(share * (least / most) ** 2)
+        if longest is None:
+            total, square = sum(own * root(self.squares[i]) for i, own in self.given.items()), ONE
+        else:
+            total, square = sum(self.given.values()), self.radius * scale**2 + int(self.bias)
+        return Fraction(root(Fraction(square * total**2) / (high * hull)) * low / high)
 
     def pegasos(self, box: Any) -> Bounds:
         c, known = self.c, {}

@@ -31,7 +31,9 @@ from maxmargin.estimators.probability import logistic as logistic
 from maxmargin.estimators.probability import symmetric_logistic as symmetric_logistic
 from maxmargin.estimators.robustness import Robustness as Robustness
 from maxmargin.estimators.robustness import robustness as robustness
+from maxmargin.estimators.separability import TwoMargins as TwoMargins
 from maxmargin.estimators.separability import separability as separability
+from maxmargin.estimators.separability import two_margins as two_margins
 from maxmargin.estimators.stochastic import StochasticSVM as StochasticSVM
 from maxmargin.estimators.winnow import Winnow as Winnow
 from maxmargin.persistence.errors import ModelFileError as ModelFileError

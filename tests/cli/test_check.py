@@ -206,3 +206,21 @@ def test_files_that_cannot_be_read(name, part, tmp_path, capsys):
 def test_labels_with_brackets_are_shown_as_they_are(write, capsys):
     assert check(write("x,label\n1,[red]\n2,b\n3,[red]\n")) == 3
     assert "[red]" in capsys.readouterr().out
+
+
+def test_both_margins_in_one_report(write, capsys):
+    """Rows (1, +-1) against their negatives: the cosine is 1/sqrt(2), the l1 margin 1."""
+    path = write("a,b,y\n1,1,p\n1,-1,p\n-1,1,n\n-1,-1,n\n")
+    assert check(path, "--label", "y", "--no-bias", "--both-margins") == 0
+    told = capsys.readouterr().out
+    assert "l2, g_P, a cosine: between 0.707106781 and 0.707106782" in told
+    assert "tied, m = 2 coordinates" in told
+    assert check(path, "--label", "y", "--no-bias", "--both-margins", "--json") == 0
+    [margins] = json.loads(capsys.readouterr().out)["both_margins"]
+    assert margins["verified"] is True
+    assert margins["l1"]["lower"] == pytest.approx(1.0)
+    assert margins["l2"]["margin_in_own_space"] == pytest.approx(1.0)
+    assert check(FLOWERS, "--label", "species", "--both-margins", "--json") == 3
+    setosa, *others = json.loads(capsys.readouterr().out)["both_margins"]
+    assert 0.0 < setosa["l2"]["lower"] / 5**0.5 <= setosa["l1"]["upper"]
+    assert [one["l2"]["upper"] for one in others] == [0.0, 0.0]

@@ -16,6 +16,7 @@ largest and of the least g that this leaves possible.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ import numpy as np
 
 from maxmargin.certificates import theorems
 from maxmargin.certificates.measure import plane_margin
+from maxmargin.certificates.normalized import normalized_distances
 from maxmargin.certificates.passes import rounding
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.table import Matrix, Vector, in_safe_range, largest_magnitude, matrix_of, row_squares
@@ -81,14 +83,16 @@ def separation_theorems_refused(c: Any, X: Matrix, signs: Vector, rows: Any) -> 
     """Of the hard margin: what mistake-driven learners are promised, from the plane of the certificate or another."""
     promises = {plane: promised(c, X, signs, plane) for plane in {theorem.plane for theorem in c.theorems}}
     for theorem in c.theorems:
-        known, is_share = promises[theorem.plane], theorem.name in (theorems.SHARE, theorems.OTHER_SHARE)
+        known, is_unit = promises[theorem.plane], theorem.name.endswith(theorems.UNIT_ROWS)
+        is_share = theorem.name.removesuffix(theorems.UNIT_ROWS) in (theorems.SHARE, theorems.OTHER_SHARE)
         if known is None:
             yield f"the plane of a theorem is not finite, or one of another problem ({theorem.name})"
             continue
         bounds = known.get(theorem.name)
         yield from theorem_refused(theorem, bounds, at_most=not is_share, counts=not is_share, any_plane=True)
         if is_share and not theorem.plane:
-            yield from share_refused(c, X, signs, rows, theorem, known[theorems.NOVIKOV][0])
+            name = theorems.of_unit_rows(theorems.NOVIKOV) if is_unit else theorems.NOVIKOV
+            yield from share_refused(c, X, signs, rows, theorem, known[name][0], is_unit)
 
 
 def promised(c: Any, X: Matrix, signs: Vector, plane: tuple[float, ...]) -> dict[str, list[Interval]] | None:
@@ -96,8 +100,27 @@ def promised(c: Any, X: Matrix, signs: Vector, plane: tuple[float, ...]) -> dict
     w, b = (np.array(plane[:-1]), plane[-1]) if plane else (c.w, c.b)
     if w.shape != c.w.shape or not (np.all(np.isfinite(w)) and math.isfinite(b)) or (b and not c.fit_intercept):
         return None
-    lifted = lifted_ratio(X, signs, w, b, c.fit_intercept).squared()
-    winnow = winnow_ratio(X, signs, w, b, c.fit_intercept).squared()
+    ratios = lifted_ratio(X, signs, w, b, c.fit_intercept), winnow_ratio(X, signs, w, b, c.fit_intercept)
+    known = promised_from(c, X, w, *ratios, plane)
+    if any(theorem.name.endswith(theorems.UNIT_ROWS) for theorem in c.theorems):
+        l2, l1 = (unit_ratio(X, signs, w, b, norm, c.fit_intercept) for norm in ("l2", "l1"))
+        known |= {theorems.of_unit_rows(name): own for name, own in promised_from(c, X, w, l2, l1, plane).items()}
+    return known
+
+
+def unit_ratio(X: Matrix, signs: Vector, w: Vector, b: float, norm: str, fit_intercept: bool) -> Interval:
+    """1 / g of the rows at length 1."""
+    least, most = (
+        float(normalized_distances(X, signs, w, b, norm, fit_intercept, upwards=up).min()) for up in (False, True)
+    )
+    return over(1.0, least, most)
+
+
+def promised_from(
+    c: Any, X: Matrix, w: Vector, lifted: Interval, winnow: Interval, plane: tuple[float, ...]
+) -> dict[str, list[Interval]]:
+    """By the ratios R / g and 1 / g of both margins."""
+    lifted, winnow = lifted.squared(), winnow.squared()
     sides = (2,) if plane and np.any(w < 0.0) else (1, 2)
     weights = [math.log(X.shape[1] * side + (2 if c.fit_intercept else 0) or 1) for side in sides]
     known = {
@@ -123,11 +146,12 @@ def shares_in(name: str) -> set[float]:
 
 
 def share_refused(
-    c: Any, X: Matrix, signs: Vector, rows: Any, theorem: TheoremBound, lifted: Interval
+    c: Any, X: Matrix, signs: Vector, rows: Any, theorem: TheoremBound, lifted: Interval, normalized: bool
 ) -> Iterator[str]:
     counts = np.zeros(len(signs))
     counts[rows] = c.weights
-    proven = theorems.share_of_the_best(X, signs, c.w, c.b, c.fit_intercept, counts).measured if counts.any() else 0.0
+    share = functools.partial(theorems.share_of_the_best, X, signs, c.w, c.b, c.fit_intercept, normalized=normalized)
+    proven = share(counts).measured if counts.any() else 0.0
     surely = proven * (lifted.low / lifted.high if math.isfinite(lifted.high) else 0.0)
     if not surely * (1.0 - SLACK) <= theorem.measured <= 1.0 + SLACK:
         yield f"the share of the best lifted margin is at least {proven:.6g} and at most 1, not {theorem.measured:.6g}"

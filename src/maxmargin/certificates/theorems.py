@@ -22,6 +22,7 @@ import math
 import numpy as np
 
 from maxmargin.certificates.measure import plane_margin
+from maxmargin.certificates.normalized import normalized_distances, upper_bound
 from maxmargin.certificates.passes import length, point_of, rounding
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.table import Matrix, Vector, in_safe_range, largest_magnitude, row_squares
@@ -32,6 +33,7 @@ HALVING = "halving: updates <= 64 R^2/g^2"
 GUESSED = "margin perceptron, G <= g: updates <= 12 R^2/g^2"
 SHARE = "halving: share of the best lifted margin, promised and proven"
 OTHER_SHARE = "shrinking: share of the best lifted margin, promised and proven"
+UNIT_ROWS = ", rows at length 1"
 A_QUARTER = 0.25  # of other shares the names tell:
 TO_A_SHARE = "shrinking to the share {!r}: updates <= c/(s (1 - s)) R^2/g^2, c = 2 (1 + e)/e^2, e = 1 - sqrt(s)"
 GUESSED_TO_A_SHARE = (
@@ -52,8 +54,25 @@ BROKEN = (  # what makes the theorem of Pegasos say nothing; the first can be se
 )
 
 
-def lifted_margin(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool) -> float:
-    """g of the lifted rows in l2: 0 if the plane does not separate."""
+def of_unit_rows(name: str) -> str:
+    """The name of the same theorem about rows at length 1, where R = 1.
+
+    >>> of_unit_rows(NOVIKOV), of_unit_rows(HALVING)
+    ('Novikov: mistakes <= 1/g^2, rows at length 1', 'halving: updates <= 64/g^2, rows at length 1')
+    """
+    return name.replace("<= R^2", "<= 1").replace(" R^2", "") + UNIT_ROWS
+
+
+def about(theorem: TheoremBound, normalized: bool) -> TheoremBound:
+    return dataclasses.replace(theorem, name=of_unit_rows(theorem.name)) if normalized else theorem
+
+
+def lifted_margin(
+    X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool, normalized: bool = False
+) -> float:
+    """g of the lifted rows in l2, or of these at length 1: 0 if the plane does not separate."""
+    if normalized:
+        return max(0.0, float(normalized_distances(X, signs, w, b, "l2", fit_intercept).min()))
     table = in_safe_range(X)
     plane = plane_margin(table.X, signs, w / table.scale, b, "l2")
     if not plane.lower > 0.0:
@@ -61,16 +80,20 @@ def lifted_margin(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: 
     return plane.lower / math.hypot(1.0, plane.b if fit_intercept else 0.0) * (1.0 - rounding(X.shape[1] + 8))
 
 
-def lifted_ratio(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool) -> float:
+def lifted_ratio(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool, normalized: bool = False) -> float:
     """R / g of the lifted rows in l2: infinite if the plane does not separate."""
-    margin = lifted_margin(X, signs, w, b, fit_intercept)
-    radius = math.sqrt(float(row_squares(in_safe_range(X).X).max()) + (1.0 if fit_intercept else 0.0))
+    margin = lifted_margin(X, signs, w, b, fit_intercept, normalized)
+    radius = (
+        1.0 if normalized else math.sqrt(float(row_squares(in_safe_range(X).X).max()) + (1.0 if fit_intercept else 0.0))
+    )
     return radius / margin * (1.0 + rounding(X.shape[1] + 8)) if margin > 0.0 else math.inf
 
 
-def novikov(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool, mistakes: int) -> TheoremBound:
-    ratio = lifted_ratio(X, signs, w, b, fit_intercept)
-    return TheoremBound(NOVIKOV, ratio * ratio, float(mistakes))
+def novikov(
+    X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool, mistakes: int, *, normalized: bool = False
+) -> TheoremBound:
+    ratio = lifted_ratio(X, signs, w, b, fit_intercept, normalized)
+    return about(TheoremBound(NOVIKOV, ratio * ratio, float(mistakes)), normalized)
 
 
 def from_the_better_plane(
@@ -108,15 +131,16 @@ def margin_perceptron_updates(
     *,
     guess: float | None,
     share: float = A_QUARTER,
+    normalized: bool = False,
 ) -> TheoremBound:
     """With a guess the theorem needs G <= g: it promises nothing where the plane that was found does not show that."""
-    ratio = lifted_ratio(X, signs, w, b, fit_intercept)
+    ratio = lifted_ratio(X, signs, w, b, fit_intercept, normalized)
     (shrinking, in_all), (guessed, of_a_phase) = to_a_share(share)
     if guess is None:
-        return TheoremBound(shrinking, in_all * ratio * ratio, float(updates))
-    premise = guess <= lifted_margin(X, signs, w, b, fit_intercept)
+        return about(TheoremBound(shrinking, in_all * ratio * ratio, float(updates)), normalized)
+    premise = guess <= lifted_margin(X, signs, w, b, fit_intercept, normalized)
     bound = of_a_phase * ratio * ratio if premise else math.inf
-    return TheoremBound(guessed, bound, float(updates))
+    return about(TheoremBound(guessed, bound, float(updates)), normalized)
 
 
 def share_of_the_best(
@@ -128,6 +152,7 @@ def share_of_the_best(
     counts: Vector,
     ceiling: float = math.inf,
     share: float = A_QUARTER,
+    normalized: bool = False,
 ) -> TheoremBound:
     """The share of the best lifted margin: a quarter is promised, or what was asked for, and this much is proven.
 
@@ -135,11 +160,15 @@ def share_of_the_best(
     g* <= ceiling,                                          the last guess that the run found to be too large.
     """
     weights = signs * counts
-    p = point_of(in_safe_range(X).X, weights)
-    upper = min(ceiling, length(np.append(p, weights.sum()) if fit_intercept else p, "l2") / float(counts.sum()))
-    lower = lifted_margin(X, signs, w, b, fit_intercept)
+    if normalized:
+        upper = upper_bound(X, signs, counts, "l2", fit_intercept)
+    else:
+        p = point_of(in_safe_range(X).X, weights)
+        upper = length(np.append(p, weights.sum()) if fit_intercept else p, "l2") / float(counts.sum())
+    upper = min(ceiling, upper)
+    lower = lifted_margin(X, signs, w, b, fit_intercept, normalized)
     name = SHARE if share == A_QUARTER else OTHER_SHARE
-    return TheoremBound(name, share, lower / upper if upper > 0.0 else 0.0, at_most=False)
+    return about(TheoremBound(name, share, lower / upper if upper > 0.0 else 0.0, at_most=False), normalized)
 
 
 def pegasos(
@@ -180,8 +209,11 @@ def costliest_row(X: Matrix, costs: Vector, C: float) -> float:
         return float(np.max(costs / C * lengths))
 
 
-def winnow_ratio(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool) -> float:
-    """1 / g of the lifted rows scaled to |a|_max <= 1, in l1."""
+def winnow_ratio(X: Matrix, signs: Vector, w: Vector, b: float, fit_intercept: bool, normalized: bool = False) -> float:
+    """1 / g of the lifted rows scaled to |a|_max <= 1, all of them or each, in l1."""
+    if normalized:
+        g = float(normalized_distances(X, signs, w, b, "l1", fit_intercept).min())
+        return 1.0 / g * (1.0 + rounding(4)) if g > 0.0 else math.inf
     plane = plane_margin(X, signs, w, b, "l1")
     if not plane.lower > 0.0:
         return math.inf
@@ -199,9 +231,10 @@ def winnow_mistakes(
     n_weights: int,
     *,
     epsilon: float | None,
+    normalized: bool = False,
 ) -> tuple[TheoremBound, ...]:
     """The bound that is proven (solvers/mistakes/winnow.py), and the usual one, which drops terms of order epsilon."""
-    inverse = winnow_ratio(X, signs, w, b, fit_intercept)
+    inverse = winnow_ratio(X, signs, w, b, fit_intercept, normalized)
     logarithm = math.log(n_weights)
     if epsilon is None:
         name, bound = WINNOW_HALVING, 32.0 / 3.0 * logarithm * inverse * inverse
@@ -215,4 +248,4 @@ def winnow_mistakes(
         16.0 / 3.0 * logarithm * inverse * inverse,
         float(mistakes),
     )
-    return TheoremBound(name, bound, float(mistakes)), usual
+    return about(TheoremBound(name, bound, float(mistakes)), normalized), about(usual, normalized)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
 
 from maxmargin.cli.certified import Proof, proof_for_machines, tell_proof
 from maxmargin.cli.console import ExitCode, Stopwatch, TimeLimit, UserError, check_time, messages, say, say_json
@@ -24,7 +26,7 @@ from maxmargin.cli.tables import DataFile, describe, headline, read
 from maxmargin.estimators.declarations import NORM
 
 if TYPE_CHECKING:
-    from maxmargin import Certificate, MulticlassCertificate
+    from maxmargin import Certificate, MulticlassCertificate, TwoMargins
 
 MOST_LABELS = 100
 LABELS_SHOWN = 8
@@ -36,6 +38,10 @@ def check(
     norm: Annotated[str, choice_of(NORM, "Which margin is measured.")] = NORM.default,
     no_bias: NoBias = False,
     positive: Positive = None,
+    both_margins: Annotated[
+        bool,
+        typer.Option("--both-margins", help="Also the l2 and the l1 margin of the rows at length 1, and their tie."),
+    ] = False,
     max_time: MaxTime = None,
     as_json: AsJson = False,
 ) -> int:
@@ -53,13 +59,15 @@ def check(
     watch = Stopwatch()
     with messages.status(f"Looking for a plane between {table.X.shape[0]:,} rows"):
         certificate = ask(table, norm, not no_bias, positive, limit.left())
+    margins = both(table, parts_of(certificate), not no_bias, limit) if both_margins else []
     with messages.status("Checking the proof"):
         proofs = [Proof(part, part.verify(table.X, table.y, exact=True)) for part in parts_of(certificate)]
     if as_json:
-        say_json(summary(table, certificate.is_separable, proofs, watch))
+        say_json(summary(table, certificate.is_separable, proofs, margins, watch))
     else:
-        print_answer(table, proofs)
-    if certificate.is_separable is None or not all(proof.verification for proof in proofs):
+        print_answer(table, proofs, margins)
+    verified = all(proof.verification for proof in proofs) and all(one.verified for one in margins)
+    if certificate.is_separable is None or not verified:
         return ExitCode.UNPROVEN
     return ExitCode.FINE if certificate.is_separable else ExitCode.NOT_SEPARABLE
 
@@ -117,20 +125,47 @@ def parts_of(certificate: Certificate | MulticlassCertificate) -> tuple[Certific
     return tuple(part for part in parts if isinstance(part, Certificate))
 
 
-def print_answer(data: DataFile, proofs: list[Proof]) -> None:
-    """The report of each question, and the rows of every witness."""
+def both(data: DataFile, parts: tuple[Certificate, ...], fit_intercept: bool, limit: TimeLimit) -> list[Margins]:
+    """The two margins of each question, and whether they hold in exact arithmetic."""
+    from maxmargin import two_margins
+
+    found = []
+    for part in parts:
+        rows = data.where((data.y == part.positive) | ((data.y == part.negative) | (part.negative is None)))
+        labels = rows.y == part.positive
+        margins = two_margins(rows.X, labels, fit_intercept=fit_intercept, max_time=limit.left())
+        found.append(Margins(margins, margins.verify(rows.X, labels, exact=True)))
+    return found
+
+
+class Margins(NamedTuple):
+    """Two margins, and whether they were verified."""
+
+    margins: TwoMargins
+    verified: bool
+
+
+def print_answer(data: DataFile, proofs: list[Proof], margins: list[Margins]) -> None:
+    """The report of each question, the rows of every witness, and the two margins where they were asked for."""
     say(headline(data))
-    for proof in proofs:
+    for number, proof in enumerate(proofs):
         say()
         tell_proof(data, proof)
+        if margins:
+            say(str(margins[number].margins))
+            say("  Verified in exact rational arithmetic." if margins[number].verified else "  NOT VERIFIED.")
 
 
-def summary(data: DataFile, separable: bool | None, proofs: list[Proof], watch: Stopwatch) -> dict[str, Any]:
+def summary(
+    data: DataFile, separable: bool | None, proofs: list[Proof], margins: list[Margins], watch: Stopwatch
+) -> dict[str, Any]:
     """All of it as plain values."""
+    told = [one.margins.to_dict() | {"verified": one.verified} for one in margins]
     return {
         **describe(data),
         "separable": separable,
         "seconds": watch.seconds,
         "seconds_compiling": watch.compiling,
         "problems": [proof_for_machines(data, proof) for proof in proofs],
+        **({"both_margins": told} if margins else {}),
     }

@@ -241,6 +241,7 @@ def for_machines(classifier: Any, preparation: Any, table: DataFile, found: Foun
         "left_out": left_out_of(table, classes_of(classifier, table)),
         "status": status_of(classifier),
         "accuracy": found.accuracy,
+        **({"normalized_margin": told} if (told := [one._asdict() for one in normalized_margins(classifier)]) else {}),
         "seconds": found.seconds,
         "seconds_compiling": found.compiling,
     }
@@ -256,6 +257,10 @@ def tell(classifier: Any, preparation: Any, table: DataFile, found: Found) -> No
     for sentence in (*sentences_of(report_of(table, preparation)), *sentences_of_left_out(left_out)):
         say(sentence)
     tell_certificate(found.certificate, found.verification)
+    for margin in normalized_margins(classifier):
+        from maxmargin.certificates.report import between
+
+        say(f"  rows at length 1: best margin {between(margin.lower, margin.upper, 9)}")
     if found.accuracy is not None:
         say(f"  {found.accuracy:.2%} of these rows get their own label")
 
@@ -264,6 +269,12 @@ def classes_of(classifier: Any, table: DataFile) -> list[Any]:
     """The labels that the planes are between; where no plane exists, those of the file."""
     known: list[Any] = getattr(classifier, "classes_", table.y).tolist()
     return known
+
+
+def normalized_margins(classifier: Any) -> list[Any]:
+    """What is proven of the rows at length 1, one for each plane, where that was asked for."""
+    found = getattr(classifier, "normalized_margin_", [])
+    return found if isinstance(found, list) else [found]
 
 
 def weights_for(classifier: Any, table: DataFile) -> dict[str, Any]:

@@ -220,7 +220,8 @@ def shown_weights(estimator: Any, part: Any, signs: Vector) -> Vector:
     """y_i a_i of the certificate as `dual_coef_` shows them, up to a factor: zero for the other rows of support_."""
     carrying = part.weights > 0.0
     a = part.weights[carrying]
-    if not part.is_lifted and getattr(part, "fit_intercept", True):
+    is_lifted = part.is_lifted or getattr(estimator, "normalize_rows", False)
+    if not is_lifted and getattr(part, "fit_intercept", True):
         sums = math.fsum(a[signs > 0]), math.fsum(a[signs < 0])
         lighter, heavier = min(sums), max(sums)
         if isinstance(part, Certificate):

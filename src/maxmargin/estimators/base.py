@@ -111,6 +111,9 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         margins = [self._margin(answer) for answer in answers]
         self.margin_ = single(margins)
         self.street_ = single([2.0 * margin for margin in margins])
+        self.__dict__.pop("normalized_margin_", None)
+        if answers[0].normalized is not None:
+            self.normalized_margin_ = single([answer.normalized for answer in answers])
 
     def _store_planes(self, X: Matrix | Table, answers: list[Answer]) -> None:
         """What predictions are made of."""

@@ -49,6 +49,13 @@ BIAS = Flag(
     help="Whether the line may leave the origin.",
     option="Only planes through the origin.",
 )
+UNIT_ROWS = Flag(
+    default=False,
+    later=True,
+    label="Rows at length 1",
+    help="Each row, with the 1 of the bias, is divided by its length: the margin is then a cosine.",
+    option="Each row, with the 1 of the bias, at length 1: the margin is then a cosine.",
+)
 AVERAGE = Flag(
     default=False,
     label="Average",
@@ -216,6 +223,7 @@ MISTAKE_DRIVEN = declared(
     multi_class=MULTI_CLASS,
     order=ORDER,
     fit_intercept=BIAS,
+    normalize_rows=UNIT_ROWS,
     max_updates=LIMIT,
     record=Record(default=False),
     random_state=SEED_OF_THE_ORDER,
@@ -268,6 +276,7 @@ HARD_MARGIN_SVM = declared(
     multi_class=MULTI_CLASS,
     norm=NORM,
     fit_intercept=BIAS,
+    normalize_rows=UNIT_ROWS,
     tol=replace(TOL, default=1e-9),
     solver=Choice(
         default="auto",

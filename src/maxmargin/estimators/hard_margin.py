@@ -43,6 +43,10 @@ class HardMarginSVM(MarginClassifier):
         The norm of w. l1 measures distances by the largest coordinate and gives sparse planes.
     fit_intercept : bool, default=True
         Whether to fit an intercept. It is not part of the norm.
+    normalize_rows : bool, default=False
+        Take the largest margin of the lifted rows (x, 1), each at length 1: for l2 the largest cosine, for l1 the
+        largest w.a / (|w|_1 |a|_inf). Then the bias is part of the norm. `normalized_margin_` is proven to `tol`; the
+        certificate speaks of the same plane and weights on the rows as they are, where others may have a wider street.
     tol : float, default=1e-9
         The relative gap between the proven bounds of the margin at which the verdict is "optimal".
     solver : {"auto", "hulls", "coordinate_descent", "linear_program", "cvxpy"}, default="auto"
@@ -65,7 +69,8 @@ class HardMarginSVM(MarginClassifier):
     certificate_ : `Certificate`, or `MulticlassCertificate` for more than two classes
     margin_, street_ : distance from the plane to the nearest row, proven from below; and twice that
     support_, support_vectors_ : the rows that touch the street, and their positions
-    dual_coef_ : a_i y_i of those rows, one line for each plane
+    dual_coef_ : a_i y_i of those rows, one line for each plane; with normalize_rows the a_i sum to 1
+    normalized_margin_ : with normalize_rows, (lower, upper) of the best margin of the rows at length 1
     n_support_ : how many rows support each plane (not each class, as in SVC)
     classes_, n_features_in_, n_updates_, n_iter_, status_
 
@@ -87,6 +92,7 @@ class HardMarginSVM(MarginClassifier):
         norm: str = "l2",
         *,
         fit_intercept: bool = True,
+        normalize_rows: bool = False,
         tol: float = 1e-9,
         solver: str = "auto",
         multi_class: str = "ovr",
@@ -96,6 +102,7 @@ class HardMarginSVM(MarginClassifier):
     ) -> None:
         self.norm = norm
         self.fit_intercept = fit_intercept
+        self.normalize_rows = normalize_rows
         self.tol = tol
         self.solver = solver
         self.multi_class = multi_class
@@ -113,7 +120,7 @@ class HardMarginSVM(MarginClassifier):
 
     def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
         returns = OnInseparable(self.on_inseparable) is OnInseparable.RETURN
-        asked = SeparationQuestion(Norm(self.norm), self.fit_intercept, self.tol, self.solver)
+        asked = SeparationQuestion(Norm(self.norm), self.fit_intercept, self.tol, self.solver, self.normalize_rows)
         answer = solve_separation(two, asked, clock, self._fallback if returns else None)
         certificate, stopped = answer.certificate, answer.status in (Status.TIME, Status.INTERRUPTED)
         assert isinstance(certificate, Certificate)
@@ -126,7 +133,8 @@ class HardMarginSVM(MarginClassifier):
 
     def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
         super()._store(X, classes, strategy, answers)
-        self._store_support(answers, [canonical_dual(answer) for answer in answers])
+        dual_of = normalized_dual if self.normalize_rows else canonical_dual
+        self._store_support(answers, [dual_of(answer) for answer in answers])
         self.support_vectors_ = X[self.support_]
 
 
@@ -152,6 +160,14 @@ def canonical_dual(answer: Answer) -> Vector:
     weights, signs = hull_weights(certificate, answer.two)
     a = canonical_weights(certificate, weights) if certificate.margin_lower > 0.0 else weights
     return a * signs if np.all(np.isfinite(a)) else weights * signs  # beyond float64: the weights as they are
+
+
+def normalized_dual(answer: Answer) -> Vector:
+    """a_i y_i of the support vectors, the a_i of sum 1: for l2, sum a_i y_i (x_i, 1) is along the plane."""
+    certificate = answer.certificate
+    carrying = certificate.weights > 0.0
+    weights, rows = certificate.weights[carrying], certificate.rows[carrying]
+    return np.asarray(weights / weights.sum() * answer.two.signs[np.searchsorted(answer.two.rows, rows)])
 
 
 def hull_weights(certificate: Certificate, two: TwoClasses) -> tuple[Vector, Vector]:

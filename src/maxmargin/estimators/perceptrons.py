@@ -27,7 +27,7 @@ from maxmargin.problems.trace import Subject, Trace, UpdateObserver
 from maxmargin.run.control import Clock, RunState, Status
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.best_plane import best_lifted_plane, with_both_classes
-from maxmargin.solve.separation import drive, in_units_of_the_user, judge, separation_of, witness
+from maxmargin.solve.separation import drive, in_units_of_the_user, judge, normalized_by, separation_of, witness
 
 REFEREE_AFTER = 20  # sweeps without success: then the hull solver is asked, once, whether a plane exists at all
 UPDATES_ALLOWED = 2_000_000  # by default, and ten more for each row
@@ -38,6 +38,7 @@ class MistakeDriven(RecordsUpdates, metaclass=ABCMeta):
 
     norm_: Norm = Norm.L2
     fit_intercept: bool
+    normalize_rows: bool
     order: str
     max_updates: int | None
     random_state: Any
@@ -68,7 +69,7 @@ class MistakeDriven(RecordsUpdates, metaclass=ABCMeta):
         return dataclasses.replace(super()._subject(trace, answer, plane), unit=self._unit(answer))
 
     def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
-        problem, scale = separation_of(two, self.norm_, self.fit_intercept)
+        problem, scale = separation_of(two, self.norm_, self.fit_intercept, self.normalize_rows)
         allowed = self.max_updates or UPDATES_ALLOWED + 10 * problem.n_rows
         proof: Iterate | None = None
         was_asked = False
@@ -99,7 +100,8 @@ class MistakeDriven(RecordsUpdates, metaclass=ABCMeta):
             clock=clock,
             theorems=self._promises(two, problem, (w, b), iterate, scale, clock) if iterate.proposes else (),
         )
-        return Answer(two, iterate, certificate, status)
+        normalized = normalized_by(certificate, two) if self.normalize_rows else None
+        return Answer(two, iterate, certificate, status, normalized=normalized)
 
     def _promises(
         self,
@@ -160,6 +162,10 @@ class Perceptron(MistakeDriven):
         are rows, a drawn run looks at every row: it ends only if none is misclassified.
     fit_intercept : bool, default=True
         A bias, learnt as one more coordinate that is 1 in every row.
+    normalize_rows : bool, default=False
+        Learn from each lifted row (x, 1) at length 1: its margin is then a cosine, and Novikov's bound is 1 / g^2. The
+        plane is one for the rows as they are, and so is the certificate; `normalized_margin_` is what is proven of the
+        largest cosine, from below and from above.
     average : bool, default=False
         Return the mean of the weights over all visits. Where the last weights separate the classes and their mean
         does not, the last ones are returned.
@@ -175,6 +181,7 @@ class Perceptron(MistakeDriven):
     Attributes
     ----------
     coef_, intercept_, classes_, certificate_, margin_, street_, status_, n_iter_ (sweeps), n_updates_
+    normalized_margin_ : with normalize_rows, (lower, upper) of the best margin of the rows at length 1
     trace_ : the record of the updates, one for each plane
 
     Examples
@@ -192,6 +199,7 @@ class Perceptron(MistakeDriven):
         rate: float = 1.0,
         order: str = "cyclic",
         fit_intercept: bool = True,
+        normalize_rows: bool = False,
         average: bool = False,
         max_updates: int | None = None,
         record: bool | Trace = False,
@@ -203,6 +211,7 @@ class Perceptron(MistakeDriven):
         self.rate = rate
         self.order = order
         self.fit_intercept = fit_intercept
+        self.normalize_rows = normalize_rows
         self.average = average
         self.max_updates = max_updates
         self.record = record
@@ -234,7 +243,11 @@ class Perceptron(MistakeDriven):
         )
 
     def _theorems(self, two: TwoClasses, w: Vector, b: float, iterate: Iterate) -> tuple[TheoremBound, ...]:
-        return (theorems.novikov(two.X, two.signs, w, b, self.fit_intercept, iterate.updates),)
+        return (
+            theorems.novikov(
+                two.X, two.signs, w, b, self.fit_intercept, iterate.updates, normalized=self.normalize_rows
+            ),
+        )
 
     def _subject(self, trace: Trace, answer: Answer, plane: int) -> Subject:
         """With the two numbers of Novikov's argument, from the plane whose margin his bound is from."""
@@ -243,8 +256,9 @@ class Perceptron(MistakeDriven):
         if theorem is None:
             return told
         w, b = (np.array(theorem.plane[:-1]), theorem.plane[-1]) if theorem.plane else (told.w, told.b)
-        g = theorems.lifted_margin(two.X, two.signs, w, b, self.fit_intercept)
-        ratio = theorems.lifted_ratio(two.X, two.signs, w, b, self.fit_intercept) if g > 0.0 else 0.0
+        g = theorems.lifted_margin(two.X, two.signs, w, b, self.fit_intercept, self.normalize_rows)
+        kind = self.fit_intercept, self.normalize_rows
+        ratio = theorems.lifted_ratio(two.X, two.signs, w, b, *kind) if g > 0.0 else 0.0
         return dataclasses.replace(told, progress=g, radius=g * ratio)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
@@ -273,14 +287,15 @@ class Perceptron(MistakeDriven):
         if len(two.signs) == 0:  # no row of these two classes in the batch
             iterate = Iterate(plane[:-1], float(plane[-1]), np.zeros(0))
         else:
-            problem = Separation(two.X, two.signs, Norm.L2, self.fit_intercept)
+            problem = Separation(two.X, two.signs, Norm.L2, self.fit_intercept, self.normalize_rows)
             run = self._solver(problem, 2**62, None, 1.0, first_w=plane, max_sweeps=1)
             with np.errstate(all="ignore"):  # whatever overflows, the end is looked at
                 iterate = next(shown(run.iterates))
             refuse_too_long_steps(plane_values(two.X, iterate.w[None], iterate.b)[:, 0], two.rows)
             iterate = dataclasses.replace(iterate, a=with_both_classes(problem, iterate.a))
         certificate = judge(two, Norm.L2, self.fit_intercept, iterate, 1.0, tol=0.0, stopped=True)
-        return Answer(two, iterate, certificate, Status.BUDGET)
+        normalized = normalized_by(certificate, two) if self.normalize_rows else None
+        return Answer(two, iterate, certificate, Status.BUDGET, normalized=normalized)
 
 
 class MarginPerceptron(MistakeDriven):
@@ -301,7 +316,8 @@ class MarginPerceptron(MistakeDriven):
     share : float, default=0.25
         The share of the best margin to guarantee, above 0 and below 1; of a guess that is not above the best margin,
         its square root. The bound of the updates grows like 8 / (1 - share)^3 R^2 / g^2.
-    order, fit_intercept, max_updates, record, random_state, multi_class, max_time, verbose : as in `Perceptron`
+    order, fit_intercept, normalize_rows, max_updates, record, random_state, multi_class, max_time, verbose : as in
+        `Perceptron`; the guess is then a cosine
 
     Attributes
     ----------
@@ -317,6 +333,7 @@ class MarginPerceptron(MistakeDriven):
         share: float = 0.25,
         order: str = "cyclic",
         fit_intercept: bool = True,
+        normalize_rows: bool = False,
         max_updates: int | None = None,
         record: bool | Trace = False,
         random_state: int | np.random.RandomState | None = 0,
@@ -328,6 +345,7 @@ class MarginPerceptron(MistakeDriven):
         self.share = share
         self.order = order
         self.fit_intercept = fit_intercept
+        self.normalize_rows = normalize_rows
         self.max_updates = max_updates
         self.record = record
         self.random_state = random_state
@@ -341,7 +359,7 @@ class MarginPerceptron(MistakeDriven):
 
         run = margin_perceptron
         if self.guess is not None:
-            run = functools.partial(perceptron, guess=float(self.guess) * scale)
+            run = functools.partial(perceptron, guess=float(self.guess) * (1.0 if self.normalize_rows else scale))
         return run(
             problem,
             share=float(self.share),
@@ -362,10 +380,11 @@ class MarginPerceptron(MistakeDriven):
             iterate.updates,
             guess=None if self.guess is None else guess,
             share=float(self.share),
+            normalized=self.normalize_rows,
         )
         if self.guess is not None:
             return (updates,)
         ceiling = guess / math.sqrt(self.share)  # the phase before this one failed: its guess was too large
         return updates, theorems.share_of_the_best(
-            two.X, two.signs, w, b, self.fit_intercept, iterate.a, ceiling, float(self.share)
+            two.X, two.signs, w, b, self.fit_intercept, iterate.a, ceiling, float(self.share), self.normalize_rows
         )

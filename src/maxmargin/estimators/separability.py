@@ -1,11 +1,20 @@
-"""Does a plane separate the classes? An answer with proof, either way."""
+"""Does a plane separate the classes, and by which margins? An answer with proof, either way."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.certificates.normalized import NormalizedMargin, holds_exactly, normalized_margin
+from maxmargin.certificates.report import between
+from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.verify import problem_of
+from maxmargin.data.table import matrix_of
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.solve.separation import with_weak_plane
@@ -55,3 +64,102 @@ def separability(
     with collected():  # the verdict says how it ended
         certificate: Certificate | MulticlassCertificate = decider.fit(X, y).certificate_
     return certificate
+
+
+@dataclass(frozen=True, eq=False)
+class TwoMargins:
+    """The two margins of the rows at length 1, each proven from both sides, and how they are tied.
+
+    Lifted rows are a = (x, 1), or x without a bias, in m coordinates; v is (w, b), or w.
+
+    l2               g_P = max_v min y v.a / (|v|_2 |a|_2), the largest cosine, lies between .lower and .upper
+    l1               g_W = max_v min y v.a / (|v|_1 |a|_inf), likewise
+    m                each is at most sqrt(m) times the other; one is positive exactly when the other is
+    certificates     of the planes and weights that prove them, on the rows as they are: .margin_lower is the margin of
+                     the plane in the space of X
+    """
+
+    l2: NormalizedMargin
+    l1: NormalizedMargin
+    m: int
+    certificates: tuple[Certificate, Certificate]
+
+    def verify(self, X: Any, y: Any, *, exact: bool = False) -> bool:
+        """Whether all of it follows from the raw data, by code that imports no solver; exact: in fractions."""
+        found = []
+        for claimed, c in zip((self.l2, self.l1), self.certificates, strict=True):
+            holds = bool(c.verify(X, y, exact=exact))
+            if holds and c.is_separable is not False:
+                table, signs, kept = problem_of(c, X, y, None)
+                weights = np.zeros(len(kept))
+                weights[np.searchsorted(kept, c.rows)] = c.weights
+                given = matrix_of(table), signs, c.w, c.b, weights, c.norm, c.fit_intercept
+                fresh = normalized_margin(*given)
+                holds = claimed.lower <= fresh.lower and claimed.upper >= fresh.upper
+                holds = holds_exactly(*given, claimed) if exact or not holds else holds
+            found.append(holds and (c.is_separable is not False or claimed == NO_MARGIN))
+        return all(found) and self.m == self.certificates[0].n_columns + int(self.certificates[0].fit_intercept)
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether the bounds agree with g_P / sqrt(m) <= g_W <= sqrt(m) g_P: they do, if they are true."""
+        root = math.sqrt(self.m) * (1.0 + 1e-15)
+        return self.l2.lower <= root * self.l1.upper and self.l1.lower <= root * self.l2.upper
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        own = [certificate.margin_lower for certificate in self.certificates]
+        return {
+            "m": self.m,
+            **{
+                name: {"lower": margin.lower, "upper": margin.upper, "margin_in_own_space": plane}
+                for name, margin, plane in zip(("l2", "l1"), (self.l2, self.l1), own, strict=True)
+            },
+        }
+
+    def __str__(self) -> str:
+        bias = ", the 1 of a bias counted in" if self.certificates[0].fit_intercept else ""
+        lines = [f"Two margins of the rows at length 1{bias}:"]
+        if self.l2.upper == 0.0:
+            return "\n".join([*lines, "  no plane separates the classes: both are 0"])
+        for words, margin, c in zip(
+            ("l2, g_P, a cosine", "l1, g_W"), (self.l2, self.l1), self.certificates, strict=True
+        ):
+            reached = f"an {c.norm} margin of at least {rounded_down(c.margin_lower, 6)}"
+            own = f"its plane has {reached} on the rows as they are"
+            lines.append(f"  {words}: {between(margin.lower, margin.upper, 9)}; {own}")
+        low, high = rounded_down(self.l2.lower / math.sqrt(self.m), 6), rounded_up(math.sqrt(self.m) * self.l2.upper, 6)
+        lines.append(f"  tied, m = {self.m} coordinates: g_P / sqrt(m) <= g_W <= sqrt(m) g_P, from {low} to {high}")
+        return "\n".join(lines)
+
+
+NO_MARGIN = NormalizedMargin(-math.inf, 0.0)
+
+
+def two_margins(X: Any, y: Any, *, fit_intercept: bool = True, max_time: float | None = None) -> TwoMargins:
+    """Both margins of two classes, of the rows at length 1: the largest cosine (l2) and its l1 relative.
+
+    A perceptron makes at most 1 / g_P^2 mistakes on such rows, and Winnow at most about (16/3) ln(2 m) / g_W^2.
+
+    >>> from maxmargin import two_margins
+    >>> print(two_margins([[1, 0], [0, 1], [-1, 0], [0, -1]], [1, 1, 0, 0], fit_intercept=False))
+    Two margins of the rows at length 1:
+      l2, g_P, a cosine: between 0.707106781 and 0.707106782; its plane has an l2 margin of at least 0.707106 on the ...
+      l1, g_W: between 0.499999999 and 0.500000001; its plane has an l1 margin of at least 0.499999 on the rows as ...
+      tied, m = 2 coordinates: g_P / sqrt(m) <= g_W <= sqrt(m) g_P, from 0.499999 to 1.00001
+    """
+    found = []
+    for norm in ("l2", "l1"):
+        best = HardMarginSVM(
+            norm, fit_intercept=fit_intercept, normalize_rows=True, on_inseparable="return", max_time=max_time
+        )
+        with collected():  # the bounds say how it ended
+            best.fit(X, y)
+        if not isinstance(best.certificate_, Certificate):
+            raise ValueError(
+                f"two_margins compares two classes, and y has {len(best.classes_)}: ask about one of them, y == label"
+            )
+        found.append(best)
+    l2, l1 = found
+    m = l2.n_features_in_ + int(fit_intercept)
+    return TwoMargins(l2.normalized_margin_, l1.normalized_margin_, m, (l2.certificate_, l1.certificate_))

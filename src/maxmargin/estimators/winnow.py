@@ -35,6 +35,8 @@ class Winnow(MistakeDriven):
         made than the theorem allows.
     balanced : bool, default=True
         False keeps all weights of columns positive: for data where larger values speak for the positive class.
+    normalize_rows : bool, default=False
+        Divide each lifted row (x, 1) by its own largest number, in place of the whole table by s.
     order, fit_intercept, max_updates, record, random_state, multi_class, max_time, verbose : as in `Perceptron`
 
     Attributes
@@ -52,6 +54,7 @@ class Winnow(MistakeDriven):
         balanced: bool = True,
         order: str = "cyclic",
         fit_intercept: bool = True,
+        normalize_rows: bool = False,
         max_updates: int | None = None,
         record: bool | Trace = False,
         random_state: int | np.random.RandomState | None = 0,
@@ -63,6 +66,7 @@ class Winnow(MistakeDriven):
         self.balanced = balanced
         self.order = order
         self.fit_intercept = fit_intercept
+        self.normalize_rows = normalize_rows
         self.max_updates = max_updates
         self.record = record
         self.random_state = random_state
@@ -85,6 +89,8 @@ class Winnow(MistakeDriven):
 
     def _unit(self, answer: Answer) -> float:
         """Winnow sees the rows divided by their largest number."""
+        if self.normalize_rows:
+            return super()._unit(answer)
         return 1.0 / largest_magnitude(matrix_of(answer.two.X))
 
     def _best_plane(self, problem: Separation, clock: Clock) -> tuple[Vector, float] | None:
@@ -94,5 +100,6 @@ class Winnow(MistakeDriven):
     def _theorems(self, two: TwoClasses, w: Vector, b: float, iterate: Iterate) -> tuple[TheoremBound, ...]:
         weights = two.X.shape[1] * (2 if self.balanced else 1) + (2 if self.fit_intercept else 0)
         return theorems.winnow_mistakes(
-            two.X, two.signs, w, b, self.fit_intercept, iterate.updates, weights, epsilon=self.epsilon
-        )
+            two.X, two.signs, w, b, self.fit_intercept, iterate.updates, weights, epsilon=self.epsilon,
+            normalized=self.normalize_rows,
+        )  # fmt: skip

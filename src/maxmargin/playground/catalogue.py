@@ -72,7 +72,7 @@ ALGORITHMS = {
             "Whenever a row is on the wrong side, add it to w; stop when no row is.",
             "Perceptron",
             "updates",
-            ("rate", "order", "fit_intercept", "average", "random_state", "multi_class"),
+            ("rate", "order", "fit_intercept", "normalize_rows", "average", "random_state", "multi_class"),
         ),
         Algorithm(
             "margin_perceptron",
@@ -80,7 +80,7 @@ ALGORITHMS = {
             "A perceptron that also counts narrow escapes: at least a quarter of the best margin (of the lifted rows).",
             "MarginPerceptron",
             "updates",
-            ("guess", "share", "order", "fit_intercept", "random_state", "multi_class"),
+            ("guess", "share", "order", "fit_intercept", "normalize_rows", "random_state", "multi_class"),
         ),
         Algorithm(
             "winnow",
@@ -88,7 +88,7 @@ ALGORITHMS = {
             "Weights are multiplied instead of added to: few mistakes where few columns matter.",
             "Winnow",
             "updates",
-            ("epsilon", "balanced", "order", "fit_intercept", "random_state", "multi_class"),
+            ("epsilon", "balanced", "order", "fit_intercept", "normalize_rows", "random_state", "multi_class"),
         ),
         Algorithm(
             "hard_margin",
@@ -96,7 +96,7 @@ ALGORITHMS = {
             "The widest street with no row on it, exactly; or a proof that there is none.",
             "HardMarginSVM",
             "rounds",
-            ("norm", "fit_intercept", "solver", "multi_class"),
+            ("norm", "fit_intercept", "normalize_rows", "solver", "multi_class"),
             fixed={"on_inseparable": "return"},
         ),
         Algorithm(

@@ -128,39 +128,46 @@ def explained(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
 
 
 def by_mistake(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
-    row, rate = update.row, fit.state.parameters["rate"]
-    rule = f"Row {row} is a mistake, y (w.x + b) <= 0: w moves by rate y x{biased(fit, ', b by rate y')}."
-    product = product_line(fit, row, before, f"= {number(update.violation)} <= 0")
-    return rule, [product, *addition(fit, row, before, after, rate)]
+    row, rate, size = update.row, fit.state.parameters["rate"], length_of(fit, update.row)
+    over = f", divided by {number(size)}, the length of the row" if size != 1.0 else ""
+    rule = f"Row {row} is a mistake, y (w.x + b) <= 0: w moves by rate y x{biased(fit, ', b by rate y')}{over}."
+    product = product_line(fit, row, before, f"= {number(update.violation * size)} <= 0")
+    return rule, [product, *addition(fit, row, before, after, rate / size)]
 
 
 def by_distance(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
-    row, guess = update.row, fit.recording.phase_of(update.number)
+    row, guess, own = update.row, fit.recording.phase_of(update.number), length_of(fit, update.row)
+    q = math.sqrt(fit.state.parameters["share"])
+    part = "G/2" if q == 0.5 else f"{number(q)} G"
     lifted = "|(w, b)|" if fit.state.parameters["fit_intercept"] else "|w|"
     size = math.hypot(*before.w, before.b)
-    rule = f"Row {row} is nearer to the plane than G/2: w moves by y x{biased(fit, ', b by y')}."
+    over = f", divided by {number(own)}, the length of the row" if own != 1.0 else ""
+    rule = f"Row {row} is nearer to the plane than {part}: w moves by y x{biased(fit, ', b by y')}{over}."
     if size == 0.0:
         lines = [f"w = 0: a phase with the guess G = {number(guess)} begins, and every row is a violation"]
     else:
         lines = [
-            product_line(fit, row, before, f"= {number(update.violation * size)}"),
-            f"divided by {lifted} = {number(size)}: {number(update.violation)} < G/2 = {number(0.5 * guess)}",
+            product_line(fit, row, before, f"= {number(update.violation * size * own)}"),
+            f"divided by {lifted} = {number(size)}{f' and {number(own)}' if own != 1.0 else ''}: "
+            f"{number(update.violation)} < {part} = {number(q * guess)}",
         ]
-    return rule, [*lines, *addition(fit, row, before, after, 1.0)]
+    return rule, [*lines, *addition(fit, row, before, after, 1.0 / own)]
 
 
 def by_multiplying(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
     row, eta = update.row, fit.recording.phase_of(update.number)
-    epsilon, s = -math.expm1(-eta), float(np.abs(fit.state.points).max())
+    has_bias, own = fit.state.parameters["fit_intercept"], fit.state.parameters.get("normalize_rows", False)
+    epsilon, s = -math.expm1(-eta), float(np.abs(fit.state.points[row] if own else fit.state.points).max())
+    s = max(s, 1.0) if own and has_bias else s or 1.0
     lifted = [*(fit.state.signs[row] * fit.state.points[row] / s)]
-    lifted += [float(fit.state.signs[row])] if fit.state.parameters["fit_intercept"] else []
+    lifted += [float(fit.state.signs[row]) / (s if own else 1.0)] if has_bias else []
     factors = [(1.0 - epsilon) ** -a for a in lifted]
     rule = f"Row {row} is a mistake, w.a <= 0: each weight is multiplied by (1 - epsilon)^(-a_j)."
-    inside = "(x/s, 1)" if fit.state.parameters["fit_intercept"] else "x/s"
+    inside = ("(x, 1)/s" if own else "(x/s, 1)") if has_bias else "x/s"
     balanced = ", the opposite ones divided by them" if fit.state.parameters["balanced"] else ""
     bias = biased(fit, f"; b: {number(before.b)} becomes {number(after.b)}")
     return rule, [
-        f"a = y {inside} = {vector(lifted)}, s = {number(s)} the largest coordinate",
+        f"a = y {inside} = {vector(lifted)}, s = {number(s)} the largest coordinate{' of the row' if own else ''}",
         f"w.a = {number(update.violation)} <= 0, with the weights divided by their sum",
         f"factors (1 - {number(epsilon)})^(-a) = {vector(factors)}{balanced}",
         f"w: {vector(before.w)} becomes {vector(after.w)}{bias}",
@@ -220,6 +227,13 @@ def by_descending(fit: Fit, update: Update, before: Plane, after: Plane) -> Word
     if parameters["project"]:
         lines.append("then w is moved back into the ball |w|² <= sum C, if it has left it")
     return rule, lines
+
+
+def length_of(fit: Fit, row: int) -> float:
+    """By which a row is divided: the length of (x, 1), or of x without a bias, where rows are at length 1."""
+    if not fit.state.parameters.get("normalize_rows", False):
+        return 1.0
+    return math.hypot(*fit.state.points[row], 1.0 if fit.state.parameters["fit_intercept"] else 0.0) or 1.0
 
 
 def product_line(fit: Fit, row: int, plane: Plane, end: str) -> str:

@@ -229,7 +229,8 @@ class Pictures:
 
     def __init__(self, fit: Fit, view: Box) -> None:
         self.state, self.view = fit.state, view
-        self.scale = float(np.abs(fit.state.points).max()) if fit.state.algorithm.name == "winnow" else 1.0
+        is_scaled = fit.state.algorithm.name == "winnow" and not fit.state.parameters.get("normalize_rows", False)
+        self.scale = float(np.abs(fit.state.points).max()) if is_scaled else 1.0
 
     def plane_in(self, entry: Vector) -> Plane:
         """The plane of an entry of a trace: the bias is the last number, where there is one."""

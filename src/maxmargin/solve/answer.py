@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.kernel_margin import KernelCertificate
+from maxmargin.certificates.normalized import NormalizedMargin
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.table import Vector
 from maxmargin.problems.descent import Descent
@@ -22,6 +23,7 @@ class Answer:
     a                are the feasible dual variables of the certificate's rows, where its weights are not feasible
     kernel           the kernel, of a plane in its space
     length, nearest  |w|, and y (w.phi(x) + b) at the edge of the street, of such a plane
+    normalized       what is proven of the rows at length 1, where it was asked for
     run              the run of stochastic steps, which can go on
     """
 
@@ -34,3 +36,4 @@ class Answer:
     length: float = 0.0
     nearest: float = 1.0
     run: Descent | None = None
+    normalized: NormalizedMargin | None = None

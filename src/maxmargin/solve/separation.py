@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import math
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
@@ -17,14 +18,17 @@ import numpy as np
 from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict, certify
 from maxmargin.certificates.exact import proves_intersection
 from maxmargin.certificates.measure import objective, plane_margin
+from maxmargin.certificates.normalized import NormalizedMargin, normalized_margin
+from maxmargin.certificates.passes import proves_gap
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.separation import Claim
 from maxmargin.data.executor import OutOfTime
-from maxmargin.data.table import Vector, is_sparse, scaled_to_safe_range
-from maxmargin.problems.protocol import Iterate, Run
+from maxmargin.data.table import Vector, is_sparse, matrix_of, scaled_to_safe_range
+from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Run
 from maxmargin.problems.statement import Norm, Separation, TwoClasses
 from maxmargin.run.control import BY_THE_CLOCK, Clock, RunState, Status, status_named
 from maxmargin.solve.answer import Answer
+from maxmargin.solve.best_plane import lifted_separation
 from maxmargin.solvers import registry
 
 CERTAIN = 0.5  # a relative gap of the margin below which a plane exists
@@ -88,10 +92,22 @@ def driven(
     return Status.BUDGET
 
 
-def separation_of(two: TwoClasses, norm: Norm, fit_intercept: bool) -> tuple[Separation, float]:
+def separation_of(
+    two: TwoClasses, norm: Norm, fit_intercept: bool, normalized: bool = False
+) -> tuple[Separation, float]:
     """The problem as the solvers see it, and the power of two by which its numbers were multiplied."""
     table = scaled_to_safe_range(two.X, two.largest)
-    return Separation(table.X, two.signs, norm, fit_intercept), table.scale
+    return Separation(table.X, two.signs, norm, fit_intercept, normalized), table.scale
+
+
+def normalized_by(certificate: Certificate, two: TwoClasses) -> NormalizedMargin:
+    """What a certificate proves of the rows at length 1."""
+    if certificate.is_separable is False:
+        return NormalizedMargin(-math.inf, 0.0)
+    weights = np.zeros(len(two.rows))
+    weights[np.searchsorted(two.rows, certificate.rows)] = certificate.weights
+    plane = certificate.w, certificate.b
+    return normalized_margin(matrix_of(two.X), two.signs, *plane, weights, certificate.norm, certificate.fit_intercept)
 
 
 def judge(
@@ -160,6 +176,7 @@ class SeparationQuestion(NamedTuple):
     fit_intercept: bool
     tol: float
     solver: str = "auto"
+    normalized: bool = False
 
 
 class Fallback(Protocol):
@@ -182,10 +199,10 @@ def solve_separation(
     two: TwoClasses, asked: SeparationQuestion, clock: Clock, fallback: Fallback | None = None
 ) -> Answer:
     """The widest street of one two-class problem; what is proven if there is none, and the plane of the fallback."""
-    norm, fit_intercept, tol, solver = asked
-    problem, scale = separation_of(two, norm, fit_intercept)
-    stepwise = clock.observation.stepwise
-    run = registry.separation(problem, solver=solver, tol=tol, stepwise=stepwise)
+    norm, fit_intercept, tol, solver, normalized = asked
+    problem, scale = separation_of(two, norm, fit_intercept, normalized)
+    find = at_length_one if normalized else registry.separation
+    run = find(problem, solver=solver, tol=tol, stepwise=clock.observation.stepwise)
     iterate, status = drive(problem, run, clock)
     stopped = status in (Status.TIME, Status.INTERRUPTED)
 
@@ -200,9 +217,31 @@ def solve_separation(
     if certificate.verdict is Verdict.UNDECIDED:
         other = decide(problem, iterate, clock)
         certificate = min(certificate, certified(other), key=lambda one: one.verdict is Verdict.UNDECIDED)
-    if status is Status.SETTLED and certificate.verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED):
+    proven = normalized_by(certificate, two) if normalized else None
+    is_open = certificate.verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED)
+    if proven is not None and certificate.is_separable:
+        is_open = not proves_gap(proven.lower, proven.upper, tol)
+    if status is Status.SETTLED and is_open:
         status = Status.STALLED  # the algorithm is at its end, and the gap is not what was asked for
-    return Answer(two, iterate, certificate, status)
+    return Answer(two, iterate, certificate, status, normalized=proven)
+
+
+def at_length_one(problem: Separation, *, solver: str, tol: float, stepwise: bool) -> Run:
+    """The best plane of the lifted rows, each divided by its length: a separation through the origin.
+
+    Its iterates are shown as planes and weights of the rows as they are.
+    """
+    lifted = lifted_separation(problem)
+    run = registry.separation(lifted.problem, solver=solver, tol=tol, stepwise=stepwise)
+
+    def iterates() -> Iterates:
+        try:
+            for iterate in run.iterates:
+                yield iterate if iterate is AT_REST else lifted.in_own_space(iterate)
+        finally:
+            run.iterates.close()
+
+    return Run(run.state, iterates())
 
 
 def with_least_squares(
