@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from maxmargin.data.table import Matrix
-from maxmargin.estimators.base import table_of
+from maxmargin.estimators.base import single, table_of
 from maxmargin.estimators.declarations import KERNEL_PERCEPTRON
 from maxmargin.estimators.kernel import KernelPlanes
 from maxmargin.estimators.parameters import Declarations
@@ -29,7 +29,11 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
         while some row has y w.phi(x) <= 0:   c_i += 1 for that row,        w = sum_j c_j y_j phi(x_j)
 
     It ends when a whole sweep has no mistake. The certificate then proves, rounding included, that every row is on its
-    side, and bounds the best margin from both sides: the mistake counts are a dual point.
+    side, and bounds the best margin from both sides: the mistake counts are a dual point. On data that no plane
+    separates in the space of the kernel it ends too: after 20 sweeps a witness is looked for once, rows and weights
+    whose combination vanishes there, and kept in `witness_`; it is exact. Equal rows with opposite labels are one for
+    every kernel; others are found for kernels with rational values (linear, poly, precomputed) and tables that are not
+    large.
 
     Parameters
     ----------
@@ -51,6 +55,8 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
     Attributes
     ----------
     certificate_ : `KernelSeparationCertificate`, or `MulticlassCertificate` for more than two classes
+    witness_ : `KernelCertificate` that no plane separates, which `verify` checks exactly; None where there is none. One
+        for each plane, if there are more than two classes. A model file does not keep it
     support_, support_vectors_ : the rows on which a mistake was made, of any plane
     dual_coef_ : c_j y_j of those rows, one line for each plane
     intercept_ : the bias of each plane
@@ -124,6 +130,7 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
         self._store_support(answers, duals)
         self.intercept_ = np.array([float(dual.sum()) if self.fit_intercept else 0.0 for dual in duals])
         self._store_support_vectors(X, answers[0].kernel)
+        self.witness_ = single([answer.witness for answer in answers])
 
     def _margin(self, answer: Answer) -> float:
         certificate: Any = answer.certificate

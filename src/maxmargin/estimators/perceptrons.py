@@ -87,18 +87,18 @@ class MistakeDriven(RecordsUpdates, metaclass=ABCMeta):
         if status in (Status.BUDGET, Status.WITNESS) and not was_asked:
             proof = witness(problem, clock)
         w, b = self._choose_plane(problem, iterate)
-        iterate = dataclasses.replace(iterate, a=with_both_classes(problem, iterate.a))
+        shown = dataclasses.replace(iterate, a=with_both_classes(problem, iterate.a))
         certificate = judge(
             two,
             self.norm_,
             self.fit_intercept,
-            proof or iterate,
+            proof or shown,
             scale,
             tol=0.0,
             stopped=not iterate.proposes,
             plane=(w, b),
             clock=clock,
-            theorems=self._promises(two, problem, (w, b), iterate, scale, clock) if iterate.proposes else (),
+            theorems=self._promises(two, problem, (w, b), shown, scale, clock) if iterate.proposes else (),
         )
         normalized = normalized_by(certificate, two) if self.normalize_rows else None
         return Answer(two, iterate, certificate, status, normalized=normalized)

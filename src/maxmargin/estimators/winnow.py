@@ -2,22 +2,55 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from maxmargin.certificates import theorems
+from maxmargin.certificates.passes import point_of, rounding
 from maxmargin.certificates.proof import TheoremBound
-from maxmargin.data.table import Vector, largest_magnitude, matrix_of
+from maxmargin.data.table import Vector, in_safe_range, largest_magnitude, matrix_of
+from maxmargin.estimators.base import single
 from maxmargin.estimators.declarations import WINNOW
 from maxmargin.estimators.parameters import Declarations
 from maxmargin.estimators.perceptrons import MistakeDriven
-from maxmargin.problems.choices import Norm, Order
+from maxmargin.problems.choices import Norm, Order, Strategy
 from maxmargin.problems.protocol import Iterate, Run
 from maxmargin.problems.statement import Separation, TwoClasses
-from maxmargin.problems.trace import Trace, UpdateObserver
+from maxmargin.problems.trace import Phase, Trace, UpdateObserver
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """The last run of Winnow as a repeated game: a mixture of weights against a row that it gets wrong, round by round.
+
+        payoff of a round   v.a / sum v, at most 0: the rows' player chooses a = y (x / s, 1) so that it is
+        value               max over mixtures, min over rows = min over their mixtures, max over weights: the l1 margin
+        regret              what the best single weight would have won in all rounds, less what the mixtures won
+
+    strategy       the last mixture: the weights of the columns and of the bias, then of their opposites, 0 where there
+                   are none
+    choices        how often each row was chosen, over all rounds: a mixture too
+    rounds         T, the mistakes of the last run
+    value_lower    min over rows for the last mixture, rounded down (not positive where it does not separate), and
+    value_upper    max over weights for the choices: the value lies between
+    payoff         what the mixtures won in all T rounds
+    regret         T value_upper - payoff, which is at most
+    regret_bound   ln(m) / eta + T eta / 2, by Hoeffding's lemma (solvers/mistakes/winnow.py), for m weights
+    """
+
+    strategy: Vector
+    choices: Vector
+    rounds: int
+    value_lower: float
+    value_upper: float
+    payoff: float
+    regret: float
+    regret_bound: float
 
 
 class Winnow(MistakeDriven):
@@ -42,6 +75,7 @@ class Winnow(MistakeDriven):
     Attributes
     ----------
     as in `Perceptron`
+    game_ : with record, the last run as a `Game`, one for each plane
     """
 
     norm_ = Norm.L1
@@ -92,6 +126,40 @@ class Winnow(MistakeDriven):
         if self.normalize_rows:
             return super()._unit(answer)
         return 1.0 / largest_magnitude(matrix_of(answer.two.X))
+
+    def _store(self, X: Any, classes: Any, strategy: Strategy, answers: list[Answer]) -> None:
+        super()._store(X, classes, strategy, answers)
+        self.__dict__.pop("game_", None)
+        traces = getattr(self, "trace_", [])
+        traces = traces if isinstance(traces, list) else [traces]
+        if traces:
+            pairs = zip(traces, answers, strict=True)
+            self.game_ = single([self._game(trace.phases[-1], answer) for trace, answer in pairs])
+
+    def _game(self, phase: Phase, answer: Answer) -> Game:
+        """Measured on the rows: of the run itself only the choices, and what it met in its rounds."""
+        X, signs, d = matrix_of(answer.two.X), answer.two.signs, answer.two.X.shape[1]
+        table, a, eta = in_safe_range(X), answer.iterate.a, -math.log1p(-phase.tried)
+        s = 1.0 if self.normalize_rows else largest_magnitude(table.X) or 1.0
+        p = np.append(point_of(table.X, signs * a) / s, math.fsum(signs * a) if self.fit_intercept else 0.0)
+        below = np.append(np.full(d, self.balanced), self.fit_intercept)
+        exponents = np.concatenate([p, np.where(below, -p, -np.inf)])
+        exponents[d] = exponents[d] if self.fit_intercept else -np.inf
+        v = np.exp(eta * (exponents - exponents.max()))
+        T, weights = phase.updates, np.count_nonzero(exponents > -np.inf)
+        certificate: Any = answer.certificate
+        w, b = certificate.w, certificate.b
+        value = 1.0 / theorems.winnow_ratio(X, signs, w, b, self.fit_intercept, self.normalize_rows)
+        return Game(
+            strategy=v / v.sum(),
+            choices=a / max(1.0, float(a.sum())),
+            rounds=T,
+            value_lower=value,
+            value_upper=float(exponents.max()) / T * (1.0 + rounding(len(a) + 8)) if T else math.inf,
+            payoff=phase.payoff,
+            regret=float(exponents.max()) - phase.payoff,
+            regret_bound=math.log(weights) / eta + T * eta / 2.0,
+        )
 
     def _best_plane(self, problem: Separation, clock: Clock) -> tuple[Vector, float] | None:
         """Where no weight of a column is negative, the theorem is about planes that have none."""

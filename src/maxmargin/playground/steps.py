@@ -89,6 +89,8 @@ def update_steps(state: State, view: Box, is_stopped: Callable[[], bool]) -> Mad
 
 def note_of(fit: Fit) -> str | None:
     """How it ended, where that cannot be seen."""
+    if fit.state.algorithm.name == "kernel_perceptron" and fit.status.name == "WITNESS":
+        return "Then the hulls were found to meet in the space of the kernel: no plane separates the classes."
     if fit.state.algorithm.name == "kernel_perceptron":
         return None if fit.status.name == "SETTLED" else "Then the sweeps or the time were over."
     if fit.status.name == "WITNESS":

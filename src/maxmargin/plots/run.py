@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.plots.schedule import draw_game, draw_schedule
 from maxmargin.plots.shapes import Box, Points, box_around
 from maxmargin.plots.style import (
     DASHES,
@@ -43,13 +44,16 @@ class TraceKind(StrEnum):
     UPDATE = "update"
     RUN = "run"
     BOUND = "bound"
+    SCHEDULE = "schedule"
+    GAME = "game"
 
 
 class TraceDisplay:
     """The updates of learners that go row by row: of perceptrons, with a kernel too, Winnow, and stochastic steps.
 
     kind="run" is the run as small pictures, kind="update" one update before and after, kind="bound" the number of
-    updates against what the theorem allows. `animate` writes a film.
+    updates against what the theorem allows; kind="schedule" the guesses of a margin perceptron or the epsilons of
+    Winnow, phase by phase, and kind="game" Winnow's last phase as a repeated game. `animate` writes a film.
 
     The first two need two columns; the bound is drawn for any number of them. An estimator that was not fitted with
     record=True runs once more; a `Trace` that was read from a file is drawn by `from_trace`.
@@ -120,6 +124,9 @@ class TraceDisplay:
         if chosen is TraceKind.BOUND:
             self.axes_: NDArray[Any] = np.array([one_axes(ax, (7.5, 5.0))])
             self._draw_bound(legend, title)
+        elif chosen in (TraceKind.SCHEDULE, TraceKind.GAME):
+            self.axes_ = np.array([one_axes(ax, (7.5, 5.0))])
+            (draw_schedule if chosen is TraceKind.SCHEDULE else draw_game)(self.axes_[0], self.run)
         elif chosen is TraceKind.UPDATE:
             self._need_two_columns()
             self._draw_update(ax, update)

@@ -27,7 +27,7 @@ from maxmargin.plots.geometry import one_line
 from maxmargin.plots.planes import part_of
 from maxmargin.plots.shapes import Box, Points
 from maxmargin.problems.kernels import KERNELS, KernelChoice
-from maxmargin.problems.trace import Subject, Trace
+from maxmargin.problems.trace import Phase, Subject, Trace
 
 MESH = 48  # squares along each side of a small picture
 
@@ -61,6 +61,8 @@ class Run:
     theorem        the bound of the number of updates; None if the run was stopped, and no theorem speaks
     progress       g: every update of a perceptron moves w by so much in the right direction; 0 for others
     radius         R: the length of the longest lifted row; 0 for others
+    phases         the runs of a search, each with the number that it tried; none where nothing is searched
+    weights        m, the number of Winnow's weights; 0 for others
     values         with a kernel, w.phi(x) of other rows for given coefficients; None without one
     """
 
@@ -85,6 +87,8 @@ class Run:
     theorem: TheoremBound | None
     progress: float
     radius: float
+    phases: list[Phase]
+    weights: int
     values: Callable[[Vector, Points], Vector] | None
 
     def value(self, w: Vector, b: float, points: Points) -> Vector:
@@ -149,6 +153,8 @@ def run_of_trace(trace: Trace) -> Run:
         theorem=theorem if theorem is not None and np.isfinite(theorem.bound) else None,
         progress=about.progress,
         radius=about.radius,
+        phases=trace.phases,
+        weights=weights_of(about, has_bias),
         values=values_of(about),
     )
 
@@ -156,9 +162,19 @@ def run_of_trace(trace: Trace) -> Run:
 def rows_seen(about: Subject) -> str:
     """What the algorithm makes of a row: with a bias one more coordinate, and in Winnow no number above 1."""
     has_bias = about.parameters.get("fit_intercept", True)
+    if about.parameters.get("normalize_rows", False):
+        return "lifted rows at length 1" if has_bias else "rows at length 1"
     if about.algorithm == "Winnow":
         return "rows (x/s, 1)" if has_bias else "rows x/s"
     return "lifted rows" if has_bias else "rows"
+
+
+def weights_of(about: Subject, has_bias: bool) -> int:
+    """m: two weights a column or, unbalanced, one; and two for the bias."""
+    if about.algorithm != "Winnow":
+        return 0
+    columns = int(about.X.shape[1])
+    return (2 * columns if about.parameters.get("balanced", True) else columns) + 2 * int(has_bias)
 
 
 def values_of(about: Subject) -> Callable[[Vector, Points], Vector] | None:

@@ -1,4 +1,7 @@
-"""A plane that separates in the space of a kernel: the perceptron runs, and its counts are certified."""
+"""A plane that separates in the space of a kernel: the perceptron runs, and its counts are certified.
+
+Where it does not end after some sweeps, the judge is asked once for a witness: rows whose hulls meet in that space.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,23 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.certificates.exact_kernel import MOST_COORDINATES, number_of_monomials, witness
 from maxmargin.data.executor import OutOfTime
+from maxmargin.data.table import Vector
 from maxmargin.problems.choices import Norm, Order
-from maxmargin.problems.kernels import Kernel
+from maxmargin.problems.kernels import Kernel, ProductKernel
+from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import Separation, TwoClasses
+from maxmargin.problems.statement import KernelMargin, Separation, TwoClasses
 from maxmargin.problems.trace import UpdateObserver
-from maxmargin.run.control import Clock
+from maxmargin.run.control import Clock, RunState, Status
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_points import points_in_time
 from maxmargin.solve.separation import drive
 
+REFEREE_AFTER = 20  # sweeps without success: then a witness is looked for, once
+MOST_NUMBERS = 2**20  # of the table of coordinates that a witness is looked for in
+ANY_GAP = 1e-9  # which a witness does not have
 MARGIN = 1.2  # times what the certificate is thought to take is reserved for it
 
 
@@ -31,7 +40,8 @@ def learn(
     max_sweeps: int,
     trace: UpdateObserver | None = None,
 ) -> Answer:
-    """Sweep until no row is a mistake, the sweeps are spent, the time is over, or Ctrl-C."""
+    """Sweep until no row is a mistake, a witness is found, the sweeps or the time are over, or Ctrl-C."""
+    from maxmargin.certificates.kernel_margin import no_plane_certificate
     from maxmargin.certificates.kernel_separation import kernel_separation
     from maxmargin.solvers.mistakes.kernel_perceptron import kernel_perceptron
 
@@ -52,7 +62,23 @@ def learn(
         return MARGIN * clock.elapsed * np.count_nonzero(iterate.a) / max(1.0, float(iterate.rows_made))
 
     problem = Separation(two.X, two.signs, Norm.L2, fit_intercept)
-    iterate, status = drive(problem, run, clock, seconds_for=seconds_for)
+    hard = KernelMargin(two.X, two.signs, np.full(len(two.signs), np.inf), HINGE, True, kernel, points)
+    proof: Vector | None = None
+    was_asked = False
+
+    def no_plane_exists(iterate: Iterate, state: RunState) -> bool:
+        nonlocal proof, was_asked
+        if not state.asked and iterate.sweeps >= REFEREE_AFTER:
+            state.asked = True
+            proof = witness(hard) if is_small(hard) else None
+        was_asked = state.asked
+        return proof is not None
+
+    iterate, status = drive(problem, run, clock, no_plane_exists, seconds_for)
+    if status is Status.BUDGET and not was_asked and is_small(hard):
+        proof = witness(hard)
+        status = status if proof is None else Status.WITNESS
+    no_plane = None if proof is None else no_plane_certificate(two, hard, proof, np.inf, (), ANY_GAP)
     certified = functools.partial(
         kernel_separation,
         two,
@@ -69,4 +95,11 @@ def learn(
             certificate = certified(measured=bool(np.any(iterate.a)))  # no mistake was made: nothing to measure
     except OutOfTime:  # the limit holds all the same: what was learnt is kept, and nothing is claimed of it
         status, certificate = clock.reason, certified(measured=False, settled=False)
-    return Answer(two, iterate, certificate, status, kernel=kernel)
+    return Answer(two, iterate, certificate, status, kernel=kernel, witness=no_plane)
+
+
+def is_small(problem: KernelMargin) -> bool:
+    """Whether the search for a witness is a matter of a second: a linear program in the coordinates of phi."""
+    n, kernel = problem.n_rows, problem.kernel
+    coordinates = number_of_monomials(problem) if isinstance(kernel, ProductKernel) else float(n)
+    return bool(kernel.irrational) or n * min(coordinates, float(MOST_COORDINATES)) <= MOST_NUMBERS
