@@ -74,11 +74,22 @@ def test_many_classes(strategy):
     assert model.score(X, y[places]) == 1.0
 
 
-def test_equal_rows_with_different_labels_end_with_the_budget():
+def test_equal_rows_with_different_labels_end_with_a_witness():
     X, y = [[0.0], [0.0], [1.0]], [0, 1, 1]
+    model = KernelPerceptron(max_iter=30).fit(X, y)
+    assert model.status_ is Status.WITNESS
+    assert model.witness_.verify(X, y)
+    assert model.certificate_.verdict is Verdict.STOPPED
+    assert model.certificate_.is_separable is None
+    assert model.certificate_.verify(X, y)
+
+
+def test_spent_sweeps_without_a_witness_are_told():
+    X, y = [[0.0], [1.0], [1.001], [2.0]], [0, 0, 1, 1]
     with pytest.warns(ConvergenceWarning, match="No plane that separates the classes was found.*raise max_iter"):
-        model = KernelPerceptron(max_iter=30).fit(X, y)
+        model = KernelPerceptron(max_iter=2).fit(X, y)
     assert model.status_ is Status.BUDGET
+    assert model.witness_ is None
     assert model.certificate_.verdict is Verdict.STOPPED
     assert model.certificate_.is_separable is None
     assert model.certificate_.verify(X, y)
