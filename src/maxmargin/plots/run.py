@@ -126,7 +126,7 @@ class TraceDisplay:
             self._draw_bound(legend, title)
         elif chosen in (TraceKind.SCHEDULE, TraceKind.GAME):
             self.axes_ = np.array([one_axes(ax, (7.5, 5.0))])
-            (draw_schedule if chosen is TraceKind.SCHEDULE else draw_game)(self.axes_[0], self.run)
+            (draw_schedule if chosen is TraceKind.SCHEDULE else draw_game)(self.axes_[0], self.run, legend, title)
         elif chosen is TraceKind.UPDATE:
             self._need_two_columns()
             self._draw_update(ax, update)
@@ -135,7 +135,7 @@ class TraceDisplay:
             self._draw_run(ax, panels)
         self.ax_: Any = self.axes_[0]
         self.figure_: Figure = self.ax_.figure
-        if chosen is not TraceKind.BOUND:
+        if chosen in (TraceKind.UPDATE, TraceKind.RUN):
             title_over(self.figure_, palette_of(self.ax_), title or "")
             if legend is not True:  # the panels speak for themselves
                 legend_of(self.ax_, palette_of(self.ax_), legend)

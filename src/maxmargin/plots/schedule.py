@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.plots.style import DASHES, furnish, legend_of, palette_of
+from maxmargin.plots.style import DASHES, Legend, furnish, legend_of, palette_of, titled
 from maxmargin.plots.updates import Run
 
 
-def draw_schedule(ax: Any, run: Run) -> None:
+def draw_schedule(ax: Any, run: Run, legend: Legend = True, title: str | None = None) -> None:
     """A step for each number that was tried, as long as its phase; and what the updates of each phase prove."""
     if not run.phases:
         raise ValueError(
@@ -37,11 +37,12 @@ def draw_schedule(ax: Any, run: Run) -> None:
         ax.plot(run.update, run.margin_bound, color=palette.faint, linewidth=1.0, label="no margin is above this")
     ax.set_yscale("log")
     what = "guess G of the margin" if is_guess else "epsilon"
-    furnish(ax, palette, f"{len(run.phases)} phases, {run.n_updates:,} updates in all", "updates", what)
-    legend_of(ax, palette, loc="best")
+    own = f"{len(run.phases)} phases, {run.n_updates:,} updates in all"
+    furnish(ax, palette, titled(own, title), "updates", what)
+    legend_of(ax, palette, legend, loc="best")
 
 
-def draw_game(ax: Any, run: Run) -> None:
+def draw_game(ax: Any, run: Run, legend: Legend = True, title: str | None = None) -> None:
     """The last phase of Winnow: the value of the game from above, the mean payoff, and what bounds the regret."""
     if run.weights == 0 or not run.phases:
         raise ValueError("the repeated game is Winnow's: fit one with record=True")
@@ -58,5 +59,6 @@ def draw_game(ax: Any, run: Run) -> None:
     ax.plot(t, run.margin_bound[own], color=palette.accent, linewidth=2.0, label="the value is at most max p / t")
     ax.plot(t, mean, color=palette.ink, linewidth=1.4, label="mean payoff of the rounds")
     ax.axhline(0.0, color=palette.faint, linewidth=0.8)
-    furnish(ax, palette, f"The last {phase.updates:,} rounds, epsilon = {phase.tried:.4g}", "rounds t", "payoff")
-    legend_of(ax, palette, loc="best")
+    named = f"The last {phase.updates:,} rounds, epsilon = {phase.tried:.4g}"
+    furnish(ax, palette, titled(named, title), "rounds t", "payoff")
+    legend_of(ax, palette, legend, loc="best")
