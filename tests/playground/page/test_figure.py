@@ -7,6 +7,7 @@ import pytest
 from playground_visitor import FOUR_POINTS
 
 from maxmargin import HardMarginSVM, LinearSVM
+from maxmargin.plots.shapes import nearest_on_lines
 
 OVERLAPPING = "points=0,0,-1;2,0,-1;1,0.4,1;1,2,1;3,2,1&view=1,1,2&a=linear_svm"
 NOTE = "[data-panel=a] .note"
@@ -355,3 +356,18 @@ def test_comparing_keeps_the_controls_in_view(visit):
             box = visitor.page.locator(f"[data-panel={panel}] {part}").bounding_box()
             assert box["y"] >= 0, part
             assert box["y"] + box["height"] <= 900, part
+
+
+def test_the_lines_of_xor_cross_at_the_saddle(visit):
+    kernel = 'a=kernel_svm&a.kernel="poly"&a.degree=2&a.coef0=1&a.C=10'
+    for view_of_it in ("0,0,2", "0.13,-0.07,1.9"):
+        visitor = visit().open(f"points=1,1,1;-1,-1,1;1,-1,-1;-1,1,-1&view={view_of_it}&{kernel}")
+        for stepping in (False, True):
+            if stepping:
+                visitor.click(".step-through")
+                visitor.press("End")
+            lines = visitor.drawn("zero")
+            assert len(lines) == 2
+            for line in lines:
+                assert np.ptp(line, axis=0).max() > 3.5  # from one side of the picture to the other
+                assert stepping or np.hypot(*nearest_on_lines(np.zeros(2), [line])) < 1e-3

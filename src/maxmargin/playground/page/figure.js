@@ -34,7 +34,7 @@ export class Figure {
     this.view = [0, 0, 5];
     this.scene = null;
     this.pointed = null;
-    this.draws = 0;
+    this.draws = 0; // so many times
     root.addEventListener("pointerover", ({ target }) => this.point(target.closest?.(".point")));
     root.addEventListener("pointerleave", () => this.point(null));
     for (const kind of ["focusin", "focusout"]) {

@@ -84,9 +84,9 @@ export class Player {
     if (this.root.hidden || this.count === 0 || event.ctrlKey || event.metaKey || event.altKey) return;
     if (target.closest("dialog, select, input, textarea")) return;
     const isFree = target === document.body || target.id === "panels" || this.root.contains(target);
-    const byPen = (key === "," || key === ".") && !(target.closest(".panel") && !this.panel.contains(target));
+    const isOther = target.closest(".panel") !== null && !this.panel.contains(target);
     if (key === " " && isFree && !target.closest("button")) this.toggle();
-    else if (key in BY_KEY && (isFree || byPen)) this.go(this.at + BY_KEY[key]);
+    else if (key in BY_KEY && (isFree || (",.".includes(key) && !isOther))) this.go(this.at + BY_KEY[key]);
     else return;
     event.preventDefault();
   }
