@@ -1,6 +1,6 @@
 // The dual side of an answer, from its own numbers: the weight of each row, and the hulls with their nearest points.
 
-import { className, short } from "./format.js";
+import { className, hasThird, short } from "./format.js";
 import { Scale, viewOf } from "./scale.js";
 import { coordinates, html, svg } from "./svg.js";
 
@@ -19,12 +19,13 @@ export function drawWeights({ support, certificate, hulls }, points) {
   });
   const sides = [1, -1].map((label) => sum(rows.filter(({ row }) => points[row]?.[2] === label)));
   const what = hulls?.witness ? "The weights of the witness" : "The dual variables a";
-  const without = points.length - rows.length;
-  const words = [
-    `${what}: ${rows.length} of ${points.length} rows have one; the other ${without} could be deleted.`,
-    `Their sums: ${short(sides[0])} positive, ${short(sides[1])} negative.`,
-  ];
-  if (certificate.verdict === "OPTIMAL") words.push("With a bias both sums are equal: Σ aᵢ yᵢ = 0.");
+  const words = [`${what}: ${rows.length} of ${points.length} rows have one.`];
+  if (certificate.verdict === "OPTIMAL") words.push("The others could be deleted, and the plane would stay.");
+  if (!hasThird(points)) {
+    const equal = Math.abs(sides[0] - sides[1]) <= 1e-4 * (sides[0] + sides[1]);
+    const balance = equal ? "; they are equal: Σ aᵢ yᵢ = 0" : "";
+    words.push(`Their sums: ${short(sides[0])} positive, ${short(sides[1])} negative${balance}.`);
+  }
   if (rows.length > MOST) words.push(`The largest ${MOST} are listed.`);
   const head = ["Row", "", "a"].map((text) => html("th", { scope: "col" }, text));
   const table = html("table", {}, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...lines));
