@@ -3,7 +3,8 @@
     pip install pillow playwright     # and Chromium: apt-get install chromium
     python docs/make_screenshots.py
 
-pictures/playground-*.png: a street, a run step by step, two algorithms side by side, the challenge, a phone.
+pictures/playground-*.png: a street, a run step by step, two algorithms side by side, the challenge, three
+classes, the multiplier, a phone.
 pictures/run_page.png: a recorded run in a page of its own.
 """
 
@@ -43,6 +44,8 @@ STATES = (
         "light",
         None,
     ),
+    ("classes", f"{points('three')}&view=-0.3,0.5,4&a=linear_svm", DESK, "light", None),
+    ("multiplier", f"{points('separable')}&view=1.47,0.17,5&a=hard_margin&multiplier=5,6.5,0.5", DESK, "light", None),
     ("phone", f"{points('overlapping')}&view=0.06,-0.1,3&a=linear_svm", PHONE, "light", None),
 )
 
