@@ -1,5 +1,7 @@
 """`maxmargin fit`, `predict`, `verify` and `info` on real files: what is told, what is written, every exit code."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -304,3 +306,22 @@ def test_ctrl_c_before_anything_was_found(write, monkeypatch, capsys):
 def test_exact_arithmetic_is_refused_before_a_fit_that_it_could_not_check(write, fail, monkeypatch):
     monkeypatch.setattr("maxmargin.KernelSVM.fit", lambda *_, **__: pytest.fail("it was fitted"))
     assert "Leave --exact out" in fail("fit", write(STREET), "-t", "laplacian", "--exact")
+
+
+def test_the_dual_alone_predicts_and_agrees_about_b(capsys, tmp_path):
+    file = tmp_path / "corners.csv"
+    file.write_text("u,v,y\n" + "".join(f"{u},{v},{'same' if u == v else 'other'}\n" for u in (-1, 1) for v in (-1, 1)))
+    asked = ["fit", str(file), "--label", "y", "-t", "poly", "-d", "2", "-r", "1", "-g", "1", "-o", str(tmp_path / "m")]
+    for more, said in (
+        ([], "4 free support vectors say b = "),
+        (["--loss", "squared_hinge"], "4 free support vectors say b = "),
+        (["--no-bias"], "no support vector is free to say b; it is 0."),
+    ):
+        assert main([*asked, *more]) == 0
+        told = capsys.readouterr().out
+        assert said in told
+        assert "From the dual alone, 4 of 4 labels are those of the plane." in told
+    assert main([*asked, "--json"]) == 0
+    dual = json.loads(capsys.readouterr().out)["dual"]
+    assert (dual["free"], dual["labels_that_agree"]) == (4, 4)
+    assert 0.0 <= dual["spread"] < 0.1

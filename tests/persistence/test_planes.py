@@ -120,7 +120,7 @@ def of_classes(change):
 
 def support_vectors(change):
     def changed(model):
-        vectors = getattr(model, "support_vectors_", None)
+        vectors = vars(model).get("support_vectors_")  # by which it predicts, or which its file holds
         if vectors is None or not vectors.shape[1] or len(vectors) < 2:
             return False
         model.support_vectors_ = change(vectors)

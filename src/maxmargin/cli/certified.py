@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ROWS_SHOWN = 12
 COLUMNS_SHOWN = 8
+MOST_VALUES = 2**24  # of a kernel, to predict from the dual: fractions of a second
 FULL_REPORTS = 2  # of so many planes; of more, a line for each
 PROVEN = ("OPTIMAL", "SEPARABLE")
 IMPOSSIBLE = ("NOT_SEPARABLE", "WEAKLY_SEPARABLE")
@@ -151,3 +152,17 @@ def rows_for_machines(data: DataFile, certificate: Certificate) -> list[dict[str
         }
         for row, weight in heaviest(certificate, most=None)
     ]
+
+
+def dual_answer(classifier: Any, X: Any, y: Any, weights: Any) -> Any:
+    """What the multipliers say by themselves (`from_dual`); None of a classifier without them, or of very many."""
+    by_its_dual = type(classifier).__name__ in ("HardMarginSVM", "LinearSVM", "LinearSVMCV", "KernelSVM")
+    by_its_dual = by_its_dual and not getattr(classifier, "normalize_rows", False)  # then of other rows
+    if not by_its_dual or not 0 < len(getattr(classifier, "support_", ())) * len(y) <= MOST_VALUES:
+        return None
+    from maxmargin.teaching.dual_answer import from_dual
+
+    try:
+        return from_dual(classifier, X, y, sample_weight=weights)
+    except ValueError:  # many classes, or multipliers that make no plane
+        return None

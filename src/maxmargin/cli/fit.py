@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from maxmargin.cli.certified import certificate_for_machines, exit_code, tell_certificate
+from maxmargin.cli.certified import certificate_for_machines, dual_answer, exit_code, tell_certificate
 from maxmargin.cli.console import (
     ExitCode,
     Stopwatch,
@@ -149,6 +149,7 @@ class Found(NamedTuple):
     certificate: Any
     verification: Any
     accuracy: float | None
+    dual: Any  # what the multipliers say by themselves, where there are some
     seconds: float
     compiling: float
     is_interrupted: bool
@@ -219,7 +220,8 @@ def run(
         seconds, compiling = watch.seconds, watch.compiling
         verification = certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)
     accuracy = float(classifier.score(X, table.y)) if hasattr(classifier, "classes_") else None
-    return Found(certificate, verification, accuracy, seconds, compiling, is_interrupted, has_planes)
+    dual = dual_answer(classifier, X, table.y, table.weights)
+    return Found(certificate, verification, accuracy, dual, seconds, compiling, is_interrupted, has_planes)
 
 
 def names_as_scaled(preparation: Any, table: DataFile) -> tuple[str, ...] | None:
@@ -242,6 +244,7 @@ def for_machines(classifier: Any, preparation: Any, table: DataFile, found: Foun
         "status": status_of(classifier),
         "accuracy": found.accuracy,
         **({"normalized_margin": told} if (told := [one._asdict() for one in normalized_margins(classifier)]) else {}),
+        "dual": None if found.dual is None else found.dual.summary,
         "seconds": found.seconds,
         "seconds_compiling": found.compiling,
     }
@@ -261,6 +264,8 @@ def tell(classifier: Any, preparation: Any, table: DataFile, found: Found) -> No
         from maxmargin.certificates.report import between
 
         say(f"  rows at length 1: best margin {between(margin.lower, margin.upper, 9)}")
+    if found.dual is not None:
+        say(f"  {found.dual}")
     if found.accuracy is not None:
         say(f"  {found.accuracy:.2%} of these rows get their own label")
 

@@ -146,7 +146,8 @@ def measured_parts(
         with Threads() as threads, one_thread_for_blas():
             work = KernelWork(fitted.kernel, table.X, threads, KERNEL_SVM["cache_size"].default)
             for (two, class_weight), coefficients, b in planes:
-                asked = KernelQuestion(fitted.C, tol, class_weight=class_weight)
+                loss, bias = fitted.loss or HINGE, fitted.fit_intercept
+                asked = KernelQuestion(fitted.C, tol, class_weight=class_weight, loss=loss, fit_intercept=bias)
                 yield kernel_part(fitted, asked, work, two, (coefficients, float(b)), clock)
         return
     for (two, class_weight), w, b in planes:
@@ -201,7 +202,7 @@ def kernel_part(
     assert fitted.kernel is not None
     assert fitted.support is not None
     points, costs = work.points_of(two, clock), prices(fitted.C, two)
-    problem = KernelMargin(two.X, two.signs, costs, HINGE, True, fitted.kernel, points)
+    problem = KernelMargin(two.X, two.signs, costs, asked.loss, asked.fit_intercept, fitted.kernel, points)
     coefficients, own_bias = plane
     w = None
     with clock.judging(), contextlib.suppress(OutOfTime):  # then nothing is known of this plane but what bounds all

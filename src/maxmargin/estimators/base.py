@@ -271,7 +271,7 @@ def entries_of(rows: Matrix) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
 
 def vectors_of(estimator: Any) -> str | None:
     """A digest of the support vectors, to the last bit, and of what the kernel subtracts from every row."""
-    vectors = getattr(estimator, "support_vectors_", None)
+    vectors = vars(estimator).get("support_vectors_")  # those that predict, or are in a file
     if vectors is None:
         return None
     digest = hashlib.sha256(f"{vectors.dtype.name} {vectors.shape}\n".encode())

@@ -17,9 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.passes import length
-from maxmargin.data.table import Vector
+from maxmargin.data.table import Matrix, Table, Vector
 from maxmargin.problems.choices import Strategy
+from maxmargin.problems.kernels.points import terms_per_row
 from maxmargin.problems.statement import plain
+
+MOST_NUMBERS = 2**22  # of support vectors that are kept where nobody predicts by them
 
 
 class CanonicalPlane(NamedTuple):
@@ -37,6 +40,37 @@ class Violations(NamedTuple):
 
     inside: NDArray[np.intp]
     mistakes: NDArray[np.intp]
+
+
+class SupportRows:
+    """`support_vectors_` of an estimator that predicts without them: at hand after a fit, if they are not many."""
+
+    support_: NDArray[np.intp]
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The rows with a dual variable above zero."""
+        own = vars(self)
+        kept = own.get("support_vectors_")
+        kept = own.get("_support_rows") if kept is None else kept
+        if kept is None:
+            why = "is not fitted on a table in memory"
+            if "support_" in own:
+                why = f"keeps {MOST_NUMBERS:,} numbers of them at most, and none in a file: take X[model.support_]"
+            raise AttributeError(f"there are no support_vectors_: a {type(self).__name__} {why}")
+        return kept
+
+    @support_vectors_.setter
+    def support_vectors_(self, rows: Any) -> None:
+        vars(self)["support_vectors_"] = rows
+
+    def _keep_support_rows(self, X: Matrix | Table) -> None:
+        """Those of a fit that has just been stored."""
+        own = vars(self)
+        own.pop("support_vectors_", None)
+        own.pop("_support_rows", None)
+        if not isinstance(X, Table) and len(self.support_) * terms_per_row(X) <= MOST_NUMBERS:
+            own["_support_rows"] = X[self.support_]
 
 
 class RowsAndPlanes:
@@ -66,8 +100,8 @@ class RowsAndPlanes:
         """
         values = self.values_of_planes(X)
         margins = signs_of_planes(self, y, len(values)) * values
-        w = getattr(self, "coef_", None)
-        w = vars(self)["dual_coef_"] if w is None else w
+        own = vars(self)
+        w = own["coef_"] if "coef_" in own else own["dual_coef_"]
         found = []
         for number, (column, size) in enumerate(zip(margins.T, lengths_of_planes(self), strict=True)):
             nearest = int(np.nanargmin(column))

@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.data.checking import checked_table
 from maxmargin.data.executor import Threads, one_thread_for_blas
-from maxmargin.data.table import Matrix, matrix_of
+from maxmargin.data.table import Matrix, is_sparse, matrix_of
 from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights, table_of, weights_of_rows
 from maxmargin.estimators.declarations import KERNEL_SVM
 from maxmargin.estimators.no_plane import no_plane
 from maxmargin.estimators.parameters import Declarations
 from maxmargin.problems.choices import Strategy
-from maxmargin.problems.kernels import Kernel, KernelChoice
+from maxmargin.problems.kernels import Kernel, KernelChoice, Linear
 from maxmargin.problems.kernels.choice import is_table
 from maxmargin.problems.kernels.given import refuse_a_skew_table
 from maxmargin.problems.kernels.limits import refuse_decisions_beyond_float64
@@ -53,6 +53,24 @@ class KernelPlanes(MarginClassifier):
                 )
             refuse_a_skew_table(X, np.arange(X.shape[0]))
         return KernelChoice(self.kernel, self.gamma, self.coef0, self.degree).on(X)
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """w = sum_j c_j x_j of each plane: the linear kernel alone has it in the columns."""
+        if "coef_" in vars(self):
+            return np.asarray(vars(self)["coef_"])
+        if not isinstance(self._kernel, Linear):
+            what = (
+                "is not fitted" if self._kernel is None else f"has its planes in the space of a {self._kernel.name} one"
+            )
+            raise AttributeError(f"there is no coef_ but with a linear kernel, and this {type(self).__name__} {what}")
+        w = self.dual_coef_ @ self.support_vectors_
+        return np.asarray(w.toarray() if is_sparse(w) else w)
+
+    @coef_.setter
+    def coef_(self, planes: Any) -> None:
+        """Of planes that were found without a kernel."""
+        self.__dict__["coef_"] = planes
 
     def _store_signed_weights(self, answers: list[Answer]) -> None:
         """c_j = y_j a_j of the rows with weight."""

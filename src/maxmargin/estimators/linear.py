@@ -16,6 +16,7 @@ from maxmargin.data.table import Matrix, Table, Vector
 from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights, single, table_of, weights_of_rows
 from maxmargin.estimators.convergence import Ending, collected, warn_of
 from maxmargin.estimators.declarations import LINEAR_SVM
+from maxmargin.estimators.geometry import SupportRows
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.scikit_learn_versions import CallbackSupportMixin, with_callbacks
@@ -42,7 +43,7 @@ def check_solver(svm: Any) -> None:
     check_suits(SOFT_MARGIN, svm.solver, loss_named(svm.loss, svm.huber_width))
 
 
-class LinearSVM(CallbackSupportMixin, MarginClassifier):
+class LinearSVM(CallbackSupportMixin, SupportRows, MarginClassifier):
     """The linear support vector machine, to a duality gap that is proven.
 
         min 1/2 |w|^2 + C sum_i loss(1 - y_i (w.x_i + b))
@@ -89,6 +90,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
     certificate_ : `SoftMarginCertificate`, or `MulticlassCertificate` for more than two classes
     margin_, street_ : 1 / |w|, from the plane to an edge of the street, and 2 / |w|
     support_ : the rows with a dual variable above zero, of any plane
+    support_vectors_ : those rows themselves, after a fit on a table in memory, if they are not many; not in a file
     dual_coef_ : a_i y_i of those rows, one line for each plane
     bounded_ : where in dual_coef_ the dual variable is at its bound: C_i, with "modified_huber" 4 C_i
     n_support_ : how many rows support each plane (not each class, as in SVC)
@@ -252,6 +254,7 @@ class LinearSVM(CallbackSupportMixin, MarginClassifier):
             at_bound.append(certificate.weights >= loss_named(self.loss, self.huber_width).bounds(costs))
             kept.append((certificate.rows, certificate.weights))
         self._store_support(answers, duals)
+        self._keep_support_rows(X)
         self.bounded_ = np.zeros(self.dual_coef_.shape, dtype=bool)
         for line, (rows, _), where in zip(self.bounded_, kept, at_bound, strict=True):
             line[np.searchsorted(self.support_, rows)] = where

@@ -27,6 +27,7 @@ from maxmargin.estimators.base import (
     weights_of_rows,
 )
 from maxmargin.estimators.declarations import STOCHASTIC_SVM
+from maxmargin.estimators.geometry import SupportRows
 from maxmargin.estimators.kernel import KernelPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.recording import RecordsUpdates
@@ -51,7 +52,7 @@ from maxmargin.solve.stochastic import (
 )
 
 # Of the table of the last fit:
-ABOUT_ROWS = ("support_", "dual_coef_", "n_support_", "support_vectors_", "status_", "trace_")
+ABOUT_ROWS = ("support_", "dual_coef_", "n_support_", "support_vectors_", "_support_rows", "status_", "trace_")
 
 
 def learns_from_streams(estimator: StochasticSVM) -> bool:
@@ -69,7 +70,7 @@ def check_bias(svm: Any) -> None:
         raise ValueError('fit_intercept=False is for kernel="linear": a plane in the space of a kernel has a bias')
 
 
-class StochasticSVM(RecordsUpdates, KernelPlanes):
+class StochasticSVM(RecordsUpdates, SupportRows, KernelPlanes):
     """The soft margin by stochastic subgradient steps: one row at a time, from a table or from a stream.
 
         min 1/2 |w|^2 + C sum_i max(0, 1 - y_i (w.x_i + b)),                   lambda = 1 / (n C)
@@ -128,6 +129,7 @@ class StochasticSVM(RecordsUpdates, KernelPlanes):
         Its `theorems` hold the loss that was met on the way beside the bound of Pegasos' theorem, or say why there is
         none: it is for steps 1 / (lambda t), without a bias, over whole sweeps from w = 0
     support_, dual_coef_, n_support_ : the rows with a dual variable above zero, and a_i y_i
+    support_vectors_ : those rows themselves; without a kernel as in `LinearSVM`
     margin_, street_, status_, classes_, n_features_in_, n_iter_ (sweeps), n_updates_ (violations)
     trace_ : the record of the visits, one for each plane
 
@@ -278,6 +280,7 @@ class StochasticSVM(RecordsUpdates, KernelPlanes):
         self._kernel = answers[0].kernel
         if self._kernel is None:
             super()._store_planes(X, answers)
+            self._keep_support_rows(X)
             return
         self.__dict__.pop("coef_", None)
         self.intercept_ = np.array([answer.certificate.b for answer in answers])

@@ -48,6 +48,11 @@ class DualAnswer:
         """The highest b minus the lowest: 0 at the optimum."""
         return float(np.ptp(self.biases)) if len(self.biases) else 0.0
 
+    @property
+    def summary(self) -> dict[str, Any]:
+        """As plain values: b, how many support vectors say it and how far they are apart, how many labels agree."""
+        return {"b": self.b, "free": len(self.rows), "spread": self.spread, "labels_that_agree": self.agrees}
+
     def __str__(self) -> str:
         if len(self.rows):
             word = "vector says" if len(self.rows) == 1 else "vectors say"
