@@ -31,13 +31,13 @@ from maxmargin.run.control import Status
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # such fits end early
 
-NARROW = np.array([[1.0, 0.0], [1.0, 1.0], [np.nextafter(1.0, 2.0), 0.5]]), np.array([0, 0, 1])
+NARROW = np.array([[1.0, 1.0], [4.0, 2.0], [np.nextafter(2.5, 3.0), 1.5]]), np.array([0, 0, 1])  # no w is so precise
 MEETING = np.array([[0.0, 0.0], [2.0, 2.0], [1.0, 1.0]]), np.array([0, 0, 1])
 
 
 def narrow_third_class():
     X, y = NARROW
-    return np.vstack([X, [[1.0, 100.0]]]), np.append(y, 2)
+    return np.vstack([X, [[7.0, 3.0]]]), np.append(y, 2)
 
 
 def far_away(offset=1e8):

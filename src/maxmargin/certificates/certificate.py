@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates import exact
-from maxmargin.certificates.measure import hull_distance, objective, plane_margin
+from maxmargin.certificates.measure import hull_distance, objective
 from maxmargin.certificates.passes import proves_gap
 from maxmargin.certificates.proof import KKT, TheoremBound
 from maxmargin.certificates.proof import FurtherLook as FurtherLook
 from maxmargin.certificates.proof import Verdict as Verdict
 from maxmargin.certificates.record import Record
-from maxmargin.certificates.separation import WITNESSED, conditions, weakly_separated
+from maxmargin.certificates.separation import WITNESSED, conditions, measured_plane, weakly_separated
 from maxmargin.certificates.separation import Claim as Claim
 from maxmargin.data.table import Matrix, Table, Vector, rows_at
 
@@ -114,7 +114,7 @@ def certify(
 ) -> Certificate:
     """What the claim proves about the rows X with these signs."""
     claim = without_nonsense(claim)
-    plane = plane_margin(X, signs, claim.w, claim.b, norm)
+    plane = measured_plane(X, signs, claim.w, claim.b, norm)
     rows, weights = claim.rows, claim.weights
     hulls = hull_distance(rows_at(X, rows), signs[rows], weights, norm, fit_intercept)
     lower, upper = plane.lower, hulls.upper

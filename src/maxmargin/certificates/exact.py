@@ -248,6 +248,21 @@ def exact_margin_at_least(
     return Verdict(True, f"The margin of every row is at least {float(bound)!r}.")
 
 
+def margins_in_floats(X: Rows, signs: Vector, w: Vector, b: float) -> Floats | None:
+    """y_i (w.x_i + b) of every row, each rounded once, from its exact value; None where one is beyond float64."""
+    plane, found = read_plane(w, b), np.empty(len(signs))
+    if plane is None:
+        return None
+    for rows, margins, unit in exact_margins(X, signs, plane, [np.arange(len(signs))]):
+        if len(margins) < len(rows):
+            return None
+        try:
+            found[rows] = [float(int(margin) * power_of_two(unit)) for margin in margins]
+        except OverflowError:
+            return None
+    return found
+
+
 def exact_weak_plane(X: Rows, signs: Vector, face_rows: Vector, w: Vector, b: float | None) -> Verdict:
     """Decide y_i (v.x_i + c) >= 0 on every row and > 0 on some, for (v, c) near (w, b), through a face.
 

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from maxmargin.certificates import exact
 from maxmargin.certificates.form import almost, figures_refused, row_refused
 from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_distance, plane_margin
-from maxmargin.certificates.passes import length
+from maxmargin.certificates.passes import length, rounding
 from maxmargin.certificates.proof import KKT, FurtherLook, Verdict, Violation
 from maxmargin.certificates.theorem_verification import separation_theorems_refused
 from maxmargin.certificates.verify import Bound, Evaluator, register
 from maxmargin.data.table import Matrix, Table, Vector, matrix_of
 
 WITNESSED = (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE)
+MOST_IN_INTEGERS = 100_000  # numbers of a table that are read as integers where float64 is in doubt: a second
 ON_THE_PLANE = 1e-9  # of the farthest row: nearer rows are taken to lie on a weakly separating plane
 
 
@@ -58,7 +59,7 @@ class SeparationEvaluator(Evaluator):
 
     @cached_property
     def plane(self) -> PlaneMargin:
-        return plane_margin(self.data.X, self.data.signs, self.c.w, self.c.b, self.c.norm)
+        return measured_plane(self.data.X, self.data.signs, self.c.w, self.c.b, self.c.norm)
 
     @cached_property
     def hulls(self) -> HullDistance:
@@ -153,6 +154,28 @@ class SeparationEvaluator(Evaluator):
     def theorems(self) -> Iterator[str]:
         if self.c.theorems:
             yield from separation_theorems_refused(self.c, matrix_of(self.data.X), self.data.signs, self.places)
+
+
+def measured_plane(X: Matrix | Table, signs: Vector, w: Vector, b: float, norm: str) -> PlaneMargin:
+    """The margin of a plane: in float64 or, where that leaves open whether it separates the rows and they are few, in
+    integers. Those say yes or leave it at what float64 says."""
+    plane = plane_margin(X, signs, w, b, norm)
+    n, d = X.shape
+    in_doubt = plane.lower <= 0.0 < plane.value + 4.0 * rounding_of(plane)
+    if not in_doubt or n * d > MOST_IN_INTEGERS:
+        return plane
+    margins = exact.margins_in_floats(matrix_of(X), signs, w, b)
+    if margins is None or not margins.min() > 0.0:
+        return plane
+    exponent = math.frexp(length(w, "max"))[1]
+    size = length(np.ldexp(w, -exponent), norm)
+    distances = np.ldexp(margins, -exponent) / size
+    row = int(np.argmin(distances))
+    value = float(distances[row])
+    lower = math.nextafter(math.nextafter(value * (1.0 - 4.0 * rounding(d + 8)), -math.inf), -math.inf)
+    if not (lower > 0.0 and exact.exact_margin_at_least(X, signs, w, b, lower, norm)):  # denormals round by more
+        return plane
+    return plane._replace(value=value, lower=lower, row=row, distances=distances)
 
 
 def rounding_of(plane: PlaneMargin) -> float:

@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -23,7 +24,7 @@ from maxmargin.certificates.passes import proves_gap
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.certificates.separation import Claim
 from maxmargin.data.executor import OutOfTime
-from maxmargin.data.table import Vector, is_sparse, matrix_of, scaled_to_safe_range
+from maxmargin.data.table import Table, Vector, is_sparse, matrix_of, scaled_to_safe_range
 from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Run
 from maxmargin.problems.statement import Norm, Separation, TwoClasses
 from maxmargin.run.control import BY_THE_CLOCK, Clock, RunState, Status, status_named
@@ -33,6 +34,8 @@ from maxmargin.solvers import registry
 
 CERTAIN = 0.5  # a relative gap of the margin below which a plane exists
 PATIENCE = 160  # sweeps, of which the question whether the hulls meet is asked twice
+MOST_MOVED = 1_000_000  # numbers of a table that is moved to decide
+FACTORS = 64  # that are tried to round a bias well
 LEAST_EXPONENT = -1000  # of a column: 1 / 2^e must be a double, and smaller numbers than that have few digits anyway
 
 
@@ -215,8 +218,11 @@ def solve_separation(
 
     certificate = certified(iterate)
     if certificate.verdict is Verdict.UNDECIDED:
-        other = decide(problem, iterate, clock)
-        certificate = min(certificate, certified(other), key=lambda one: one.verdict is Verdict.UNDECIDED)
+        for move in (False, True):
+            if certificate.verdict is not Verdict.UNDECIDED or (move and not can_be_moved(problem)):
+                break
+            other = decide(problem, iterate, clock, move=move)
+            certificate = min(certificate, certified(other), key=lambda one: one.verdict is Verdict.UNDECIDED)
     proven = normalized_by(certificate, two) if normalized else None
     is_open = certificate.verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED)
     if proven is not None and certificate.is_separable:
@@ -311,17 +317,57 @@ def in_equal_units(problem: Separation) -> tuple[Separation, Vector]:
     return Separation(X, problem.signs, Norm.L2, problem.fit_intercept), units
 
 
-def decide(problem: Separation, iterate: Iterate, clock: Clock) -> Iterate:
+def decide(problem: Separation, iterate: Iterate, clock: Clock, *, move: bool = False) -> Iterate:
     """Where rounding leaves open whether a plane exists: the plane, or the witness, of the rows in equal units.
 
-    The weights of the first iterate still bound the margin from above.
+    `move` brings the columns to 0 first. The weights of the first iterate still bound the margin from above.
     """
-    equal, units = in_equal_units(problem)
+    moved, origin = moved_exactly(problem) if move else (problem, np.zeros(problem.n_columns))
+    equal, units = in_equal_units(moved)
     other, _ = drive(equal, registry.separation(equal), clock)
     if other.meets:
         return dataclasses.replace(iterate, a=other.a, meets=True)
     largest = float(units.max())
-    return dataclasses.replace(iterate, w=other.w * (units / largest), b=other.b / largest)
+    w, b = other.w * (units / largest), other.b / largest
+    if move:
+        w, b = moved_back(moved, origin, w, b)
+    return dataclasses.replace(iterate, w=w, b=b)
+
+
+def can_be_moved(problem: Separation) -> bool:
+    return (
+        problem.fit_intercept and not isinstance(problem.X, Table) and problem.n_rows * problem.n_columns <= MOST_MOVED
+    )
+
+
+def moved_exactly(problem: Separation) -> tuple[Separation, Vector]:
+    """The rows with each column moved to one of its own numbers, where every difference is a double; and these numbers.
+
+    x - c is one where x and c are within a factor of two [higham2002], and often else: a difference d is exact if
+    nothing is lost in (x - d) - c and in x - (d + c). A bias takes up the move, so that without one nothing is moved.
+    """
+    X = np.array(problem.X.toarray() if is_sparse(problem.X) else problem.X, dtype=np.float64)
+    origin = X[0].copy() if problem.fit_intercept else np.zeros(X.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = X - origin
+        is_exact = np.all((X - moved == origin) & (moved + origin == X), axis=0)
+    origin[~is_exact] = 0.0
+    return dataclasses.replace(problem, X=X - origin), origin
+
+
+def moved_back(moved: Separation, origin: Vector, w: Vector, b: float) -> tuple[Vector, float]:
+    """The plane on the rows as they were, w.x + (b - w.c), up to a positive factor: that for which the bias, which is
+    rounded, comes nearest to it."""
+    best, found = -np.inf, (w, b)
+    for factor in np.linspace(1.0, 2.0, FACTORS, endpoint=False):
+        scaled = w * factor
+        shift = sum((Fraction(float(v)) * Fraction(float(c)) for v, c in zip(scaled, origin, strict=True)), Fraction(0))
+        bias = float(Fraction(b * float(factor)) - shift)
+        left = float(Fraction(bias) + shift)
+        least = float(np.min(moved.signs * (moved.X @ scaled + left))) / float(factor)
+        if least > best:
+            best, found = least, (scaled, bias)
+    return found
 
 
 def witness(problem: Separation, clock: Clock) -> Iterate | None:
