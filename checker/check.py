@@ -19,7 +19,7 @@ Soft margin: P(w, b) = 1/2 |w|^2 + sum C_i loss(1 - f_i) is to be least; C_i = C
 Kernel margin: the same with phi(x) for x, phi(x).phi(x') = k(x, x'); the plane is w = sum a_i y_i phi(x_i), a as above.
     C = inf, the hard margin: all f_i >= 1, which the plane divided by its least f_i has. Not separable, as above:
     sum_j k(x_i, x_j) y_j l_j = 0 for the rows i with l_i > 0, which says that |sum l_j y_j phi(x_j)|^2 = 0.
-Kernel separation: w = sum a_i y_i phi(x_i) is the plane, w / sum a_i is p; with fit_intercept, k + 1 stands for k.
+Kernel separation: w = sum a_i y_i phi(x_i) is the plane, or the witness; w / sum a_i is p; k + 1 for k, if lifted.
 OPTIMAL is (primal - dual) / primal <= tol, of margins (upper - lower) / upper <= tol; BOUNDED is not that.
 What proves nothing is not looked at: tol and further_look; kkt and theorems, of which figures.py takes care.
 """
@@ -41,12 +41,12 @@ LOSSES: Any = {"hinge": (1, 0), "squared_hinge": (INF, 0.5), "huber_hinge": (1, 
 SHARED = "verdict positive negative n_rows n_columns rows weights primal dual kkt theorems "
 KERNEL, KERNELS = "kernel gamma coef0 degree ", ("linear", "poly", "rbf", "laplacian", "function", "precomputed")
 PRICED = "loss huber_width C class_weight fit_intercept b tol "
-LINEAR = "norm fit_intercept w b margin_lower margin_upper tol rows_off_plane further_look"
+LINEAR, BOUNDS = "norm w b tol rows_off_plane further_look ", "fit_intercept margin_lower margin_upper"
 KINDS = {  # the fields and the verdicts of each kind of certificate; what old ones lack
-    "separation": (SHARED + LINEAR, "OPTIMAL SEPARABLE WEAKLY_SEPARABLE NOT_SEPARABLE UNDECIDED STOPPED"),
+    "separation": (SHARED + LINEAR + BOUNDS, "OPTIMAL SEPARABLE WEAKLY_SEPARABLE NOT_SEPARABLE UNDECIDED STOPPED"),
     "soft margin": (SHARED + PRICED + "w", "OPTIMAL BOUNDED"),
     "kernel margin": (SHARED + KERNEL + PRICED, "OPTIMAL BOUNDED NOT_SEPARABLE", "loss fit_intercept"),
-    "kernel separation": (SHARED + KERNEL + "fit_intercept margin_lower margin_upper", "SEPARABLE UNDECIDED STOPPED"),
+    "kernel separation": (SHARED + KERNEL + BOUNDS, "SEPARABLE NOT_SEPARABLE UNDECIDED STOPPED"),
 }
 NUMBERS_OF_JSON: Fields = {  # as fractions; what JSON has no number for is written {"number": "inf"}
     "parse_float": lambda text: Fraction(float(text)),
@@ -206,8 +206,8 @@ class Problem:
         off = self.off_plane() if c["verdict"] == "WEAKLY_SEPARABLE" else None
         if c["verdict"] in ("NOT_SEPARABLE", "WEAKLY_SEPARABLE"):
             require(upper == 0 and self.s and self.meet(), "no combination of the witness rows vanishes")
-            off_by = Fraction(4.04) * U * (len(self.n) + 3) * sides * self.s
-            require(star <= off_by**2 * self.longest, "the weights are not the witness's")
+            most = ((Fraction(4.04) * U * (len(self.n) + 3) * sides) ** 2 if "w" in c else 1200 * U) * self.longest
+            require(star <= most * self.s**2 and ("w" in c or lower == -INF), "the weights are not the witness's")
         else:
             proven = upper == INF or (self.s and upper >= 0 and star <= (sides * upper * self.s) ** 2)
             require(proven and (upper > 0 or "kernel" in c), "the weights do not prove margin_upper")

@@ -135,5 +135,6 @@ MAKERS = {
     "kernel not separable": lambda: fitted(KernelSVM(C=math.inf, kernel="linear"), CROSSED),
     "kernel perceptron": lambda: fitted(KernelPerceptron(**POLY), CROSSED),
     "kernel perceptron rbf": lambda: fitted(KernelPerceptron("rbf", gamma=0.5), CROSSED),
-    "kernel perceptron stopped": lambda: fitted(KernelPerceptron("linear", max_iter=2), CROSSED),
+    "kernel perceptron stopped": lambda: fitted(KernelPerceptron("rbf", gamma=0.5, max_iter=1), CROSSED),
+    "kernel perceptron not separable": lambda: fitted(KernelPerceptron("linear", max_iter=2), CROSSED),
 }

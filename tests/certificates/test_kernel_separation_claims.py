@@ -10,7 +10,7 @@ from maxmargin.certificates import kernel_separation as judge
 from maxmargin.certificates.certificate import Verdict
 from maxmargin.certificates.kernel_separation import KernelPlane, kernel_separation, measure, radius_squared
 from maxmargin.certificates.measure import objective
-from maxmargin.problems.kernels import Function, Precomputed
+from maxmargin.problems.kernels import Function, Linear, Precomputed
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin, TwoClasses
 
@@ -106,11 +106,35 @@ def test_what_is_true_to_the_last_digit_is_decided_in_integers(exact):
     assert stating(c, -1.0, 1.0, verdict=Verdict.UNDECIDED).verify(FACING, LABELS, exact=exact)
     assert "nothing is separated" in str(stating(c, 0.0, 1.0).verify(FACING, LABELS, exact=exact))
     assert "denies it" in str(stating(c, 0.5, 1.0, verdict=Verdict.STOPPED).verify(FACING, LABELS, exact=exact))
-    for verdict in (Verdict.OPTIMAL, Verdict.NOT_SEPARABLE):
+    for verdict in (Verdict.OPTIMAL, Verdict.WEAKLY_SEPARABLE):
         answer = stating(c, verdict=verdict).verify(FACING, LABELS, exact=exact)
         assert answer.reasons == (f"weights of the rows cannot prove the verdict {verdict!r}",)
     for name in ("primal", "dual"):
         assert "primal and dual" in str(stating(c, **{name: 9.0}).verify(FACING, LABELS, exact=exact))
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_witness_is_decided_in_integers(exact):
+    """Three rows on a line, the middle one against the others: w = 0, exactly, and 0 is the upper bound."""
+    X, signs, y = np.array([[0.0], [1.0], [3.0]]), np.array([1.0, -1.0, 1.0]), np.array(["p", "n", "p"])
+    two, kernel = TwoClasses(X, signs, None, np.arange(3), "p", "n", None), Linear()
+    options = {"fit_intercept": True, "settled": False, "mistakes": 5}
+
+    def witnessed(a):
+        return kernel_separation(two, kernel, kernel.points(X), np.ones(3), witness=np.array(a), **options)
+
+    c = witnessed([2.0 / 6.0, 3.0 / 6.0, 1.0 / 6.0])
+    assert (c.verdict, c.is_separable, c.rows.tolist()) == (Verdict.NOT_SEPARABLE, False, [0, 1, 2])
+    assert (c.margin_lower, c.margin_upper, c.primal, c.dual) == (-math.inf, 0.0, math.inf, math.inf)
+    assert (c.theorems[0].measured, c.theorems[0].bound) == (5.0, math.inf)
+    assert c.verify(X, y, exact=exact)
+    assert "leave the hull points" in str(witnessed([0.3, 0.5, 0.2]).verify(X, y, exact=exact))
+    assert "no combination of its rows" in str(witnessed([0.5, 0.5, 0.0]).verify(X, y, exact=exact))
+    assert "no combination of its rows" in str(witnessed([0.0, 0.0, 0.0]).verify(X, y, exact=exact))
+    assert "no combination of its rows" in str(c.verify(X, y[[0, 2, 1]], exact=exact))
+    for lower, upper in ((-1.0, 0.0), (-math.inf, 1.0), (-math.inf, math.inf)):
+        assert "nothing is said of a plane" in str(stating(c, lower, upper).verify(X, y, exact=exact))
+    assert "denies it" in str(stating(c, 1.0, 0.0).verify(X, y, exact=exact))
 
 
 def test_a_refusal_is_no_proof_and_names_the_nearest_row():

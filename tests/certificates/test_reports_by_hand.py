@@ -155,7 +155,7 @@ def test_a_kernel_margin():
     none = kernel(verdict=KernelVerdict.NOT_SEPARABLE, C=math.inf, primal=math.inf, dual=math.inf)
     assert lines(none)[3:] == [
         "  best margin: 0, no plane has a positive one",
-        "  witness: 2 rows whose hulls meet: 7, 9",
+        "  witness: 2 rows whose hulls meet in the space of the kernel: 7, 9",
         *asked,
     ]
 

@@ -325,3 +325,27 @@ def test_the_dual_alone_predicts_and_agrees_about_b(capsys, tmp_path):
     dual = json.loads(capsys.readouterr().out)["dual"]
     assert (dual["free"], dual["labels_that_agree"]) == (4, 4)
     assert 0.0 <= dual["spread"] < 0.1
+
+
+@pytest.mark.parametrize("algorithm", ["perceptron", "kernel-perceptron"])
+def test_no_plane_of_a_perceptron_is_told_kept_and_verified(algorithm, write, run, capsys, tmp_path):
+    """In the space of a kernel as in that of the columns: code 3, the rows of the witness, and a model of it."""
+    data, path = write(CROSSED), str(tmp_path / "model")
+    kernel = ["--kernel", "poly", "--set", "degree=1"] if algorithm == "kernel-perceptron" else []
+    options = [data, "--label", "label", "--algorithm", algorithm, *kernel, "-o", path]
+    code, found = run("fit", *options)
+    assert (code, found["verdicts"], found["status"]) == (3, ["NOT_SEPARABLE"], ["WITNESS"])
+    assert found["certificate"]["rows"] == [0, 1, 2, 3]
+    assert found["certificate"]["weights"] == pytest.approx([0.25] * 4)
+    assert main(["fit", *options]) == 3
+    told = capsys.readouterr().out
+    where = " in the space of the kernel" if kernel else ""
+    assert f"witness: 4 rows whose hulls meet{where}: 0, 1, 2, 3" in told
+    assert "no plane separates" in told
+    for exact in ([], ["--exact"]):
+        code, checked = run("verify", path, data, *exact)
+        assert (code, checked["holds"], checked["certificate"]) == (3, True, found["certificate"])
+    assert "Where no plane separates, the proof is about the data" in checked["predictions"]
+    code, checked = run("verify", path, write(CROSSED.replace("-1,1,b", "9,1,b"), "other.csv"))
+    assert (code, checked["holds"]) == (2, False)
+    assert "the witness does not hold" in checked["verification"]["reasons"][0]

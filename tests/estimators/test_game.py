@@ -90,26 +90,26 @@ def test_a_kernel_that_does_not_separate_ends_with_a_witness(bias):
     model = KernelPerceptron("linear", fit_intercept=bias, max_iter=100_000).fit(XOR, LABELS)
     assert model.status_ is Status.WITNESS
     assert model.n_iter_ == 20
-    assert model.witness_.is_separable is False
-    assert model.witness_.verify(XOR, LABELS, exact=True)
-    assert not model.witness_.verify(XOR, 1 - LABELS[[1, 0, 2, 3, 4]], exact=True)
-    assert model.certificate_.verify(XOR, LABELS, exact=True)  # of the plane that predicts
+    assert model.certificate_.is_separable is False
+    assert model.certificate_.verify(XOR, LABELS, exact=True)
+    assert model.certificate_.rows.tolist() == ([1, 2, 3, 4] if bias else [0])  # without a bias a row of zeros is one
+    assert bool(model.certificate_.verify(XOR + 1.0, LABELS, exact=True)) is bias
+    assert bool(model.certificate_.verify(XOR, LABELS[[0, 1, 3, 2, 4]], exact=True)) is not bias
     table = XOR @ XOR.T
     given = KernelPerceptron("precomputed", fit_intercept=bias, max_iter=100_000).fit(table, LABELS)
-    assert given.witness_.verify(table, LABELS, exact=True)
+    assert given.certificate_.verify(table, LABELS, exact=True)
 
 
-def test_equal_rows_are_a_witness_for_every_kernel():
+def test_equal_rows_are_a_certificate_for_every_kernel():
     X, y = np.vstack([XOR, XOR[:1]]), np.append(LABELS, 1)
     model = KernelPerceptron(max_iter=100_000).fit(X, y)
     assert model.status_ is Status.WITNESS
-    assert sorted(model.witness_.rows) == [0, 5]
-    assert model.witness_.verify(X, y)
+    assert sorted(model.certificate_.rows) == [0, 5]
+    assert model.certificate_.verify(X, y)
     short = KernelPerceptron(max_iter=3).fit(X, y)  # asked when the sweeps are spent
-    assert short.witness_.verify(X, y)
+    assert short.certificate_.verify(X, y)
 
 
-def test_no_witness_where_a_plane_exists():
+def test_no_certificate_where_a_plane_exists():
     model = KernelPerceptron("poly", gamma=1.0, coef0=1.0, degree=3).fit(XOR, LABELS)
-    assert model.witness_ is None
     assert model.certificate_.is_separable

@@ -78,10 +78,10 @@ def test_equal_rows_with_different_labels_end_with_a_witness():
     X, y = [[0.0], [0.0], [1.0]], [0, 1, 1]
     model = KernelPerceptron(max_iter=30).fit(X, y)
     assert model.status_ is Status.WITNESS
-    assert model.witness_.verify(X, y)
-    assert model.certificate_.verdict is Verdict.STOPPED
-    assert model.certificate_.is_separable is None
+    assert model.certificate_.verdict is Verdict.NOT_SEPARABLE
+    assert model.certificate_.rows.tolist() == [0, 1]
     assert model.certificate_.verify(X, y)
+    assert model.certificate_.verify(X, y, exact=True)
 
 
 def test_spent_sweeps_without_a_witness_are_told():
@@ -89,7 +89,6 @@ def test_spent_sweeps_without_a_witness_are_told():
     with pytest.warns(ConvergenceWarning, match="No plane that separates the classes was found.*raise max_iter"):
         model = KernelPerceptron(max_iter=2).fit(X, y)
     assert model.status_ is Status.BUDGET
-    assert model.witness_ is None
     assert model.certificate_.verdict is Verdict.STOPPED
     assert model.certificate_.is_separable is None
     assert model.certificate_.verify(X, y)

@@ -15,7 +15,8 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import maxmargin
 from maxmargin import KernelPerceptron, KernelSVM, LinearSVM, LinearSVMCV, Perceptron, StochasticSVM
-from maxmargin.persistence import Fingerprint, ModelFileError, load, model_info, save
+from maxmargin.persistence import Fingerprint, ModelFileError, load, model_info, save, verify_model
+from maxmargin.persistence.container import pack, unpack
 from maxmargin.persistence.model_file import ESTIMATORS, VERSION
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # short fits, on purpose
@@ -249,3 +250,32 @@ def test_roles_are_of_three_kinds_and_indices_where_there_are_no_names(tmp_path)
         save(model, tmp_path / "model", columns_by="position", roles={"label": "x"})
     with pytest.raises(ModelFileError, match=r"roles\.label must be a short text"):
         save(model, tmp_path / "model", roles={"label": 3})
+
+
+@pytest.mark.parametrize("strategy", ["ovr", "ovo"])
+def test_a_witness_in_the_space_of_a_kernel_is_kept(strategy, tmp_path):
+    """Some planes have one, and others separate: those are compared with what predicts, as ever."""
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0], [9.0, 0.0], [9.0, 1.0]])
+    y = np.array([0, 0, 1, 1, 2, 2])
+    model = KernelPerceptron("linear", multi_class=strategy).fit(X, y)
+    verdicts = [part.verdict.name for part in model.certificate_]
+    assert verdicts.count("NOT_SEPARABLE") == (2 if strategy == "ovr" else 1)
+    assert verdicts.count("SEPARABLE") == (1 if strategy == "ovr" else 2)
+    path = tmp_path / "model"
+    save(model, path, X, y)
+    again = load(path)
+    assert [part.to_dict() for part in again.certificate_] == [part.to_dict() for part in model.certificate_]
+    assert np.array_equal(again.decision_function(X), model.decision_function(X))
+    assert verify_model(again, X, y, exact=True)
+    assert not verify_model(again, X[::-1], y)
+    separable = verdicts.index("SEPARABLE")
+    again.dual_coef_[separable] *= -1.0
+    assert "points the other way" in str(verify_model(again, X, y))
+    document, arrays = unpack(path.read_bytes())
+    rows = arrays["certificate.rows"].copy()
+    rows[0] = 99
+    path.write_bytes(pack(document, {**arrays, "certificate.rows": rows}))
+    assert not verify_model(load(path), X, y)
+    path.write_bytes(pack(document, {**arrays, "certificate.weights": arrays["certificate.weights"][1:]}))
+    with pytest.raises(ModelFileError, match="certificate"):
+        load(path)

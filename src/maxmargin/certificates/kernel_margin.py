@@ -136,6 +136,9 @@ class KernelCertificate(Record):
         return hard_margin(self.dual) * (1.0 + 4.0 * ROUNDING) if self.is_hard else math.nan
 
 
+NO_WITNESS = "the witness does not hold: no combination of its rows was found that vanishes in the space of the kernel"
+
+
 class KernelEvaluator(Evaluator):
     """Of certificates in the space of a kernel."""
 
@@ -163,6 +166,14 @@ class KernelEvaluator(Evaluator):
     @cached_property
     def has_exact_values(self) -> bool:
         return exact_kernel.has_exact_values(self.problem.kernel)
+
+    def witness_refused(self, square: float, square_error: float) -> Iterator[str]:
+        """Few rows: the exact check is quick, so a witness is never believed to rounding only."""
+        rows = np.flatnonzero(self.a)
+        if exact_kernel.exact_witness(self.problem, rows, self.a[rows]) is None:
+            yield NO_WITNESS
+        elif not abs(square) <= 4.0 * square_error:
+            yield f"the witness rows prove it, but their weights leave the hull points {math.sqrt(square):.3g} apart"
 
 
 @register(KernelCertificate.kind)
@@ -212,7 +223,6 @@ class KernelMarginEvaluator(KernelEvaluator):
         )  # fmt: skip
 
     def verdict(self) -> Iterator[str]:
-        """Few rows: the exact check is quick, so a witness is never believed to rounding only."""
         c, found, a = self.c, self.found, self.a
         if c.verdict is not KernelVerdict.NOT_SEPARABLE:
             return
@@ -221,15 +231,8 @@ class KernelMarginEvaluator(KernelEvaluator):
             return
         if c.primal != math.inf or c.dual != math.inf or c.b != 0.0 or c.kkt is not None or c.theorems:
             yield "where no plane separates, both bounds are infinite, and nothing is said of a plane"
-        rows = np.flatnonzero(a)
-        if exact_kernel.exact_witness(self.problem, rows, a[rows]) is None:
-            yield (
-                "the witness does not hold: no combination of its rows was found that vanishes in the space of the "
-                "kernel"
-            )
-        elif not abs(found.square) <= 4.0 * found.square_error:
-            apart = f"{math.sqrt(found.square):.3g}"
-            yield f"the witness rows prove it, but their weights leave the hull points {apart} apart"
+        if refused := list(self.witness_refused(found.square, found.square_error)):
+            yield from refused
         elif c.fit_intercept and abs(imbalance := float(np.sum(self.problem.signs * a))) > 1e-9 * float(a.sum()):
             yield f"the weights of the witness differ by {imbalance:.3g} between the classes"
 

@@ -4,6 +4,7 @@
     lower     the best margin of any plane is at least min_i y_i w.phi(x_i) / |w|
     upper     and at most |w| / sum_i a_i: w / sum_i a_i is a point of the hull of the y_i phi(x_i)
     Novikov   a perceptron makes at most R^2 / g^2 mistakes, R^2 = max_i k(x_i, x_i), g the margin of any plane
+    witness   weights a >= 0, not all 0, with w = 0: no plane separates, and no margin is positive (`exact_kernel`)
 
 With a bias all of it is about the lifted rows (phi(x), 1), whose kernel is k + 1: their margin counts the bias as a
 part of w, and the plane needs no other number.
@@ -112,7 +113,7 @@ class KernelSeparationCertificate(Record):
     fit_intercept                 whether the rows are lifted: k + 1 in place of k
     positive, negative            the labels on the two sides; negative None means all other labels
     n_rows, n_columns             the size of the problem
-    rows, weights                 the plane: rows of X with their a_i > 0
+    rows, weights                 the plane: rows of X with their a_i > 0; or the witness, where no plane separates
     margin_lower, margin_upper    the best margin of any plane lies between them, rounding included
     primal, dual                  the same as values of min 1/2 |w|^2 subject to y w.phi(x) >= 1
     theorems                      the algorithm's guarantees beside what happened
@@ -150,8 +151,8 @@ class KernelSeparationCertificate(Record):
 
     @property
     def is_separable(self) -> bool | None:
-        """True where it is proven, None where it is not."""
-        return True if self.verdict is Verdict.SEPARABLE else None
+        """True or False where it is proven, None where it is not."""
+        return {Verdict.SEPARABLE: True, Verdict.NOT_SEPARABLE: False}.get(self.verdict)
 
 
 def kernel_separation(
@@ -164,19 +165,24 @@ def kernel_separation(
     settled: bool,
     mistakes: int,
     measured: bool = True,
+    witness: Vector | None = None,
 ) -> KernelSeparationCertificate:
     """What the mistakes a of the rows prove; `settled`: the algorithm believes that its plane separates.
 
-    Not measured: there was no time, and nothing is claimed of the best margin.
+    Not measured: there was no time, and nothing is claimed of the best margin. A witness takes the place of the plane.
     """
     lower, upper = -math.inf, math.inf
-    if measured:
+    verdict = Verdict.UNDECIDED if settled else Verdict.STOPPED
+    if witness is not None:
+        a, upper, verdict = witness, 0.0, Verdict.NOT_SEPARABLE
+    elif measured:
         plane = measure(kernel, points, two.signs, a, fit_intercept)
         lower, upper = plane.lower(OUTWARDS), plane.upper(OUTWARDS)
+        verdict = Verdict.SEPARABLE if lower > 0.0 else verdict
     novikov = radius_squared(kernel, points, fit_intercept) / lower / lower if lower > 0.0 else math.inf
     support = np.flatnonzero(a)
     return KernelSeparationCertificate(
-        verdict=Verdict.SEPARABLE if lower > 0.0 else Verdict.UNDECIDED if settled else Verdict.STOPPED,
+        verdict=verdict,
         kernel=kernel.name,
         gamma=float(kernel.gamma),
         coef0=float(kernel.coef0),
@@ -202,8 +208,12 @@ class KernelSeparationEvaluator(KernelEvaluator):
 
     def malformed(self) -> Iterator[str]:
         yield from super().malformed()
-        if self.c.verdict not in (Verdict.SEPARABLE, Verdict.UNDECIDED, Verdict.STOPPED):
+        if self.c.verdict in (Verdict.OPTIMAL, Verdict.WEAKLY_SEPARABLE):
             yield f"weights of the rows cannot prove the verdict {self.c.verdict!r}"
+
+    @property
+    def has_bias(self) -> bool:
+        return bool(self.c.fit_intercept)
 
     @cached_property
     def plane(self) -> KernelPlane:
@@ -215,6 +225,8 @@ class KernelSeparationEvaluator(KernelEvaluator):
         return exactly(self.c, self.problem, self.a)
 
     def bounds(self) -> Iterator[Bound]:
+        if self.c.verdict is Verdict.NOT_SEPARABLE:
+            return
         low, high, plane, rational = self.c.margin_lower, self.c.margin_upper, self.plane, self.has_exact_values
         row = int(self.data.kept[int(np.argmin(plane.functional))])
         words = f"the plane's margin is {plane.lower(0.0):.12g} (row {row}), not {low:.12g}"
@@ -225,7 +237,11 @@ class KernelSeparationEvaluator(KernelEvaluator):
         yield Bound(high, plane.upper(1.0), -math.inf, words, exact_high, is_lower=False)
 
     def verdict(self) -> Iterator[str]:
-        if self.c.margin_lower > self.c.margin_upper:
+        if self.c.verdict is Verdict.NOT_SEPARABLE:
+            if (self.c.margin_lower, self.c.margin_upper) != (-math.inf, 0.0):
+                yield "where no plane separates, the upper bound is 0, and nothing is said of a plane"
+            yield from self.witness_refused(self.plane.square, self.plane.square_error)
+        elif self.c.margin_lower > self.c.margin_upper:
             yield "the lower bound is above the upper one: the kernel is not positive semidefinite"
 
     def theorems(self) -> Iterator[str]:

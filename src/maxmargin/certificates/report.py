@@ -26,7 +26,8 @@ def report(c: Any) -> str:
     """The verdict, the problem, the bounds, the witness or the support, the conditions; and what was reported."""
     lines = [OPEN if was_stopped(c) else c.verdict.value, problem(c), *statement(c), *bounds(c)]
     if c.is_separable is False:
-        lines += [f"  witness: {c.n_support:,} rows whose hulls meet: {heaviest(c)}", *rows_off_plane(c)]
+        where = " in the space of the kernel" if has(c, "kernel") else ""
+        lines += [f"  witness: {c.n_support:,} rows whose hulls meet{where}: {heaviest(c)}", *rows_off_plane(c)]
     else:
         lines += [*heaviest_rows(c), *on_trust(c)]
     if c.kkt is not None:

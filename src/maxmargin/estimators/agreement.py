@@ -4,7 +4,8 @@ A certificate is checked against data, and says nothing about the arrays that pr
 
     linear      (coef_, intercept_) = t (w, b) of the certificate
     kernel      (dual_coef_, intercept_) = t (y_i a'_i, b), on the rows that the certificate names. a' are its weights,
-                with the heavier class scaled down to the other; the mistake counts of a perceptron as they are
+                with the heavier class scaled down to the other; the mistake counts of a perceptron as they are. A
+                witness that no plane separates is of the data: there is no plane to compare with
     stream      (coef_, intercept_) is the plane at which its run stands, or the mean over it: there is no certificate
 
 t > 0 is one factor for all planes of a model: many classes are told apart by the values of their planes. Both sides
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.duality import LIGHTEST
-from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
+from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.multiclass import MulticlassCertificate, name_of
 from maxmargin.data.table import Vector
 from maxmargin.estimators.base import vectors_of
@@ -152,11 +153,17 @@ def of_support(estimator: Any, parts: tuple[Any, ...]) -> Iterator[str]:
     """The rows of the certificate are those of the estimator, and as the fit has seen them."""
     if "support_" not in vars(estimator):
         return
+    has_plane = np.array([not is_witness_of_kernel(part) for part in parts])
     carrying = [part.rows[part.weights > 0.0] for part in parts]
-    if not np.array_equal(np.unique(np.concatenate(carrying)), estimator.support_):
+    named = np.unique(np.concatenate([np.zeros(0, np.intp), *itertools.compress(carrying, has_plane)]))
+    if not np.array_equal(
+        named, estimator.support_ if np.all(has_plane) else np.intersect1d(named, estimator.support_)
+    ):
         yield "support_ are not the rows that carry weight in its certificate"
         return
-    if not np.array_equal([len(rows) for rows in carrying], estimator.n_support_):
+    if np.shape(estimator.n_support_) != has_plane.shape or any(
+        len(rows) != said for rows, said, known in zip(carrying, estimator.n_support_, has_plane, strict=True) if known
+    ):
         yield "n_support_ does not count the rows that carry weight in its certificate"
     if np.shape(estimator.dual_coef_) != (len(parts), len(estimator.support_)):
         yield f"dual_coef_ has the shape {np.shape(estimator.dual_coef_)}, not one line of support_ for each plane"
@@ -174,6 +181,8 @@ def of_plane(estimator: Any, line: int, part: Any) -> tuple[list[str], Factor]:
     """What of a plane is not its certificate's; and the factor between them."""
     reasons: list[str] = []
     any_factor = Factor(0.0, math.inf)
+    if is_witness_of_kernel(part):
+        return [], any_factor
     bias = float(estimator.intercept_[line])
     weights, roundings, array = np.zeros(0), float(FEW), "coef_"
     if "support_" in vars(estimator):
@@ -183,8 +192,6 @@ def of_plane(estimator: Any, line: int, part: Any) -> tuple[list[str], Factor]:
         weights, roundings = shown_weights(estimator, part, signs), FEW + float(len(part.rows))
         dual = estimator.dual_coef_[line]
     if getattr(estimator, "_kernel", None) is not None:
-        if isinstance(part, KernelCertificate) and part.verdict is KernelVerdict.NOT_SEPARABLE:
-            return [], any_factor  # a witness, and no plane
         array, expected, found = "dual_coef_", np.append(weights, part_bias(part, weights)), np.append(dual, bias)
     else:
         if len(weights) and np.any(dual):
@@ -198,6 +205,11 @@ def of_plane(estimator: Any, line: int, part: Any) -> tuple[list[str], Factor]:
         return reasons, factor_by_margin(estimator, line, part)
     spread = 2.0 * (FEW + len(expected) + roundings) * UNIT  # the length of w, or the sums of the weights, enter it
     return reasons, Factor(factor.low * (1.0 - spread), factor.high * (1.0 + spread))
+
+
+def is_witness_of_kernel(part: Any) -> bool:
+    """Whether its rows are a witness in the space of a kernel, where planes are made of rows too: it has no plane."""
+    return hasattr(part, "kernel") and part.is_separable is False
 
 
 def signs_of(estimator: Any, line: int, part: Any) -> Vector | str:

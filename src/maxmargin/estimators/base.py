@@ -130,9 +130,13 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         assert isinstance(answer.certificate, Certificate)
         return answer.certificate.margin_lower
 
-    def _store_support(self, answers: list[Answer], duals: list[Vector]) -> None:
-        """support_, n_support_, dual_coef_ from the weights of each certificate's rows, signed by their class."""
-        supports = [answer.certificate.rows[answer.certificate.weights > 0.0] for answer in answers]
+    def _store_support(
+        self, answers: list[Answer], duals: list[Vector], supports: list[NDArray[np.intp]] | None = None
+    ) -> None:
+        """support_, n_support_, dual_coef_ from weights signed by their class: of each certificate's rows, or of those
+        of `supports`."""
+        if supports is None:
+            supports = [answer.certificate.rows[answer.certificate.weights > 0.0] for answer in answers]
         self.support_ = supports[0] if len(supports) == 1 else np.unique(np.concatenate(supports))
         self.n_support_ = np.array([len(rows) for rows in supports])
         self.dual_coef_ = np.zeros((len(answers), len(self.support_)))

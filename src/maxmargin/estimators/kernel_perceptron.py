@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from maxmargin.data.table import Matrix
-from maxmargin.estimators.base import single, table_of
+from maxmargin.estimators.base import table_of
 from maxmargin.estimators.declarations import KERNEL_PERCEPTRON
 from maxmargin.estimators.kernel import KernelPlanes
 from maxmargin.estimators.parameters import Declarations
@@ -31,9 +31,10 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
     It ends when a whole sweep has no mistake. The certificate then proves, rounding included, that every row is on its
     side, and bounds the best margin from both sides: the mistake counts are a dual point. On data that no plane
     separates in the space of the kernel it ends too: after 20 sweeps a witness is looked for once, rows and weights
-    whose combination vanishes there, and kept in `witness_`; it is exact. Equal rows with opposite labels are one for
-    every kernel; others are found for kernels with rational values (linear, poly, precomputed) and tables that are not
-    large.
+    whose combination vanishes there. The certificate is then that no plane separates, which is exact; it speaks of the
+    data, and no longer of the plane of the mistakes, which still predicts. Equal rows with opposite labels are a
+    witness for every kernel; others are found for kernels with rational values (linear, poly, precomputed) and tables
+    that are not large.
 
     Parameters
     ----------
@@ -55,12 +56,10 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
     Attributes
     ----------
     certificate_ : `KernelSeparationCertificate`, or `MulticlassCertificate` for more than two classes
-    witness_ : `KernelCertificate` that no plane separates, which `verify` checks exactly; None where there is none. One
-        for each plane, if there are more than two classes. A model file does not keep it
     support_, support_vectors_ : the rows on which a mistake was made, of any plane
     dual_coef_ : c_j y_j of those rows, one line for each plane
     intercept_ : the bias of each plane
-    margin_, street_ : the proven margin in the space of the (lifted) rows, and twice that
+    margin_, street_ : the proven margin in the space of the (lifted) rows, and twice that; -inf where there is none
     n_support_, status_, classes_, n_features_in_, n_iter_ (sweeps), n_updates_ (mistakes)
     trace_ : the record of the updates, one for each plane
 
@@ -123,14 +122,12 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
         return learn(two, kernel, clock, bool(self.fit_intercept), *visits, self._observer(clock))
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
-        duals = []
-        for answer in answers:
-            certificate, two = answer.certificate, answer.two
-            duals.append(two.signs[np.searchsorted(two.rows, certificate.rows)] * certificate.weights)
-        self._store_support(answers, duals)
+        mistakes = [np.flatnonzero(answer.iterate.a) for answer in answers]
+        duals = [answer.two.signs[own] * answer.iterate.a[own] for answer, own in zip(answers, mistakes, strict=True)]
+        supports = [answer.two.rows[own] for answer, own in zip(answers, mistakes, strict=True)]
+        self._store_support(answers, duals, supports)
         self.intercept_ = np.array([float(dual.sum()) if self.fit_intercept else 0.0 for dual in duals])
         self._store_support_vectors(X, answers[0].kernel)
-        self.witness_ = single([answer.witness for answer in answers])
 
     def _margin(self, answer: Answer) -> float:
         certificate: Any = answer.certificate

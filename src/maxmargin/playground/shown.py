@@ -22,6 +22,7 @@ from maxmargin.certificates.report import CONDITIONS, HARD_CONDITIONS, bounds_of
 from maxmargin.certificates.rounding import rounded_down, rounded_up, rounded_within
 from maxmargin.certificates.soft_margin import SoftVerdict
 from maxmargin.data.table import Vector
+from maxmargin.estimators.agreement import is_witness_of_kernel
 from maxmargin.playground.fits import Fit, Stopped, fit_state
 from maxmargin.playground.messages import State, short, short_points
 from maxmargin.playground.steps import rounds_of
@@ -126,9 +127,10 @@ def margin_of(fit: Fit) -> float:
 
 
 def support_of(fit: Fit) -> list[dict[str, Any]]:
-    """The rows that carry weight: dual variables where the estimator has some, else what the certificate holds."""
+    """The rows that carry weight: dual variables where the estimator has some, else what the certificate holds, as a
+    witness."""
     model, certificate = fit.model, fit.certificate
-    if hasattr(model, "dual_coef_"):
+    if hasattr(model, "dual_coef_") and not is_witness_of_kernel(certificate):
         rows, weights = model.support_, np.abs(model.dual_coef_[0])
     else:
         carrying = certificate.weights > 0.0

@@ -23,7 +23,6 @@ class Answer:
     a                are the feasible dual variables of the certificate's rows, where its weights are not feasible
     kernel           the kernel, of a plane in its space
     length, nearest  |w|, and y (w.phi(x) + b) at the edge of the street, of such a plane
-    witness          that no plane separates in the space of a kernel, where the certificate is of a plane all the same
     normalized       what is proven of the rows at length 1, where it was asked for
     run              the run of stochastic steps, which can go on
     """
@@ -38,4 +37,3 @@ class Answer:
     nearest: float = 1.0
     run: Descent | None = None
     normalized: NormalizedMargin | None = None
-    witness: KernelCertificate | None = None

@@ -26,7 +26,6 @@ from maxmargin.solve.separation import drive
 
 REFEREE_AFTER = 20  # sweeps without success: then a witness is looked for, once
 MOST_NUMBERS = 2**20  # of the table of coordinates that a witness is looked for in
-ANY_GAP = 1e-9  # which a witness does not have
 MARGIN = 1.2  # times what the certificate is thought to take is reserved for it
 
 
@@ -41,7 +40,6 @@ def learn(
     trace: UpdateObserver | None = None,
 ) -> Answer:
     """Sweep until no row is a mistake, a witness is found, the sweeps or the time are over, or Ctrl-C."""
-    from maxmargin.certificates.kernel_margin import no_plane_certificate
     from maxmargin.certificates.kernel_separation import kernel_separation
     from maxmargin.solvers.mistakes.kernel_perceptron import kernel_perceptron
 
@@ -62,7 +60,7 @@ def learn(
         return MARGIN * clock.elapsed * np.count_nonzero(iterate.a) / max(1.0, float(iterate.rows_made))
 
     problem = Separation(two.X, two.signs, Norm.L2, fit_intercept)
-    hard = KernelMargin(two.X, two.signs, np.full(len(two.signs), np.inf), HINGE, True, kernel, points)
+    hard = KernelMargin(two.X, two.signs, np.full(len(two.signs), np.inf), HINGE, fit_intercept, kernel, points)
     proof: Vector | None = None
     was_asked = False
 
@@ -78,7 +76,6 @@ def learn(
     if status is Status.BUDGET and not was_asked and is_small(hard):
         proof = witness(hard)
         status = status if proof is None else Status.WITNESS
-    no_plane = None if proof is None else no_plane_certificate(two, hard, proof, np.inf, (), ANY_GAP)
     certified = functools.partial(
         kernel_separation,
         two,
@@ -88,6 +85,7 @@ def learn(
         fit_intercept=fit_intercept,
         settled=iterate.proposes,
         mistakes=iterate.updates,
+        witness=proof,
     )
     certificate: Any
     try:
@@ -95,7 +93,7 @@ def learn(
             certificate = certified(measured=bool(np.any(iterate.a)))  # no mistake was made: nothing to measure
     except OutOfTime:  # the limit holds all the same: what was learnt is kept, and nothing is claimed of it
         status, certificate = clock.reason, certified(measured=False, settled=False)
-    return Answer(two, iterate, certificate, status, kernel=kernel, witness=no_plane)
+    return Answer(two, iterate, certificate, status, kernel=kernel)
 
 
 def is_small(problem: KernelMargin) -> bool:
