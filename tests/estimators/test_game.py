@@ -5,6 +5,7 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import HardMarginSVM, KernelPerceptron, MarginPerceptron, Perceptron, Trace, TraceDisplay, Winnow
 from maxmargin.run.control import Status
@@ -42,13 +43,22 @@ def test_the_value_is_the_l1_margin(seed, options):
     assert game.choices.sum() == pytest.approx(1.0)
     signed = (game.strategy[:4] - game.strategy[4:])[: rows.shape[1]]
     assert np.min(signs * (rows @ signed)) >= game.value_lower * np.abs(signed).sum() * (1.0 - 1e-9)
-    if not normalized:
-        assert np.max(np.abs((game.choices * signs) @ rows)) == pytest.approx(game.value_upper)
+    assert np.max(np.abs((game.choices * signs) @ rows)) == pytest.approx(game.value_upper)
+    times = game.choices * game.rounds
+    np.testing.assert_allclose(times, np.round(times), atol=1e-9)
     # The payoffs are those of the rounds.
     columns = model.trace_.to_arrays()
     own = columns["update"] >= model.trace_.phases[-1].first
     assert columns["violation"][own].sum() == pytest.approx(game.payoff)
     assert game.regret == pytest.approx(game.rounds * game.value_upper - game.payoff)
+
+
+def test_a_value_below_zero_is_not_bounded_by_zero():
+    """Without opposites and without a bias every mixture loses 1 in every round."""
+    model = Winnow(0.5, balanced=False, fit_intercept=False, record=True, max_updates=50)
+    with pytest.warns(ConvergenceWarning):
+        game = model.fit([[1.0], [-1.0]], [0, 1]).game_
+    assert game.value_lower <= -1.0 <= game.value_upper < 0.0
 
 
 def test_no_game_without_a_record():

@@ -55,7 +55,7 @@ def test_the_margin_perceptron_names_the_guess_of_each_phase():
     begins = [one for one in told["steps"] if not any(one["before"]["w"])]
     assert len(begins) >= 2
     for phase, one in enumerate(begins):
-        assert f"G = {longest / 2**phase:.5g} begins" in one["arithmetic"][0]
+        assert one["arithmetic"][0].startswith(f"G = {longest / 2**phase:.5g}, number {phase + 1} of ")
 
 
 @cases("winnow")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.certificates import theorems
+from maxmargin.certificates.normalized import lengths_of
 from maxmargin.certificates.passes import point_of, rounding
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.table import Vector, in_safe_range, largest_magnitude, matrix_of
@@ -36,7 +37,8 @@ class Game:
                    are none
     choices        how often each row was chosen, over all rounds: a mixture too
     rounds         T, the mistakes of the last run
-    value_lower    min over rows for the last mixture, rounded down (not positive where it does not separate), and
+    value_lower    min over rows for the last mixture, opposites cancelled, rounded down (where it does not separate: 0,
+                   which equal opposites win, or -1 where there are none), and
     value_upper    max over weights for the choices: the value lies between
     payoff         what the mixtures won in all T rounds
     regret         T value_upper - payoff, which is at most
@@ -150,12 +152,15 @@ class Winnow(MistakeDriven):
         certificate: Any = answer.certificate
         w, b = certificate.w, certificate.b
         value = 1.0 / theorems.winnow_ratio(X, signs, w, b, self.fit_intercept, self.normalize_rows)
+        if value == 0.0 and not (self.balanced or self.fit_intercept):
+            value = -1.0  # opposites would make a mixture that wins 0; without them all that is sure is |a| <= 1
+        counts = a * lengths_of(table.X, "l1", self.fit_intercept) if self.normalize_rows else a
         return Game(
             strategy=v / v.sum(),
-            choices=a / max(1.0, float(a.sum())),
+            choices=counts / max(1.0, float(counts.sum())),
             rounds=T,
             value_lower=value,
-            value_upper=float(exponents.max()) / T * (1.0 + rounding(len(a) + 8)) if T else math.inf,
+            value_upper=float(exponents.max()) / T + rounding(len(a) + 8) if T else math.inf,
             payoff=phase.payoff,
             regret=float(exponents.max()) - phase.payoff,
             regret_bound=math.log(weights) / eta + T * eta / 2.0,

@@ -34,6 +34,7 @@ from maxmargin.playground.challenge import challenge
 from maxmargin.playground.code import code
 from maxmargin.playground.curves import loss, path
 from maxmargin.playground.exercises import graded, listed
+from maxmargin.playground.game import game
 from maxmargin.playground.lessons import lessons
 from maxmargin.playground.many_classes import answer_for_many
 from maxmargin.playground.messages import LARGEST, MOST_BYTES, MOST_POINTS, MOST_SECONDS, Ask, Question, State
@@ -43,6 +44,7 @@ from maxmargin.playground.probability import probability
 from maxmargin.playground.shown import answer
 from maxmargin.playground.steps import steps
 from maxmargin.playground.tables import points_in
+from maxmargin.playground.two_margins import both_margins
 from maxmargin.playground.verification import verify
 
 
@@ -80,12 +82,16 @@ OF_TWO_CLASSES = {
     Question.CHALLENGE: "Your own line is for two classes",
     Question.LOSS: "The cost of a row is shown for two classes",
     Question.PATH: "The path over C is for two classes",
+    Question.TWO_MARGINS: "The two margins are those of two classes",
+    Question.GAME: "The game is shown for two classes",
 }
 OF_A_STATE: dict[Question, Callable[[State, Callable[[], bool]], dict[str, Any]]] = {
     Question.CODE: code,
     Question.VERIFY: verify,
     Question.LOSS: loss,
     Question.PATH: path,
+    Question.TWO_MARGINS: both_margins,
+    Question.GAME: game,
 }
 
 

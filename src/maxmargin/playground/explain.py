@@ -143,10 +143,11 @@ def by_distance(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
     size = math.hypot(*before.w, before.b)
     over = f", divided by {number(own)}, the length of the row" if own != 1.0 else ""
     rule = f"Row {row} is nearer to the plane than {part}: w moves by y x{biased(fit, ', b by y')}{over}."
+    lines = [f"G = {number(guess)}, {tried(fit, 'guess', guess)}"]
     if size == 0.0:
-        lines = [f"w = 0: a phase with the guess G = {number(guess)} begins, and every row is a violation"]
+        lines.append("w = 0: a phase begins, and every row is a violation")
     else:
-        lines = [
+        lines += [
             product_line(fit, row, before, f"= {number(update.violation * size * own)}"),
             f"divided by {lifted} = {number(size)}{f' and {number(own)}' if own != 1.0 else ''}: "
             f"{number(update.violation)} < {part} = {number(q * guess)}",
@@ -167,11 +168,19 @@ def by_multiplying(fit: Fit, update: Update, before: Plane, after: Plane) -> Wor
     balanced = ", the opposite ones divided by them" if fit.state.parameters["balanced"] else ""
     bias = biased(fit, f"; b: {number(before.b)} becomes {number(after.b)}")
     return rule, [
+        f"epsilon = {number(epsilon)}, {tried(fit, 'epsilon', eta)}",
         f"a = y {inside} = {vector(lifted)}, s = {number(s)} the largest coordinate{' of the row' if own else ''}",
         f"w.a = {number(update.violation)} <= 0, with the weights divided by their sum",
         f"factors (1 - {number(epsilon)})^(-a) = {vector(factors)}{balanced}",
         f"w: {vector(before.w)} becomes {vector(after.w)}{bias}",
     ]
+
+
+def tried(fit: Fit, name: str, searched: float) -> str:
+    """Where the guess or the step of an update comes from."""
+    if fit.state.parameters[name] is not None:
+        return "as it was given"
+    return f"number {fit.recording.number_of(searched)} of {len(fit.recording.phases)} that the search tried"
 
 
 def by_counting(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:

@@ -62,6 +62,10 @@ class Recording(Recorder):
         """The guess or the step with which this update was made."""
         return next(searched for searched, last in self.phases.items() if update <= last)
 
+    def number_of(self, searched: float) -> int:
+        """Which guess or step of the search this is, from 1."""
+        return 1 + list(self.phases).index(searched)
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:

@@ -45,6 +45,8 @@ class OnePlane:
         self.certificate_ = certificate
         self.intercept_ = model.intercept_[k : k + 1]
         self.margin_ = float(np.ravel(model.margin_)[k])
+        if hasattr(model, "normalized_margin_"):
+            self.normalized_margin_ = model.normalized_margin_[k]
         self.values_of_planes = lambda X: model.values_of_planes(X)[:, k : k + 1]
         self.n_updates_, self.n_iter_ = count_of(model, "n_updates_", k), count_of(model, "n_iter_", k)
         if hasattr(model, "coef_"):
@@ -143,7 +145,7 @@ def of_the_whole(fit: Fit, planes: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         **NOTHING_DRAWN,
         "lines": {"minus": [], "plus": [], "zero": [line for plane in planes for line in plane["lines"]["zero"]]},
-        **dict.fromkeys(("margin", "margin_words", "street", "street_words")),
+        **dict.fromkeys(("margin", "margin_words", "street", "street_words", "normalized")),
         "rows": {"distances": None, "slack": None, "why": [0] * len(fit.state.points), "reasons": [SEVERAL]},
         "values": {"primal": None, "dual": None},
         "space": planes[0]["space"] if planes else "l2",

@@ -43,6 +43,8 @@ words, with bounds rounded outwards; where it is drawn it comes as numbers. `fie
     margin       the distance from the plane to an edge of its street; null where there is none
     street       twice that, the width of the street; margin_words and street_words: both as they are printed, within
                  the bounds of the certificate as those are printed
+    normalized   {"norm": "l2" or "l1", "lower": , "upper": , "words": }: the best margin of the rows at length 1, where
+                 the algorithm has normalize_rows (l2: a cosine); else null
     values       {"primal": "1.3888", "dual": "1.38879"}: rounded outwards, or null
     space        "l2" or "l1": how distance is measured; "kernel": in the space of the kernel, which cannot be drawn
     support      [{"row": i, "a": a, "bounded": false}, ...]: the points with a dual variable; bounded: it is C
@@ -111,9 +113,10 @@ of three classes: see `many_classes`
     programs  [{"title": , "text": }, ...]: the problem as a program for CVXPY, primal and dual, with these points; []
               where the algorithm solves none
 
-"verify", "loss", "path" (state), "probability" (state, view), "multiplier", "exercise" (given)
----------------------------------------------------------------------
-    what is computed when it is asked for: `verification`, `curves`, `probability`, `multiplier` and `exercises` say how
+"verify", "loss", "path", "two_margins", "game" (state), "probability" (state, view), "multiplier", "exercise" (given)
+----------------------------------------------------------------------------------------------------------------------
+    what is computed when it is asked for: `verification`, `curves`, `two_margins`, `game`, `probability`, `multiplier`
+    and `exercises` say how
 
 "read_csv" (text, given): the user's own table; see `tables`
 
@@ -164,6 +167,8 @@ class Question(StrEnum):
     LOSS = "loss"
     PROBABILITY = "probability"
     PATH = "path"
+    TWO_MARGINS = "two_margins"
+    GAME = "game"
     MULTIPLIER = "multiplier"
     EXERCISE = "exercise"
     READ_CSV = "read_csv"

@@ -107,6 +107,7 @@ def shown_of(fit: Fit, view: Box) -> dict[str, Any]:
         "margin_words": margin_words(margin, 1.0, proof),
         "street_words": margin_words(margin, 2.0, proof),
         "street": None if margin is None else 2.0 * margin,
+        "normalized": normalized_in_words(getattr(fit.model, "normalized_margin_", None), fit.certificate),
         "space": "kernel" if in_kernel else getattr(fit.certificate, "norm", "l2"),
         "support": support,
         "hulls": hulls_of(state.points, state.signs, fit.certificate),
@@ -205,6 +206,15 @@ def margin_words(margin: float | None, times: float, proof: dict[str, Any]) -> s
     if proof["quantity"] != "margin":
         return rounded_within(times * margin, 0.0, math.inf)
     return rounded_within(times * margin, times * float(proof["lower_words"]), times * float(proof["upper_words"]))
+
+
+def normalized_in_words(found: Any, certificate: Any) -> dict[str, Any] | None:
+    """Both bounds of the best margin of the rows at length 1; None where it was not asked for, or nothing is proven."""
+    if found is None or not math.isfinite(found.upper):
+        return None
+    lower = max(0.0, found.lower)  # w = 0 in place of a plane that does not separate
+    words = "0" if found.upper == 0.0 else f"{rounded_down(lower)} … {rounded_up(found.upper)}"
+    return {"norm": certificate.norm, "lower": lower, "upper": found.upper, "words": words}
 
 
 def bounds_reached(fit: Fit, weights: Any) -> Any:

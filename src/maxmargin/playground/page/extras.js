@@ -7,6 +7,7 @@ import { announce } from "./announce.js";
 import { drawLoss, drawPath } from "./curves.js";
 import { typeset } from "./format.js";
 import { Heard, isAbout } from "./heard.js";
+import { drawGame, drawTwoMargins } from "./margins.js";
 import { drawProbability } from "./probability.js";
 import { html, set } from "./svg.js";
 import { drawHulls, drawWeights } from "./weights.js";
@@ -17,6 +18,8 @@ const CARDS = [
   { name: "hulls", title: "The hulls", draw: drawHulls },
   { name: "loss", title: "What a row costs", ask: true, draw: drawLoss },
   { name: "path", title: "The path over C", ask: true, draw: drawPath },
+  { name: "two_margins", title: "Two margins", ask: true, draw: drawTwoMargins },
+  { name: "game", title: "The game", ask: true, of: "winnow", draw: drawGame },
   { name: "probability", title: "Probabilities, estimated", ask: true, seen: true, draw: drawProbability },
 ];
 
@@ -59,9 +62,10 @@ export class Extras {
     const away = question.line !== null || question.stepping;
     this.showVerification(question, away);
     for (const card of this.cards) {
-      card.element.hidden = away;
+      const hidden = away || (card.of !== undefined && card.of !== question.algorithm);
+      card.element.hidden = hidden;
       card.element.open = open.includes(card.name);
-      if (away || !card.element.open) continue;
+      if (hidden || !card.element.open) continue;
       if (card.ask) this.showAsked(card, question);
       else this.fill(card, answer, answer !== null, question.points);
     }

@@ -54,6 +54,7 @@ const SIGNS = [
   [/\bxi(?=\b|_)/g, "ξ"],
   [/\bphi\b/g, "φ"],
   [/_i\b/g, "ᵢ"],
+  [/\bsqrt\((\w+)\)/g, "√$1"],
   [/\|_1/g, "|₁"],
   [/(\d)e([-+]?\d+)\b/g, (_, digit, exponent) => `${digit}\u00a0×\u00a010${raised(exponent)}`],
 ];

@@ -4,6 +4,7 @@ import { short, typeset } from "./format.js";
 import { html, svg } from "./svg.js";
 
 const TICK = "✓";
+const LENGTH_ONE = { l2: "Best cosine margin", l1: "Best at length 1 (l1)" };
 const UNTIL_THE_END = "Measured on the points, as it is drawn. What is proven of the last one is shown without steps.";
 
 export class Proof {
@@ -87,7 +88,7 @@ export class Proof {
 }
 
 /** The numbers that are read first. */
-function figuresOf({ certificate, margin_words: margin, street_words: street, space, support }) {
+function figuresOf({ certificate, margin_words: margin, street_words: street, normalized, space, support }) {
   const norm = { l1: " (l1)", kernel: " (in the kernel's space)" }[space] ?? "";
   const figures = [];
   if (margin !== null) figures.push([`Margin${norm}`, margin], ["Street", street]);
@@ -96,6 +97,7 @@ function figuresOf({ certificate, margin_words: margin, street_words: street, sp
     const bounds = low === high ? low : `${low} … ${high}`;
     figures.push([certificate.quantity === "margin" ? "Best margin" : "Least objective", bounds]);
   }
+  if (normalized) figures.push([LENGTH_ONE[normalized.norm], normalized.words]);
   if (certificate.gap !== null) figures.push(["Relative gap", certificate.gap_words]);
   if (support.length > 0) figures.push(["Rows with weight", String(support.length)]);
   return figures;
