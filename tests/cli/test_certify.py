@@ -87,7 +87,7 @@ def test_no_plane_exists(write, run):
     [
         ("w=1,x,b=2", "'x' is no number; write it as --plane w=1,0,b=-2"),
         ("nonsense", "neither a file (.csv, .json) nor a plane as text"),
-        ("w=1,0,3", "w has the shape (1, 3)"),
+        ("w=1,0,3", "w has 3 numbers for a plane, and the rows have 2 columns"),
         ("w=0,0", "w is zero, which is no plane"),
         ("w=1,nan", "a plane is made of finite numbers"),
         ("missing.csv", "missing.csv cannot be read"),

@@ -109,3 +109,22 @@ def test_without_matplotlib_a_line_says_how_to_get_it(fitted, fail, tmp_path, mo
     files = fitted()
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     assert 'pip install "maxmargin[plots]"' in fail("plot", *files, "-o", str(tmp_path / "p.png"))
+
+
+def test_for_machines(fitted, tmp_path, run):
+    files, picture = fitted("--algorithm", "perceptron"), str(tmp_path / "a.png")
+    told = {"model": files[0], "file": files[1], "rows": 6, "kind": "bound", "plane": 0, "update": None}
+    assert run("plot", *files, "-k", "bound", "-o", picture) == (0, {**told, "output": picture})
+
+
+def test_a_run_for_machines(write, tmp_path, run, capsys):
+    record, picture = str(tmp_path / "run.json"), str(tmp_path / "a.png")
+    assert main(["fit", write(STREET), "--algorithm", "perceptron", "--record", record]) == 0
+    capsys.readouterr()
+    told = {"run": record, "kind": "trace", "update": 1, "output": picture}
+    assert run("plot", record, "--update", "1", "-o", picture) == (0, told)
+
+
+def test_a_run_that_is_not_there(fail, tmp_path):
+    missing = str(tmp_path / "run.json")
+    assert fail("plot", missing, "-o", "a.png") == f"maxmargin: {missing} cannot be read: there is no such file\n"

@@ -1,6 +1,7 @@
 """`certify`: the numbers are those of exactly the plane that was given, the bounds are those of all planes."""
 
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -39,7 +40,7 @@ def test_a_margin_of_exactly_this_plane():
     assert (certificate.verdict, drawn.is_separable) == (Verdict.SEPARABLE, True)
     assert drawn.verify(FOUR, SIDES, exact=True)
     assert math.isnan(drawn.objective)
-    assert "at least 0.6667 of the best margin" in str(drawn)
+    assert "at least 0.6666 of the best margin" in str(drawn)
 
 
 def test_the_best_plane_is_said_to_be_the_best():
@@ -185,7 +186,7 @@ def test_no_time_leaves_true_bounds():
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"w": [1.0]}, r"w has the shape \(1, 1\); these rows and labels need \(2,\)"),
+        ({"w": [1.0]}, "w has 1 numbers for a plane, and the rows have 2 columns"),
         ({"w": [[1.0, 0.0], [0.0, 1.0]]}, r"w has the shape \(2, 2\)"),
         ({"w": [1.0, math.nan]}, r"w\[1\] is nan: a plane is made of finite numbers"),
         ({"b": math.inf}, "b is inf"),
@@ -233,3 +234,18 @@ def test_bounds_hold_in_fractions(w, b, C):
     else:
         exact = Fraction(w[0] ** 2 + w[1] ** 2, 2) + Fraction(C) * sum(max(Fraction(0), 1 - value) for value in values)
         assert exact <= Fraction(found.primal) <= exact * (1 + Fraction(1, 10**9))
+
+
+def test_an_excess_beyond_float64_is_no_infinite_lower_bound():
+    drawn = certify(1e150 * FOUR, SIDES, [1e150, 0.0], 0.0, C=1.0)
+    assert drawn.least_excess == sys.float_info.max
+    assert "at least 1.79e+308 of it; no upper bound is proven" in drawn.report()
+
+
+def test_shares_are_rounded_outwards():
+    drawn = certify(*NOISY, np.ones(NOISY[0].shape[1]), 0.0, C=1.0)
+    (line,) = [line for line in drawn.report().splitlines() if "above the optimum: at least" in line]
+    words = line.replace(",", "").split()
+    least, most = (float(words[place + 1]) for place, word in enumerate(words) if word in ("least", "most"))
+    assert least <= drawn.least_excess <= drawn.excess <= most
+    assert (least, most) == (pytest.approx(drawn.least_excess, rel=1e-2), pytest.approx(drawn.excess, rel=1e-2))

@@ -1,6 +1,7 @@
 """Scores as probabilities: the two formulas wherever they can be written down, and their limits where they cannot."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_blobs
 
 from maxmargin import KernelPerceptron, KernelSVM, LinearSVM, StochasticSVM, logistic, symmetric_logistic
+from maxmargin.estimators.probability import Calibration
 
 scores = st.floats(allow_nan=False)
 
@@ -63,3 +65,9 @@ def test_scores_are_calibrated_by_scikit_learn(estimator, n_classes):
     assert model.score(X, y) > 0.75
     sure = probabilities.max(axis=1) > 0.8
     assert abs(probabilities[sure].max(axis=1).mean() - np.mean((model.predict(X) == y)[sure])) < 0.15
+
+
+def test_a_curve_steeper_than_float64_is_no_warning():
+    steep = Calibration(2, [1e308], [0.0])
+    with warnings.catch_warnings(action="error"):
+        assert steep.probabilities([-100.0, 0.0, 100.0]).tolist() == [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]

@@ -184,6 +184,8 @@ DAMAGES = {
     "places that repeat": (lambda d: with_subject(d, places=[0] * 40), "'places' are not places"),
     "a theorem that is a word": (lambda d: with_subject(d, theorems=["x"]), "no object"),
     "a subject that is a word": (lambda d: d | {"subject": "x"}, "'subject' is missing, or is no dict"),
+    "a rate that is no number": (lambda d: with_subject(d, parameters={"rate": None}), "'rate' is no positive number"),
+    "a rate of nothing": (lambda d: with_subject(d, parameters={"rate": 0}), "'rate' is no positive number"),
     "steps of another length": (lambda d: with_subject(d, steps=[1.0]), "another length"),
 }
 

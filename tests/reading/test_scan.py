@@ -211,13 +211,15 @@ def test_a_row_group_that_is_too_large_is_said_before_it_is_read(tmp_path):
         scan_table(write_parquet(tmp_path), label="label", memory="10 kB")
 
 
-@pytest.mark.parametrize("memory", ["", "many", "-1MB", "0", "1 PB", 0])
+@pytest.mark.parametrize("memory", ["", "many", "-1MB", "0", "1 PB", 0, "9" * 400])
 def test_sizes_that_are_none(memory):
     with pytest.raises(ValueError, match="memory must be a size"):
         bytes_of(memory)
 
 
 def test_what_is_no_table(tmp_path):
+    with pytest.raises(ValueError, match="this list is empty"):
+        scan_table([], label="label")
     with pytest.raises(TypeError, match="a table to scan is a path"):
         scan_table(3.0, label="label")
     with pytest.raises(FileNotFoundError, match="no file is called"):
@@ -230,3 +232,15 @@ def test_plain_files_are_not_spooled(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         scan_table(write_csv(tmp_path), label="label")
+
+
+@pytest.mark.parametrize("read", [scan_table, read_table])
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [({"zero_based": "maybe"}, "zero_based must be True, False"), ({"n_features": -3}, "1 column or more")],
+)
+def test_what_is_said_of_a_sparse_file_is_checked(tmp_path, read, said, why):
+    file = tmp_path / "t.svm"
+    file.write_text("+1 1:1 3:2\n-1 2:1\n")
+    with pytest.raises(DataFileError, match=why):
+        read(str(file), label=None, **said)

@@ -9,9 +9,9 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from maxmargin.cli.console import ExitCode, UserError, messages, refuse_to_write_over, say
+from maxmargin.cli.console import ExitCode, UserError, messages, refuse_to_write_over, say, say_json
 from maxmargin.cli.models import Model, in_a_sentence, load_and_read
-from maxmargin.cli.options import ReadingForAModel
+from maxmargin.cli.options import AsJson, ReadingForAModel
 from maxmargin.cli.recorded_run import is_recorded_run, read_record
 from maxmargin.cli.tables import DataFile
 
@@ -64,6 +64,7 @@ def plot(
     ] = None,
     dark: Annotated[bool, typer.Option("--dark", help="On dark paper.")] = False,
     reading: ReadingForAModel,
+    as_json: AsJson = False,
 ) -> int:
     """Draw a model with the data that it was fitted on, or a recorded run.
 
@@ -73,9 +74,14 @@ def plot(
     by row. bound: their number against the theorem.
     """
     if is_recorded_run(model):
-        return plot_record(model, data, output, Kind.TRACE if kind is None else kind, update, dark)
+        drawn = Asked(Kind.TRACE if kind is None else kind, 0, update, None, None, output.suffix.lower() in FILMS)
+        plot_record(model, data, output, drawn, dark)
+        tell(output, {"run": model, "kind": drawn.kind.value, "update": update}, as_json)
+        return int(ExitCode.FINE)
     kind = Kind.STREET if kind is None else kind
     if data is None:
+        if not Path(model).exists():
+            raise UserError(f"{model} cannot be read: there is no such file")
         raise UserError(
             f"{model} is drawn with the data that it was fitted on: maxmargin plot {model} DATA -o {output}"
         )
@@ -94,17 +100,26 @@ def plot(
         asked = Asked(kind, plane, update, names, table.weights, is_film)
         classifier = loaded.classifier.set_params(verbose=0)
         draw(lambda: display(classifier, X, table.y, asked), is_film, output, dark)
-    say(f"Written to {output}")
+    drawn_rows = {"file": table.name, "rows": len(table.lines)}
+    tell(output, {"model": model, **drawn_rows, "kind": kind.value, "plane": plane, "update": update}, as_json)
     return int(ExitCode.FINE)
 
 
-def plot_record(record: str, data: str | None, output: Path, kind: Kind, update: int | None, dark: bool) -> int:
+def tell(output: Path, drawn: dict[str, Any], as_json: bool) -> None:
+    """What was drawn, for machines, and where it is."""
+    if as_json:
+        say_json({**drawn, "output": str(output)})
+    else:
+        say(f"Written to {output}")
+
+
+def plot_record(record: str, data: str | None, output: Path, asked: Asked, dark: bool) -> None:
     """The same for a recorded run, which has all that is drawn."""
-    check_output(output, kind, update)
+    check_output(output, asked.kind, asked.update)
     refuse_to_write_over(str(output), record)
-    if kind not in (Kind.TRACE, Kind.BOUND):
+    if asked.kind not in (Kind.TRACE, Kind.BOUND):
         raise UserError(
-            f"{record} is a recorded run: --kind trace or --kind bound; a {kind.value} is drawn from a model"
+            f"{record} is a recorded run: --kind trace or --kind bound; a {asked.kind.value} is drawn from a model"
         )
     trace = read_record(record)
     if data is not None:
@@ -112,10 +127,7 @@ def plot_record(record: str, data: str | None, output: Path, kind: Kind, update:
     with in_a_sentence(record), messages.status("Drawing"):
         from maxmargin.plots.updates import run_of_trace
 
-        asked = Asked(kind, 0, update, None, None, output.suffix.lower() in FILMS)
         draw(lambda: drawn_run(run_of_trace(trace), asked), asked.is_film, output, dark)
-    say(f"Written to {output}")
-    return int(ExitCode.FINE)
 
 
 def names_of_columns(loaded: Model, table: DataFile) -> tuple[str, ...] | None:

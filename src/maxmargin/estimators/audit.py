@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -250,7 +251,7 @@ def against(
         objective_best_bias=min(own.upper, best.upper),
         optimum_lower=lower,
         optimum_upper=upper,
-        least_excess=max(0.0, surely / upper - 1.0) if upper > 0.0 else 0.0,
+        least_excess=min(max(0.0, surely / upper - 1.0), sys.float_info.max) if upper > 0.0 else 0.0,
         excess=own.upper / lower - 1.0 if lower > 0.0 else math.inf if own.upper > 0.0 else 0.0,
         certificate=certificate,
     )

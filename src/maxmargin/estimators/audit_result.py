@@ -13,8 +13,18 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.proof import plain, spell_out
 from maxmargin.certificates.report import between
-from maxmargin.certificates.rounding import rounded_down
+from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
+
+
+def down(share: float) -> str:
+    """Three digits that are not more than the share, as a power of ten."""
+    return f"{float(rounded_down(share, 3)):.2e}"
+
+
+def up(share: float) -> str:
+    """Three digits that are not less than the share, as a power of ten."""
+    return f"{float(rounded_up(share, 3)):.2e}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +55,13 @@ class ObjectivePart:
         return [
             f"objective {self.objective:.9g}; with the best bias for its plane {self.objective_best_bias:.9g}",
             f"optimum: {between(self.optimum_lower, self.optimum_upper, 9)}",
-            f"above the optimum: at least {self.least_excess:.2e}{self.at_most}",
+            f"above the optimum: at least {down(self.least_excess)}{self.at_most}",
         ]
 
     @property
     def at_most(self) -> str:
         return (
-            f", at most {self.excess:.2e} of it" if math.isfinite(self.excess) else " of it; no upper bound is proven"
+            f", at most {up(self.excess)} of it" if math.isfinite(self.excess) else " of it; no upper bound is proven"
         )
 
 
@@ -154,9 +164,9 @@ class Audit:
                 f"is at an unknown distance from the optimum: no bound{of_them} was proven in the time that there was."
             )
         if unknown:
-            said = f"is between {self.least_excess:.2e} and {self.excess:.2e} (relative) above the optimum"
+            said = f"is between {down(self.least_excess)} and {up(self.excess)} (relative) above the optimum"
             return f"{said}, which is proven; nearer the optimum{of_them} is not known. More time may tell."
-        return f"is at most {self.excess:.2e} (relative) above the optimum, which is proven."
+        return f"is at most {up(self.excess)} (relative) above the optimum, which is proven."
 
     def report(self) -> str:
         """All of it, for a person."""

@@ -174,6 +174,8 @@ def checked_planes(w: Any, b: Any, questions: list[TwoClasses], n_columns: int) 
     n_planes = len(questions)
     if n_planes == 1 and planes.ndim == 1:
         planes = planes[None, :]
+    if planes.ndim == 2 and planes.shape[1] != n_columns:
+        raise ValueError(f"w has {planes.shape[1]} numbers for a plane, and the rows have {n_columns} columns")
     if planes.shape != (n_planes, n_columns):
         expected = f"({n_columns},)" if n_planes == 1 else f"({n_planes}, {n_columns})"
         sides = "" if n_planes == 1 else f", a line for each of {n_planes} planes"

@@ -74,7 +74,8 @@ class Calibration:
         """A line for each row, a column for each class; from what `decision_function` gives."""
         columns = np.asarray(scores, dtype=np.float64)
         columns = columns[:, None] if columns.ndim == 1 else columns
-        found = np.asarray(logistic(columns * np.array(self.slopes) + np.array(self.offsets)))
+        with np.errstate(over="ignore"):  # beyond float64 a probability is 0 or 1
+            found = np.asarray(logistic(columns * np.array(self.slopes) + np.array(self.offsets)))
         if found.shape[1] == 1:
             return np.hstack([1.0 - found, found])
         sums = found.sum(axis=1, keepdims=True)

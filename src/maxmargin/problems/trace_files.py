@@ -153,10 +153,12 @@ def subject_in(document: dict[str, Any]) -> Subject:
     names = texts(document, "names")
     if len(names) != 2:
         refuse("'names' are not two")
-    theorems = part(document, "theorems", list)
+    theorems, parameters = part(document, "theorems", list), part(document, "parameters", dict)
+    if not (is_number(rate := parameters.get("rate", 1.0)) and rate > 0.0):
+        refuse("its 'rate' is no positive number")
     return Subject(
         algorithm=part(document, "algorithm", str),
-        parameters=part(document, "parameters", dict),
+        parameters=parameters,
         X=X,
         signs=signs,
         places=places.astype(np.int64),

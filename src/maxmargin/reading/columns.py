@@ -97,7 +97,7 @@ class Roles(NamedTuple):
     may_be_empty: bool = False
     by_position: bool | None = None
     classes: Sequence[Any] | None = None
-    remembered: Mapping[str, str] = MappingProxyType({})
+    remembered: Mapping[str, str] | None = None
     needed: Collection[str] = ()
 
 
@@ -194,7 +194,7 @@ class Columns:
     def _with_what_the_model_remembers(self) -> Roles:
         """The parts of columns in the fit, where they are not asked for and their columns play no other part."""
         roles = self.roles
-        left = {part: name for part, name in roles.remembered.items() if getattr(roles, part) is None}
+        left = {part: name for part, name in (roles.remembered or {}).items() if getattr(roles, part) is None}
         asked = [name for name in (roles.label, roles.weight, roles.id, *roles.ignore) if name is not None]
         taken = {self._find(name, "numbers to pass over") for name in asked} if left else set()
         found: dict[str, Any] = {}

@@ -11,6 +11,7 @@ compressed file, is first written to a folder, and a warning says where.
 from __future__ import annotations
 
 import glob
+import math
 import os
 import re
 import shutil
@@ -168,10 +169,10 @@ def bytes_of(memory: str | int) -> int:
     if isinstance(memory, bool) or not isinstance(memory, int | str):
         raise TypeError(f'memory must be a size such as "512MB" or a number of bytes, not {memory!r}')
     found = MEMORY.fullmatch(str(memory).strip().lower())
-    size = int(float(found[1]) * UNITS[found[2]]) if found and found[2] in UNITS else 0
-    if size <= 0:
-        raise ValueError(f'memory must be a size such as "512MB" or "2 GiB", not {memory!r}')
-    return size
+    size = float(found[1]) * UNITS[found[2]] if found and found[2] in UNITS else 0.0
+    if not 1.0 <= size < math.inf:
+        raise ValueError(f'memory must be a size such as "512MB" or "2 GiB", not {str(memory)[:40]!r}')
+    return int(size)
 
 
 def refuse_a_large_group(reader: ParquetGroups, allowed: int) -> None:
@@ -193,6 +194,8 @@ def paths_of(source: Any, folder: str | os.PathLike[str] | None) -> tuple[list[s
     """The files, and the folder that is to be removed in the end, if rows were written to one."""
     if isinstance(source, str | os.PathLike):
         return plain_files(expanded(os.fspath(source)), folder)
+    if isinstance(source, list | tuple) and not source:
+        raise ValueError("a table to scan is at least one file, and this list is empty")
     if isinstance(source, list | tuple) and all(isinstance(part, str | os.PathLike) for part in source):
         return plain_files([path for part in source for path in expanded(os.fspath(part))], folder)
     files = getattr(source, "files", None)

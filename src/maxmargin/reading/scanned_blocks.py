@@ -296,8 +296,10 @@ class SvmlightRanges:
 
     @classmethod
     def of(cls, paths: Sequence[str], block_bytes: int, n_features: int | None, zero_based: Any) -> SvmlightRanges:
+        from maxmargin.reading.svmlight import check_counting
         from maxmargin.reading.svmlight_rows import rows_of_piece  # the compiler with it
 
+        check_counting(paths[0], n_features, zero_based)
         ranges = tuple(part for path in paths for part in ranges_of(path, block_bytes))
         if n_features is not None and zero_based != "auto":
             return cls(ranges, n_features, bool(zero_based))

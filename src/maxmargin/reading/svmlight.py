@@ -70,10 +70,19 @@ def read_svmlight(
     ([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]], [1, -1])
     """
     file = name_of(source)
+    check_counting(file, n_features, zero_based)
     entries = joined(file, checked_pieces(source, file, any_order))
     if not len(entries.lines):
         raise DataFileError(file, "the file is empty")
     return assemble(entries, n_features, zero_based)
+
+
+def check_counting(file: str, n_features: int | None, zero_based: Any) -> None:
+    """Whether the file can be read by what is said of it."""
+    if zero_based not in (True, False, "auto"):
+        raise DataFileError(file, f'zero_based must be True, False or "auto", not {zero_based!r}')
+    if n_features is not None and n_features < 1:
+        raise DataFileError(file, f"a table has 1 column or more, not n_features={n_features}")
 
 
 def checked_pieces(source: Source, file: str, any_order: bool) -> Iterator[Rows]:
