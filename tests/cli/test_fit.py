@@ -349,3 +349,32 @@ def test_no_plane_of_a_perceptron_is_told_kept_and_verified(algorithm, write, ru
     code, checked = run("verify", path, write(CROSSED.replace("-1,1,b", "9,1,b"), "other.csv"))
     assert (code, checked["holds"]) == (2, False)
     assert "the witness does not hold" in checked["verification"]["reasons"][0]
+
+
+def test_rows_at_length_one_have_their_margin_beside_that_of_the_rows_as_they_are(write, run, capsys, tmp_path):
+    """x = 3 and x = -1, with the 1 of a bias: the cosine of half the angle between (3, 1) and -(-1, 1) is told."""
+    data, path = write("x,label\n3,a\n-1,b\n"), str(tmp_path / "model")
+    options = [
+        data,
+        "--label",
+        "label",
+        "--algorithm",
+        "hard-margin",
+        "--scale",
+        "none",
+        "--set",
+        "normalize_rows=true",
+    ]
+    code, found = run("fit", *options, "-o", path)
+    angle = np.arctan2(1.0, 3.0) - np.arctan2(-1.0, 1.0)
+    (bounds,) = found["normalized_margin"]
+    assert code == 0
+    assert bounds["lower"] <= np.cos(angle / 2.0) * (1.0 + 1e-12)
+    assert bounds["lower"] == pytest.approx(np.cos(angle / 2.0), rel=1e-8)
+    assert bounds["upper"] == pytest.approx(np.cos(angle / 2.0), rel=1e-8)
+    assert run("verify", path, data)[1]["normalized_margin"] == found["normalized_margin"]
+    for command in (["fit", *options], ["verify", path, data]):
+        assert main(command) == 0
+        told = capsys.readouterr().out
+        assert f"rows at length 1: best cosine between {np.floor(np.cos(angle / 2.0) * 1e8) / 1e8:.8f}" in told
+        assert "best l2 margin: between" in told

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 import maxmargin
 from maxmargin import HardMarginSVM, MarginPerceptron, Perceptron, Verdict, Winnow, two_margins
 from maxmargin.certificates.normalized import NormalizedMargin, holds_exactly, normalized_margin
+from maxmargin.persistence import ModelFileError, verify_model
+from maxmargin.persistence.container import pack, unpack
 from maxmargin.problems.choices import Order
 from maxmargin.run.control import Status
 
@@ -134,7 +136,32 @@ def test_models_are_kept(estimator, tmp_path):
     assert again.normalize_rows is True
     assert np.array_equal(again.predict(X), model.predict(X))
     assert again.certificate_.verify(X, y, exact=True)
-    assert maxmargin.persistence.verify_model(again, X, y)
+    assert again.normalized_margin_ == model.normalized_margin_
+    assert verify_model(again, X, y)
+    assert verify_model(again, X, y, exact=True)
+    lower, upper = model.normalized_margin_
+    for false in (NormalizedMargin(lower * 1.001, upper), NormalizedMargin(lower, upper * 0.999)):
+        again.normalized_margin_ = false
+        assert "as normalized_margin_ says" in str(verify_model(again, X, y))
+        assert not verify_model(again, X, y, exact=True)
+    document, arrays = unpack((tmp_path / "model").read_bytes())
+    for damaged in ([[upper, lower - 1.0]], [[lower, math.nan]], [[lower, upper]] * 2):
+        changed = pack(document, {**arrays, "normalized_margin": np.array(damaged)})
+        (tmp_path / "model").write_bytes(changed)
+        with pytest.raises(ModelFileError, match="normalized_margin"):
+            maxmargin.load(tmp_path / "model")
+
+
+def test_many_classes_have_a_margin_each(tmp_path):
+    X, y = np.array([[0.0, 4.0], [4.0, 0.0], [2.0, 2.1], [-4.0, -4.0]]), np.array([0, 1, 0, 2])
+    model = Perceptron(normalize_rows=True).fit(X, y)
+    maxmargin.save(model, tmp_path / "model", X, y)
+    again = maxmargin.load(tmp_path / "model")
+    assert again.normalized_margin_ == model.normalized_margin_
+    assert len(again.normalized_margin_) == 3
+    assert verify_model(again, X, y, exact=True)
+    again.normalized_margin_ = again.normalized_margin_[:2]
+    assert "bounds for 2 planes, and there are 3" in str(verify_model(again, X, y))
 
 
 def test_partial_fit_sees_rows_at_length_one():

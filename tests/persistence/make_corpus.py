@@ -75,6 +75,7 @@ MODELS = {
     "hard_margin": lambda: (HardMarginSVM(), POINTS, TWO),
     "hard_margin_no_plane": lambda: (HardMarginSVM(on_inseparable="return"), POINTS, MIXED),
     "hard_margin_sparse": lambda: (HardMarginSVM(), sparse.csr_array(POINTS.astype(np.float32)), TWO),
+    "hard_margin_normalized": lambda: (HardMarginSVM(normalize_rows=True), POINTS, TWO),
     "linear": lambda: (LinearSVM(C=10, class_weight={-1: 2.0, 1: 0.5}), POINTS, TWO),
     "linear_three": lambda: (LinearSVM(multi_class="ovo", warm_start=True), POINTS, THREE.astype(object)),
     "linear_hard": lambda: (LinearSVM(C=float("inf")), POINTS.astype(np.float32), THREE),
@@ -89,6 +90,7 @@ MODELS = {
     "kernel_three": lambda: (KernelSVM(kernel="poly", degree=2, coef0=1), sparse.csr_matrix(POINTS), THREE),
     "kernel_precomputed": lambda: (KernelSVM(kernel="precomputed"), precomputed(), TWO),
     "kernel_perceptron": lambda: (KernelPerceptron(), POINTS, TWO),
+    "kernel_perceptron_no_plane": lambda: (KernelPerceptron("linear"), XOR, DIAGONALS),
     "stochastic": lambda: (StochasticSVM(average=True), POINTS, TWO),
     "stochastic_kernel": lambda: (StochasticSVM(kernel="rbf", project=True), POINTS, TWO),
     "pipeline": lambda: (make_pipeline(StandardScaler(), LinearSVM()), POINTS, TWO),
@@ -122,6 +124,7 @@ MODELS = {
 }
 
 NAMES = (*MODELS, "stream")
+BESIDE = {"hard_margin_normalized": {"columns_by": "name", "roles": {"label": "side"}}}  # what else `save` was told
 
 
 def fitted(name):
@@ -158,7 +161,7 @@ def main():
     expected = {}
     for name in NAMES:
         model, X, y = fitted(name)
-        save(model, folder / f"{name}.safetensors", X, y)
+        save(model, folder / f"{name}.safetensors", X, y, **BESIDE.get(name, {}))
         expected[name] = answers(model, X)
     (folder / "answers.json").write_text(json.dumps(expected, indent=1) + "\n")
 

@@ -29,13 +29,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.certificates.measure import dual_norm, plane_margin
 from maxmargin.certificates.passes import length, point_of, rounding
-from maxmargin.data.table import Matrix, Vector, in_safe_range, is_sparse, row_squares
+from maxmargin.data.table import Matrix, Vector, in_safe_range, is_sparse, matrix_of, row_squares
 
 DIGITS = 2**600  # of a root in `holds_exactly`
 TINY = 1e-300
@@ -50,6 +50,27 @@ class NormalizedMargin(NamedTuple):
     @property
     def relative_gap(self) -> float:
         return (self.upper - self.lower) / self.upper if 0.0 < self.upper < math.inf else math.inf
+
+
+NO_MARGIN = NormalizedMargin(-math.inf, 0.0)  # where no plane separates
+
+
+def follows_from(c: Any, claimed: NormalizedMargin, problem: tuple[Any, Vector, Any], *, exact: bool) -> bool:
+    """Whether the bounds follow from the plane and the weights of a certificate that holds; exact: in fractions.
+
+    The problem is the certificate's: the table, the signs, and which rows of the user's they are (`verify.problem_of`).
+    """
+    if c.is_separable is False:
+        return claimed == NO_MARGIN
+    table, signs, kept = problem
+    weights = np.zeros(len(kept))
+    weights[np.searchsorted(kept, c.rows)] = c.weights
+    given = matrix_of(table), signs, c.w, c.b, weights, c.norm, c.fit_intercept
+    if not exact:
+        fresh = normalized_margin(*given)
+        if claimed.lower <= fresh.lower and claimed.upper >= fresh.upper:
+            return True
+    return holds_exactly(*given, claimed)
 
 
 def lengths_of(X: Matrix, norm: str, fit_intercept: bool) -> Vector:

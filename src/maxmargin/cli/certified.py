@@ -55,6 +55,27 @@ def tell_certificate(certificate: Any, verification: Any) -> None:
         say(f"  {checked}")
 
 
+def tell_normalized(model: Any) -> None:
+    """What is proven of the rows at length 1, beside the margin of the rows as they are."""
+    from maxmargin.certificates.report import between, sides
+    from maxmargin.estimators.model_verification import normalized_margins
+
+    found = normalized_margins(model)
+    for part, margin in zip(parts_of(model.certificate_) if found else (), found, strict=True):
+        which = f" ({sides(part)})" if len(found) > 1 else ""
+        kind = "cosine" if part.norm == "l2" else "l1 margin"
+        says = "no plane separates them" if margin.upper == 0.0 else between(margin.lower, margin.upper, 9)
+        say(f"  rows at length 1{which}: best {kind} {says}")
+
+
+def normalized_for_machines(model: Any) -> dict[str, Any]:
+    """The same as plain values, where it was asked for."""
+    from maxmargin.estimators.model_verification import normalized_margins
+
+    found = [margin._asdict() for margin in normalized_margins(model)]
+    return {"normalized_margin": found} if found else {}
+
+
 def table_of(parts: tuple[Any, ...]) -> Table:
     """A line for each plane."""
     from maxmargin.certificates.report import bounds_of, sides

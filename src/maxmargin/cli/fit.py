@@ -11,7 +11,14 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from maxmargin.cli.certified import certificate_for_machines, dual_answer, exit_code, tell_certificate
+from maxmargin.cli.certified import (
+    certificate_for_machines,
+    dual_answer,
+    exit_code,
+    normalized_for_machines,
+    tell_certificate,
+    tell_normalized,
+)
 from maxmargin.cli.console import (
     ExitCode,
     Stopwatch,
@@ -243,7 +250,7 @@ def for_machines(classifier: Any, preparation: Any, table: DataFile, found: Foun
         "left_out": left_out_of(table, classes_of(classifier, table)),
         "status": status_of(classifier),
         "accuracy": found.accuracy,
-        **({"normalized_margin": told} if (told := [one._asdict() for one in normalized_margins(classifier)]) else {}),
+        **normalized_for_machines(classifier),
         "dual": None if found.dual is None else found.dual.summary,
         "seconds": found.seconds,
         "seconds_compiling": found.compiling,
@@ -260,10 +267,7 @@ def tell(classifier: Any, preparation: Any, table: DataFile, found: Found) -> No
     for sentence in (*sentences_of(report_of(table, preparation)), *sentences_of_left_out(left_out)):
         say(sentence)
     tell_certificate(found.certificate, found.verification)
-    for margin in normalized_margins(classifier):
-        from maxmargin.certificates.report import between
-
-        say(f"  rows at length 1: best margin {between(margin.lower, margin.upper, 9)}")
+    tell_normalized(classifier)
     if found.dual is not None:
         say(f"  {found.dual}")
     if found.accuracy is not None:
@@ -274,12 +278,6 @@ def classes_of(classifier: Any, table: DataFile) -> list[Any]:
     """The labels that the planes are between; where no plane exists, those of the file."""
     known: list[Any] = getattr(classifier, "classes_", table.y).tolist()
     return known
-
-
-def normalized_margins(classifier: Any) -> list[Any]:
-    """What is proven of the rows at length 1, one for each plane, where that was asked for."""
-    found = getattr(classifier, "normalized_margin_", [])
-    return found if isinstance(found, list) else [found]
 
 
 def weights_for(classifier: Any, table: DataFile) -> dict[str, Any]:

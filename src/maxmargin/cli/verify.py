@@ -8,7 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli.certified import certificate_for_machines, exit_code, tell_certificate
+from maxmargin.cli.certified import (
+    certificate_for_machines,
+    exit_code,
+    normalized_for_machines,
+    tell_certificate,
+    tell_normalized,
+)
 from maxmargin.cli.console import UserError, messages, refuse_to_write_over, say, say_json
 from maxmargin.cli.models import Model, in_a_sentence, load_and_read
 from maxmargin.cli.options import AsJson, Data, Exact, ModelFile, ReadingForAModel
@@ -53,12 +59,13 @@ def verify(
     if as_json:
         found = {"model": model, "file": table.name, "holds": bool(verification), "is_the_data_of_the_fit": same}
         found["predictions"] = predictions_of(loaded.classifier) if verification else None
-        found["exported"] = files
+        found |= {"exported": files, **(normalized_for_machines(loaded.classifier) if verification else {})}
         say_json({**found, **certificate_for_machines(certificate, verification)})
     else:
         say(headline(table))
         tell_certificate(certificate, verification)
         if verification:
+            tell_normalized(loaded.classifier)
             say(f"  {predictions_of(loaded.classifier)}")
         if loaded.calibration is not None:
             say("  Its probabilities are estimates: nothing is proven of them.")

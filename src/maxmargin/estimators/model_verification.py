@@ -13,7 +13,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.verify import Verification
+from maxmargin.certificates.normalized import follows_from
+from maxmargin.certificates.report import between
+from maxmargin.certificates.verify import Verification, problem_of
 from maxmargin.data.checking import checked_table
 from maxmargin.data.table import is_sparse
 from maxmargin.estimators.agreement import disagreements, is_witness_of_kernel, parts_of
@@ -56,10 +58,28 @@ def verify_model(model: Any, X: Any, y: Any, *, exact: bool = False, sample_weig
     proven: Verification = certificate.verify(X, y, **how)
     apart = [f"the model does not predict by the planes of its certificate: {one}" for one in disagreements(model)]
     if proven and not apart:
-        apart = list(differences_from(model, X, y))
+        apart = [*differences_from(model, X, y), *false_normalized_margins(model, X, y, exact, sample_weight)]
     elif not proven:
         apart += [*proven.reasons, *other_table(model, X)]
     return Verification(False, exact, tuple(apart)) if apart else proven
+
+
+def normalized_margins(estimator: Any) -> list[Any]:
+    """What is proven of the rows at length 1, one for each plane, where that was asked for."""
+    found = getattr(estimator, "normalized_margin_", [])
+    return found if isinstance(found, list) else [found]
+
+
+def false_normalized_margins(estimator: Any, X: Any, y: Any, exact: bool, sample_weight: Any) -> Iterator[str]:
+    """Bounds of rows at length 1 that do not follow from the certificate, which holds."""
+    parts, claims = parts_of(estimator.certificate_), normalized_margins(estimator)
+    if claims and len(claims) != len(parts):
+        yield f"normalized_margin_ has bounds for {len(claims)} planes, and there are {len(parts)}"
+        return
+    for part, claimed in zip(parts, claims, strict=bool(claims)):
+        if not follows_from(part, claimed, problem_of(part, X, y, sample_weight), exact=exact):
+            best = between(claimed.lower, claimed.upper, 9)
+            yield f"the best margin of the rows at length 1 is not proven to be {best}, as normalized_margin_ says"
 
 
 def other_table(estimator: Any, X: Any) -> Iterator[str]:

@@ -6,15 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.certificates.normalized import NormalizedMargin, holds_exactly, normalized_margin
+from maxmargin.certificates.normalized import NormalizedMargin, follows_from
 from maxmargin.certificates.report import between
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.verify import problem_of
-from maxmargin.data.table import matrix_of
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.solve.separation import with_weak_plane
@@ -89,15 +86,7 @@ class TwoMargins:
         found = []
         for claimed, c in zip((self.l2, self.l1), self.certificates, strict=True):
             holds = bool(c.verify(X, y, exact=exact))
-            if holds and c.is_separable is not False:
-                table, signs, kept = problem_of(c, X, y, None)
-                weights = np.zeros(len(kept))
-                weights[np.searchsorted(kept, c.rows)] = c.weights
-                given = matrix_of(table), signs, c.w, c.b, weights, c.norm, c.fit_intercept
-                fresh = normalized_margin(*given)
-                holds = claimed.lower <= fresh.lower and claimed.upper >= fresh.upper
-                holds = holds_exactly(*given, claimed) if exact or not holds else holds
-            found.append(holds and (c.is_separable is not False or claimed == NO_MARGIN))
+            found.append(holds and follows_from(c, claimed, problem_of(c, X, y, None), exact=exact))
         return all(found) and self.m == self.certificates[0].n_columns + int(self.certificates[0].fit_intercept)
 
     @property
@@ -131,9 +120,6 @@ class TwoMargins:
         low, high = rounded_down(self.l2.lower / math.sqrt(self.m), 6), rounded_up(math.sqrt(self.m) * self.l2.upper, 6)
         lines.append(f"  tied, m = {self.m} coordinates: g_P / sqrt(m) <= g_W <= sqrt(m) g_P, from {low} to {high}")
         return "\n".join(lines)
-
-
-NO_MARGIN = NormalizedMargin(-math.inf, 0.0)
 
 
 def two_margins(X: Any, y: Any, *, fit_intercept: bool = True, max_time: float | None = None) -> TwoMargins:

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from maxmargin.certificates.normalized import NormalizedMargin
 from maxmargin.data.table import Vector, is_sparse
 from maxmargin.estimators.base import single
 from maxmargin.estimators.declarations import KERNEL
@@ -33,12 +34,13 @@ HARD = "hard margin"  # the name under which LinearSVM(C=inf) says which solver 
 SOFT_PARTS = ("planes", "support", "bounded", "class_weight", "solver", "table")
 HARD_PARTS = ("planes", "support", "support_vectors", "bounded", "class_weight", "solver")
 STREAM_PARTS = ("planes", "runs")
+HULL_PARTS = ("planes", "support", "support_vectors")
 KERNEL_PARTS = ("kernel", "support", "support_vectors")
 COMBINATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "Perceptron": (("planes",),),
-    "MarginPerceptron": (("planes",),),
-    "Winnow": (("planes",),),
-    "HardMarginSVM": (("planes", "support", "support_vectors"),),
+    "Perceptron": (("planes",), ("planes", "normalized")),
+    "MarginPerceptron": (("planes",), ("planes", "normalized")),
+    "Winnow": (("planes",), ("planes", "normalized")),
+    "HardMarginSVM": (HULL_PARTS, (*HULL_PARTS, "normalized")),
     "LinearSVM": (SOFT_PARTS, HARD_PARTS),
     "LinearSVMCV": ((*SOFT_PARTS, "scores"), (*HARD_PARTS, "scores")),
     "KernelSVM": ((*KERNEL_PARTS, "bounded", "class_weight"),),
@@ -61,7 +63,7 @@ def parts_of(estimator: Any) -> tuple[str, ...]:
         if estimator._kernel is not None:
             return combinations[2]
         return combinations[0 if "support_" in vars(estimator) else 1]
-    return combinations[0]
+    return combinations[1 if "normalized_margin_" in vars(estimator) else 0]
 
 
 @dataclass
@@ -81,6 +83,22 @@ class Part:
 class Planes(Part):
     coef: Annotated[Vector, Stored("planes", "columns")]
     intercept: Annotated[Vector, Stored("planes")]
+
+
+@dataclass
+class Normalized(Part):
+    """What is proven of the rows at length 1: two bounds for each plane."""
+
+    normalized_margin: Annotated[Vector, Stored("planes", 2, finite=False)]
+
+    @classmethod
+    def of(cls, estimator: Any) -> Self:
+        return cls(np.array(estimator.normalized_margin_, dtype=np.float64).reshape(-1, 2))
+
+    def put(self, estimator: Any, sizes: Sizes) -> None:
+        if not estimator.normalize_rows or not np.all(self.normalized_margin[:, 0] <= self.normalized_margin[:, 1]):
+            raise Refusal("the array 'normalized_margin' must be bounds of rows at length 1, the lower ones first")
+        estimator.normalized_margin_ = single([NormalizedMargin(*row) for row in self.normalized_margin.tolist()])
 
 
 @dataclass
@@ -306,6 +324,7 @@ class Runs(Part):
 
 PARTS: dict[str, type[Part]] = {
     "planes": Planes,
+    "normalized": Normalized,
     "kernel": KernelPlanes,
     "support": Support,
     "support_vectors": SupportVectors,
