@@ -43,7 +43,7 @@ def test_B1_python_update_for_update():
 def test_B1_command_update_for_update(command, four):
     told = command("fit", four, "--algorithm", "perceptron", "--scale", "none")
     assert told["certificate"]["theorems"][0]["measured"] == len(perceptron_by_hand()[0])
-    drawn = command("fit", four, "--algorithm", "perceptron", "--scale", "none", "--order", "drawn")
+    drawn = command("fit", four, "--algorithm", "perceptron", "--scale", "none", "--set", "order=drawn")
     assert drawn["accuracy"] == 1.0
 
 
@@ -78,7 +78,7 @@ def test_B3_python_a_quarter_of_the_best_without_a_guess():
     model = MarginPerceptron(record=True).fit(X, Y)
     w = np.append(model.coef_[0], model.intercept_[0])
     assert np.min(Y * (LIFTED @ w)) / np.linalg.norm(w) >= G / 4
-    guesses = [phase.value for phase in model.trace_.phases]
+    guesses = [phase.tried for phase in model.trace_.phases]
     np.testing.assert_allclose(guesses, guesses[0] * 0.5 ** np.arange(len(guesses)))
 
 
