@@ -49,3 +49,10 @@ def test_A3_python_the_margin_of_the_lifted_rows_is_not_that_of_the_user_s():
     own = np.min(Y * (X @ w[:2] + w[2])) / np.linalg.norm(w[:2])
     assert in_lifted_space < own
     assert model.certificate_.margin_lower == pytest.approx(own, rel=1e-9)
+
+
+def test_A2_command_distances(command, four, tmp_path):
+    model = tmp_path / "m.maxmargin"
+    command("fit", four, "--algorithm", "hard-margin", "--scale", "none", "-o", model)
+    told = command("predict", model, four, "--distances")
+    assert [abs(distance) for distance in told["distances"]] == pytest.approx([0.5, 0.5, 0.5, 1.5])

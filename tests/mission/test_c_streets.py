@@ -172,3 +172,44 @@ def test_C8_command_more_than_two_classes(command, tmp_path):
         told = command("fit", data, "--multi-class", shape)
         assert told["accuracy"] == 1.0
         assert len(told["verdicts"]) == 3
+
+
+def test_C2_command_the_program_and_its_support(command, four, tmp_path):
+    found = {"X": X, "y": Y.astype(float)}
+    exec(command("program", "hard-margin", "--dual")["program"], found)
+    np.testing.assert_allclose(found["w"], [0.0, 2.0], atol=1e-5)
+    model = tmp_path / "m.maxmargin"
+    command("fit", four, "--algorithm", "hard-margin", "--scale", "none", "-o", model)
+    rows = command("violations", model, four, "--support")["rows"]
+    assert sorted(row["multiplier"] for row in rows) == pytest.approx([1.0, 1.0, 2.0])
+
+
+def test_C7_command_probabilities(command, tmp_path):
+    random = np.random.default_rng(0)
+    x = random.normal(size=(200, 1)) + np.repeat([[-1.0], [1.0]], 100, axis=0)
+    data, model = tmp_path / "p.csv", tmp_path / "p.maxmargin"
+    data.write_text("x,label\n" + "".join(f"{value!r},{'ab'[i // 100]}\n" for i, value in enumerate(x.ravel().tolist())))
+    command("fit", data, "--probability", "-o", model)
+    told = np.array(command("predict", model, data, "--probability")["probabilities"])
+    np.testing.assert_allclose(told.sum(axis=1), 1.0, atol=1e-9)
+    truth = 1.0 / (1.0 + np.exp(-2.0 * x.ravel()))  # of two normal classes, 2 apart
+    assert np.mean(np.abs(told[:, 1] - truth)) < 0.05
+
+
+def test_C7_page_probabilities(page):
+    random = np.random.default_rng(0)
+    clouds = np.vstack([random.normal(size=(60, 2)) - [1, 0], random.normal(size=(60, 2)) + [1, 0]])
+    points = [[*map(float, row), -1 if place < 60 else 1] for place, row in enumerate(clouds)]
+    told = page("probability", points, "linear_svm")
+    own = np.array(told["rows"])
+    truth = 1.0 / (1.0 + np.exp(-2.0 * clouds[:, 0] * np.repeat([-1, 1], 60)))
+    assert np.mean(np.abs(own - truth)) < 0.06
+    assert "estimate" in " ".join(told["words"])
+
+
+def test_C8_page_more_than_two_classes(page):
+    points = [[0, 0, -1], [0, 1, -1], [5, 0, 1], [5, 1, 1], [2, 6, 2], [3, 6, 2]]
+    for shape in ("ovr", "ovo"):
+        answer = page("answer", points, "linear_svm", multi_class=shape)
+        assert len(answer["planes"]) == 3
+        assert answer["mistakes"] == []

@@ -144,3 +144,19 @@ def test_D7_page_a_line_drawn_by_hand(page):
     told = page("challenge", POINTS, "linear_svm", also={"line": {"points": [[0.0, 0.5], [2.0, 0.5]]}}, C=1.0)
     assert told["yours"]["margin"] == pytest.approx(0.5)
     assert told["share"] == pytest.approx(1.0, rel=1e-6)
+
+
+def test_D1_command_one_multiplier(command):
+    held, free = command("lagrange")["problems"]
+    assert (held["saddle"]["x"], held["saddle"]["a"]) == pytest.approx((5.0, 1.0))
+    assert (free["saddle"]["x"], free["saddle"]["a"]) == pytest.approx((2.5, 0.0))
+    off = command("lagrange", "--c", "5", "--x", "6", "--a", "0.5")["problems"][0]
+    assert off["lower"] < 1.0 < off["upper"]
+
+
+def test_D7_command_a_plane_from_anywhere(command, four):
+    told = command("certify", four, "--plane", "w=0,-2,b=1", "--C", "1")
+    [part] = told["parts"]
+    assert part["objective"] == pytest.approx(2.0)  # the least is 3/2
+    assert told["least_excess"] == pytest.approx(1 / 3, abs=1e-5)
+    assert told["excess"] == pytest.approx(1 / 3, abs=1e-5)
