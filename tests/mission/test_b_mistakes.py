@@ -1,5 +1,6 @@
 """B. Learning by mistakes: perceptrons, Winnow, and their runs on record."""
 
+import itertools
 import json
 
 import numpy as np
@@ -115,7 +116,7 @@ def test_B5_page_a_run_step_by_step(page):
     steps = page("steps", POINTS, "perceptron")["steps"]
     _, w = perceptron_by_hand()
     assert [*steps[-1]["w"], steps[-1]["b"]] == pytest.approx(w.tolist())
-    for before, after in zip(steps, steps[1:], strict=False):
+    for before, after in itertools.pairwise(steps):
         assert after["before"]["w"] == before["w"]
 
 

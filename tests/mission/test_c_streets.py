@@ -188,7 +188,9 @@ def test_C7_command_probabilities(command, tmp_path):
     random = np.random.default_rng(0)
     x = random.normal(size=(200, 1)) + np.repeat([[-1.0], [1.0]], 100, axis=0)
     data, model = tmp_path / "p.csv", tmp_path / "p.maxmargin"
-    data.write_text("x,label\n" + "".join(f"{value!r},{'ab'[i // 100]}\n" for i, value in enumerate(x.ravel().tolist())))
+    data.write_text(
+        "x,label\n" + "".join(f"{value!r},{'ab'[i // 100]}\n" for i, value in enumerate(x.ravel().tolist()))
+    )
     command("fit", data, "--probability", "-o", model)
     told = np.array(command("predict", model, data, "--probability")["probabilities"])
     np.testing.assert_allclose(told.sum(axis=1), 1.0, atol=1e-9)
@@ -198,7 +200,7 @@ def test_C7_command_probabilities(command, tmp_path):
 
 def test_C7_page_probabilities(page):
     random = np.random.default_rng(0)
-    clouds = np.vstack([random.normal(size=(60, 2)) - [1, 0], random.normal(size=(60, 2)) + [1, 0]])
+    clouds = random.normal(size=(120, 2)) + np.repeat([[-1.0, 0.0], [1.0, 0.0]], 60, axis=0)
     points = [[*map(float, row), -1 if place < 60 else 1] for place, row in enumerate(clouds)]
     told = page("probability", points, "linear_svm")
     own = np.array(told["rows"])

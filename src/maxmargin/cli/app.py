@@ -28,10 +28,10 @@ from maxmargin.cli.info import info
 from maxmargin.cli.leave_one_out import leave_one_out
 from maxmargin.cli.options import spelt_out
 from maxmargin.cli.path import path
+from maxmargin.cli.perturbations import robustness
 from maxmargin.cli.play import play
 from maxmargin.cli.plot import plot
 from maxmargin.cli.predict import predict
-from maxmargin.cli.robustness import robustness
 from maxmargin.cli.scale import scale
 from maxmargin.cli.teaching import exercise, lagrange, program
 from maxmargin.cli.verify import verify

@@ -22,8 +22,9 @@ from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.recording import RecordsUpdates
 from maxmargin.problems.choices import Norm, Order, Strategy
 from maxmargin.problems.protocol import Iterate, Run, shown
+from maxmargin.problems.run_record import Subject
 from maxmargin.problems.statement import Separation, TwoClasses, two_class_problems
-from maxmargin.problems.trace import Subject, Trace, UpdateObserver
+from maxmargin.problems.trace import Trace, UpdateObserver
 from maxmargin.run.control import Clock, RunState, Status
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.best_plane import best_lifted_plane, with_both_classes

@@ -35,9 +35,10 @@ from maxmargin.problems.choices import Strategy
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel, Linear
 from maxmargin.problems.losses import HINGE
+from maxmargin.problems.run_record import Subject
 from maxmargin.problems.statement import ClassWeight, KernelMargin, SoftMargin, TwoClasses, prices, two_class_problems
 from maxmargin.problems.step_lengths import DAMPED, PEGASOS
-from maxmargin.problems.trace import Subject, Trace
+from maxmargin.problems.trace import Trace
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_points import points_in_time, values_in_time

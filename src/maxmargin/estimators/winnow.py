@@ -19,8 +19,9 @@ from maxmargin.estimators.parameters import Declarations
 from maxmargin.estimators.perceptrons import MistakeDriven
 from maxmargin.problems.choices import Norm, Order, Strategy
 from maxmargin.problems.protocol import Iterate, Run
+from maxmargin.problems.run_record import Phase
 from maxmargin.problems.statement import Separation, TwoClasses
-from maxmargin.problems.trace import Phase, Trace, UpdateObserver
+from maxmargin.problems.trace import Trace, UpdateObserver
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 

@@ -27,7 +27,8 @@ from maxmargin.plots.geometry import one_line
 from maxmargin.plots.planes import part_of
 from maxmargin.plots.shapes import Box, Points
 from maxmargin.problems.kernels import KERNELS, KernelChoice
-from maxmargin.problems.trace import Phase, Subject, Trace
+from maxmargin.problems.run_record import Phase, Subject
+from maxmargin.problems.trace import Trace
 
 MESH = 48  # squares along each side of a small picture
 

@@ -16,13 +16,16 @@ import math
 import os
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.table import Vector
-from maxmargin.problems.trace import Phase, Subject, Trace
+from maxmargin.problems.run_record import Entry, Phase, Subject
+
+if TYPE_CHECKING:
+    from maxmargin.problems.trace import Trace
 
 FORMAT, VERSION = "maxmargin run", 1
 
@@ -97,7 +100,18 @@ def names_of_weights(subject: Subject | None, width: int) -> list[str]:
 # Reading.
 
 
-def trace_in(text: str | bytes) -> Trace:
+class RecordRead(NamedTuple):
+    """What a document says of a run."""
+
+    entries: list[Entry]
+    n_updates: int
+    stride: int
+    limit: int
+    phases: list[Phase]
+    subject: Subject | None
+
+
+def record_in(text: str | bytes) -> RecordRead:
     """The run of a document."""
     try:
         document = json.loads(text)
@@ -120,15 +134,15 @@ def trace_in(text: str | bytes) -> Trace:
     entries = [
         (int(update[k]), int(row[k]), float(violation[k]), before[k], after[k], float(bound[k])) for k in range(n)
     ]
-    trace = Trace.of_entries(entries, n_updates, stride, limit)
-    trace.phases = [phase_in(one) for one in (part(document, "phases", list) if "phases" in document else [])]
-    firsts = [phase.first for phase in trace.phases]
+    phases = [phase_in(one) for one in (part(document, "phases", list) if "phases" in document else [])]
+    firsts = [phase.first for phase in phases]
     if firsts and (firsts[0] != 1 or firsts != sorted(firsts)):
         refuse("'phases' do not follow each other, from update 1 on")
+    subject = None
     if document.get("subject") is not None:
-        trace.subject = subject_in(part(document, "subject", dict))
-        check_rows(trace.subject, row.astype(np.int64), after.shape[1])
-    return trace
+        subject = subject_in(part(document, "subject", dict))
+        check_rows(subject, row.astype(np.int64), after.shape[1])
+    return RecordRead(entries, n_updates, stride, limit, phases, subject)
 
 
 def phase_in(entry: Any) -> Phase:

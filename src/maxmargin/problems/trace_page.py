@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.table import Vector
-from maxmargin.problems.trace import Subject, Trace
+from maxmargin.problems.run_record import Subject
 from maxmargin.problems.trace_files import plain
+
+if TYPE_CHECKING:
+    from maxmargin.problems.trace import Trace
 
 TEMPLATE = Path(__file__).with_suffix(".html")
 PLACE = "__RUN__"
