@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mission_points import ACROSS, CORNERS, POINTS, XOR, X, Y
 
-from maxmargin import HardMarginSVM, Perceptron, separability
+from maxmargin import HardMarginSVM, Perceptron, separability, two_margins
 
 
 def test_A1_python_a_plane_or_none():
@@ -56,3 +56,46 @@ def test_A2_command_distances(command, four, tmp_path):
     command("fit", four, "--algorithm", "hard-margin", "--scale", "none", "-o", model)
     told = command("predict", model, four, "--distances")
     assert [abs(distance) for distance in told["distances"]] == pytest.approx([0.5, 0.5, 0.5, 1.5])
+
+
+def test_A3_command_rows_at_length_one(command, four):
+    told = command("fit", four, "--algorithm", "perceptron", "--scale", "none", "--set", "normalize_rows=true")
+    [theorem] = told["certificate"]["theorems"]
+    lifted = np.column_stack([X, np.ones(4)])
+    cosine = HardMarginSVM(fit_intercept=False).fit(lifted / np.linalg.norm(lifted, axis=1, keepdims=True), Y).margin_
+    assert theorem["bound"] == pytest.approx(1.0 / cosine**2, rel=1e-6)
+    assert theorem["measured"] <= theorem["bound"]
+
+
+def test_A3_page_rows_at_length_one(page):
+    answer = page("answer", POINTS, "perceptron", normalize_rows=True)
+    assert answer["mistakes"] == []
+    w, b = np.array(answer["plane"]["w"]), answer["plane"]["b"]
+    assert answer["margin"] == pytest.approx(np.min(Y * (X @ w + b)) / np.linalg.norm(w))  # in the user's own space
+
+
+def cosine_and_its_relative():
+    """The best margins of the lifted rows at length 1, l2 and l1."""
+    lifted = np.column_stack([X, np.ones(4)])
+    l2 = HardMarginSVM(fit_intercept=False).fit(lifted / np.linalg.norm(lifted, axis=1, keepdims=True), Y).margin_
+    scaled = lifted / np.abs(lifted).max(axis=1, keepdims=True)
+    return l2, HardMarginSVM("l1", fit_intercept=False).fit(scaled, Y).margin_
+
+
+def test_A4_python_two_margins_and_what_ties_them():
+    l2, l1 = cosine_and_its_relative()
+    told = two_margins(X, Y).to_dict()
+    assert told["l2"]["lower"] <= l2 * (1 + 1e-9)
+    assert told["l2"]["upper"] >= l2 * (1 - 1e-9)
+    assert told["l1"]["lower"] <= l1 * (1 + 1e-9)
+    assert told["l1"]["upper"] >= l1 * (1 - 1e-9)
+    assert told["l2"]["lower"] / np.sqrt(3) <= told["l1"]["upper"]
+    assert told["l1"]["lower"] <= np.sqrt(3) * told["l2"]["upper"]
+
+
+def test_A4_command_two_margins_and_what_ties_them(command, four):
+    [told] = command("check", four, "--both-margins")["both_margins"]
+    l2, l1 = cosine_and_its_relative()
+    assert (told["l2"]["lower"], told["l1"]["lower"]) == pytest.approx((l2, l1), rel=1e-6)
+    assert told["m"] == 3
+    assert told["verified"] is True

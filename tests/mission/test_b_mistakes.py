@@ -120,8 +120,34 @@ def test_B5_page_a_run_step_by_step(page):
         assert after["before"]["w"] == before["w"]
 
 
-def test_B4_python_winnow_is_a_game():
-    model = Winnow().fit(X, Y)
+def l1_value():
+    """The value of the game: the best l1 margin of the lifted rows, the largest number of which is 1."""
+    scale = np.abs(X).max()
+    rows = np.column_stack([X / scale, np.ones(4)])
+    return float(HardMarginSVM("l1", fit_intercept=False).fit(rows, Y).margin_)
+
+
+def test_B4_python_the_value_of_the_game():
+    model = Winnow(record=True).fit(X, Y)
+    game, value = model.game_, l1_value()
+    assert game.value_lower <= value * (1 + 1e-9)
+    assert game.value_upper >= value * (1 - 1e-9)
+    assert game.strategy.sum() == pytest.approx(1.0)
+    assert game.regret <= game.regret_bound
+
+
+def test_B4_command_the_mistakes_of_winnow(command, four):
+    told = command("fit", four, "--algorithm", "winnow", "--scale", "none")
+    rigorous, leading = told["certificate"]["theorems"]
+    assert leading["bound"] == pytest.approx(16 / 3 * np.log(6) / l1_value() ** 2, rel=1e-3)
+    assert rigorous["bound"] == pytest.approx(2 * leading["bound"])
+    assert rigorous["measured"] <= rigorous["bound"]
+
+
+def test_B4_page_the_mistakes_of_winnow(page):
+    answer = page("answer", POINTS, "winnow")
     best = HardMarginSVM("l1").fit(X, Y).certificate_
-    assert model.certificate_.margin_lower <= best.margin_upper
-    assert model.certificate_.margin_upper >= best.margin_lower
+    assert answer["space"] == "l1"
+    assert answer["certificate"]["lower"] <= best.margin_upper
+    assert answer["certificate"]["upper"] >= best.margin_lower
+    assert all(theorem["holds"] for theorem in answer["theorems"])

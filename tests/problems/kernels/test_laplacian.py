@@ -204,7 +204,7 @@ def test_the_command_takes_it(tmp_path, capsys):
     assert main(["info", model, "--json"]) == 0
     assert "laplacian" in json.dumps(json.loads(capsys.readouterr().out))
     assert main(["fit", *given, "--kernel", "laplace"]) == 1
-    assert "it can be 0 or linear, 2 or rbf, 1 or poly, laplacian" in " ".join(capsys.readouterr().err.split())
+    assert "it can be 0 or linear, 1 or poly, 2 or rbf, laplacian" in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_page_offers_it():
