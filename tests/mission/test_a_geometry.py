@@ -99,3 +99,12 @@ def test_A4_command_two_margins_and_what_ties_them(command, four):
     assert (told["l2"]["lower"], told["l1"]["lower"]) == pytest.approx((l2, l1), rel=1e-6)
     assert told["m"] == 3
     assert told["verified"] is True
+
+
+def test_A4_page_two_margins_and_what_ties_them(page):
+    told = page("two_margins", POINTS, "hard_margin")
+    l2, l1 = cosine_and_its_relative()
+    assert (told["l2"]["lower"], told["l1"]["lower"]) == pytest.approx((l2, l1), rel=1e-6)
+    assert told["tie"]["lower"] <= l1 <= told["tie"]["upper"]
+    assert told["own"]["lower"] <= 0.5 <= told["own"]["upper"]
+    assert told["verified"] is True
