@@ -79,6 +79,17 @@ def test_a_bent_boundary_is_where_the_library_s_values_are(case):
     assert len(told["field"]["values"]) == told["field"]["rows"] * told["field"]["columns"]
 
 
+def test_each_shade_is_that_of_its_place_on_an_even_grid():
+    state = state_of(("kernel_svm", {}), "rings")
+    view = view_of(state)
+    field = answer(state, view)["field"]
+    across = np.linspace(view.left, view.right, field["columns"])
+    up = np.linspace(view.bottom, view.top, field["rows"])
+    places = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
+    own = fitted(state).decision_function(places)
+    np.testing.assert_allclose(field["values"], own, rtol=2e-3, atol=1e-6)
+
+
 def test_the_field_covers_the_view_row_by_row_from_the_bottom():
     told, model, state = answered(BENT[0], "rings")
     view, field = view_of(state), told["field"]

@@ -77,7 +77,7 @@ ALGORITHMS = {
         Algorithm(
             "margin_perceptron",
             "Margin perceptron",
-            "A perceptron that also counts narrow escapes: at least a quarter of the best margin (of the lifted rows).",
+            "A perceptron that also counts narrow escapes: at least a share of the best margin (of the lifted rows).",
             "MarginPerceptron",
             "updates",
             ("guess", "share", "order", "fit_intercept", "normalize_rows", "random_state", "multi_class"),

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from maxmargin.playground.fits import Fit, Recording, Stopped, fit_state
 from maxmargin.playground.messages import State
 from maxmargin.playground.shown import NOTHING_DRAWN, certificate_of, shown_of
-from maxmargin.plots.contours import Grid
+from maxmargin.plots.contours import even_nodes
 from maxmargin.plots.planes import signs_of
 from maxmargin.plots.shapes import Box
 from maxmargin.run.control import Status
@@ -172,8 +172,8 @@ def of_the_whole(fit: Fit, planes: list[dict[str, Any]]) -> dict[str, Any]:
 
 def regions_of(fit: Fit, view: Box) -> dict[str, Any]:
     """Which class is predicted where."""
-    labels = Grid(lambda points: fit.model.predict(points), view, REGIONS).values
-    return {"columns": REGIONS + 1, "rows": REGIONS + 1, "labels": labels.ravel().astype(np.int64)}
+    labels = fit.model.predict(even_nodes(view, REGIONS))
+    return {"columns": REGIONS + 1, "rows": REGIONS + 1, "labels": labels.astype(np.int64)}
 
 
 def title_of(certificate: Any) -> str:

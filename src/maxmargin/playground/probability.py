@@ -29,7 +29,7 @@ from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.fits import Recording, Stopped, warm_up
 from maxmargin.playground.messages import MOST_SECONDS, State, short, short_points
-from maxmargin.plots.contours import Grid
+from maxmargin.plots.contours import Grid, even_nodes
 from maxmargin.plots.shapes import Box
 from maxmargin.run.control import observing
 
@@ -77,11 +77,10 @@ def drawn(model: Any, view: Box) -> dict[str, Any]:
     def of_last(points: Any) -> Any:
         return model.predict_proba(points)[:, -1]
 
-    grid = Grid(of_last, view, MESH)
-    places = np.stack(np.meshgrid(grid.x, grid.y), axis=-1).reshape(-1, 2)
-    all_of_them = model.predict_proba(places)
+    all_of_them = model.predict_proba(even_nodes(view, MESH))
     lines = []
     if len(model.classes_) == 2:
+        grid = Grid(of_last, view, MESH)
         found = {level: grid.lines(level) for level in LEVELS}
         lines = [{"level": level, "lines": list(map(short_points, each))} for level, each in found.items()]
     field = {

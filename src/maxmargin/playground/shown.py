@@ -26,7 +26,7 @@ from maxmargin.estimators.agreement import is_witness_of_kernel
 from maxmargin.playground.fits import Fit, Stopped, fit_state
 from maxmargin.playground.messages import State, short, short_points
 from maxmargin.playground.steps import rounds_of
-from maxmargin.plots.contours import Grid
+from maxmargin.plots.contours import even_nodes
 from maxmargin.plots.geometry import Plane, Street, one_line, plane_of, street_of
 from maxmargin.plots.planes import is_soft
 from maxmargin.plots.shapes import Box, Points, between, hull, hull_points
@@ -261,8 +261,8 @@ def picture_of(plane: Plane | None, view: Box) -> dict[str, Any]:
     street = street_of(plane, box=view, mesh=MESH)
     field = None
     if plane.kernel is not None:
-        values = Grid(plane.decide, view, FIELD).values
-        field = {"columns": FIELD + 1, "rows": FIELD + 1, "values": short(values.ravel(), SHADES)}
+        values = plane.decide(even_nodes(view, FIELD))
+        field = {"columns": FIELD + 1, "rows": FIELD + 1, "values": short(values, SHADES)}
     return {
         "plane": None if plane.w is None else {"w": plane.w, "b": plane.b},
         "reach": plane.reach if plane.reach > 0.0 and plane.length > 0.0 else None,

@@ -108,6 +108,12 @@ class Grid:
         return np.asarray(start + share[:, None] * (end - start))
 
 
+def even_nodes(box: Box, mesh: int) -> Points:
+    """The crossings of an even mesh, row by row from the bottom: where a shade is asked for, and no line."""
+    across, up = np.linspace(box.left, box.right, mesh + 1), np.linspace(box.bottom, box.top, mesh + 1)
+    return np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
+
+
 def grid_lines(low: float, high: float, mesh: int) -> NDArray[np.float64]:
     """From one side of the box to the other."""
     places = np.linspace(low, high, mesh + 1)
