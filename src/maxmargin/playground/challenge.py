@@ -93,6 +93,7 @@ def objective_of_line(
 def best_scale(values: Vector, square: float, price: float, loss: Loss) -> float:
     """The s >= 0 with the least P(s), for values y_i (w.x_i + b) and |w|^2.
 
+    >>> from maxmargin.problems.losses import loss_named
     >>> best_scale(np.array([1.0, 1.0]), 1.0, 0.25, loss_named("hinge"))
     0.5
     """

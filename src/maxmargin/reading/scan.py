@@ -101,9 +101,9 @@ def scan_table(
     folder     : where rows are written that can be read once only (default: the system's temporary folder); they are
                  removed when X is
 
-    >>> import tempfile
+    >>> import pathlib, tempfile
     >>> path = tempfile.mkdtemp() + "/rows.csv"
-    >>> _ = open(path, "w").write("a,b,y\\n1,2,yes\\n3,4,no\\n")
+    >>> _ = pathlib.Path(path).write_text("a,b,y\\n1,2,yes\\n3,4,no\\n")
     >>> X, y, _ = scan_table(path, label="y")
     >>> X, y.tolist()
     (<2 rows x 2 columns in 1 blocks of CsvRanges>, ['yes', 'no'])
