@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.executor import Threads, block_edges, check_interrupt, one_thread_for_blas
-from maxmargin.data.table import Matrix, Vector, is_sparse
-from maxmargin.problems.kernels import Kernel, Points, rows_of, spans, terms_per_row
+from maxmargin.data.table import Matrix, Vector, is_sparse, terms_of
+from maxmargin.problems.kernels import Kernel, Points, rows_of, spans
 from maxmargin.problems.kernels.base import LEAST
 from maxmargin.problems.kernels.product import extended, written_out
 
@@ -46,7 +46,7 @@ MOST_NUMBERS = 2**24  # of sparse rows that carry weight: so many are written ou
 
 def rate(A: Points, B: Points) -> float:
     """r."""
-    t = max(terms_per_row(A.X), terms_per_row(B.X))
+    t = max(terms_of(A.X), terms_of(B.X))
     if not is_sparse(A.X):
         t = min(t, COLUMNS + (t + 2) // COLUMNS + 1)
     return 2.04 * (t + 8) * UNIT_ROUNDOFF

@@ -101,7 +101,8 @@ def fit(
     refuse_to_write_over(output, data, sql=reading.sql)
     check_time(asked.max_time)
     check_checkpoint(kept, output)
-    check_record(record, data, reading.sql, {"the model": output, "the checkpoint": kept.checkpoint})
+    if record is not None:
+        check_record(record, data, reading.sql, {"the model": output, "the checkpoint": kept.checkpoint})
     table = read(data, reading)
     limit = TimeLimit(asked.max_time)
     labels = [value for value, _ in count_labels(table)]
@@ -109,7 +110,8 @@ def fit(
     classifier = make_classifier(asked, labels, settings)
     if probability:
         refuse_what_cannot_be_held_out(table)
-    ask_for_record(classifier, record, kept.checkpoint)
+    if record is not None:
+        ask_for_record(classifier, kept.checkpoint)
     if exact:
         refuse_exact_arithmetic(classifier)
     preparation = preparation_of(

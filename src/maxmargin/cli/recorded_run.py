@@ -25,10 +25,8 @@ RecordFile = Annotated[
 ]
 
 
-def check_record(file: str | None, data: str, sql: str | None, others: dict[str, str | None]) -> None:
+def check_record(file: str, data: str, sql: str | None, others: dict[str, str | None]) -> None:
     """One sentence before any work, where the record could not be written anyway."""
-    if file is None:
-        return
     path = Path(file)
     if path.suffix.lower() not in FORMS:
         raise UserError(f"--record {file}: the name must end in {', '.join(FORMS[:-1])} or {FORMS[-1]}")
@@ -42,10 +40,8 @@ def check_record(file: str | None, data: str, sql: str | None, others: dict[str,
             raise UserError(f"{file} cannot be both {what} and the record: give each a file of its own")
 
 
-def ask_for_record(classifier: Any, file: str | None, checkpoint: str | None) -> None:
+def ask_for_record(classifier: Any, checkpoint: str | None) -> None:
     """Have the estimator record its run, if it goes row by row."""
-    if file is None:
-        return
     if "record" not in classifier.parameters:
         raise UserError(
             f"--record has no meaning for {type(classifier).__name__}, which does not go row by row: "

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.passes import length
-from maxmargin.data.table import Matrix, Table, Vector
+from maxmargin.data.table import Matrix, Table, Vector, terms_of
 from maxmargin.problems.choices import Strategy
-from maxmargin.problems.kernels.points import terms_per_row
 from maxmargin.problems.statement import plain
 
 MOST_NUMBERS = 2**22  # of support vectors that are kept where nobody predicts by them
@@ -69,7 +68,7 @@ class SupportRows:
         own = vars(self)
         own.pop("support_vectors_", None)
         own.pop("_support_rows", None)
-        if not isinstance(X, Table) and len(self.support_) * terms_per_row(X) <= MOST_NUMBERS:
+        if not isinstance(X, Table) and len(self.support_) * terms_of(X) <= MOST_NUMBERS:
             own["_support_rows"] = X[self.support_]
 
 

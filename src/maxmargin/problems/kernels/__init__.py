@@ -15,7 +15,6 @@ from maxmargin.problems.kernels.choice import KernelChoice as KernelChoice
 from maxmargin.problems.kernels.points import Points as Points
 from maxmargin.problems.kernels.points import rows_of as rows_of
 from maxmargin.problems.kernels.points import spans as spans
-from maxmargin.problems.kernels.points import terms_per_row as terms_per_row
 from maxmargin.problems.kernels.product import ProductKernel as ProductKernel
 
 KernelName = str  # pickles of older versions name it

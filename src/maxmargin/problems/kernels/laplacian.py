@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from maxmargin.data.executor import check_interrupt
-from maxmargin.data.table import Matrix, Vector, is_sparse
+from maxmargin.data.table import Matrix, Vector, is_sparse, terms_of
 from maxmargin.problems.kernels.base import EXP_ERROR, LEAST, UNIT_ROUNDOFF, Kernel, first_beyond, register
 from maxmargin.problems.kernels.limits import ADVICE, MOST
-from maxmargin.problems.kernels.points import Points, as_array, spans, terms_per_row
+from maxmargin.problems.kernels.points import Points, as_array, spans
 
 AT_ONCE = 2**24  # differences between two checks of the clock
 COLUMNS = 4096  # of sparse rows that are written out at a time
@@ -54,7 +54,7 @@ class Laplacian(Kernel):
 
     @np.errstate(over="ignore", invalid="ignore")
     def rounding(self, A: Points, B: Points) -> tuple[Vector, Vector]:
-        terms = min(int(A.X.shape[1]), terms_per_row(A.X) + terms_per_row(B.X))
+        terms = min(int(A.X.shape[1]), terms_of(A.X) + terms_of(B.X))
         share = 1.01 * (terms + 2) * UNIT_ROUNDOFF
         sizes = sizes_of(A.X) + float(sizes_of(B.X).max(initial=0.0))
         exponent = share * np.minimum(self.gamma * sizes * (1.0 + 1e-9), FARTHEST) + LEAST

@@ -45,11 +45,6 @@ def spans(start: int, stop: int, size: int) -> Iterator[slice]:
     return (slice(low, min(low + size, stop)) for low in range(start, stop, size))
 
 
-def terms_per_row(X: Matrix) -> int:
-    """The most entries of a row that are not zero."""
-    return int(np.diff(X.indptr).max(initial=0)) if is_sparse(X) else int(X.shape[1])
-
-
 def as_array(values: Any) -> NDArray[np.float64]:
     return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
 

@@ -24,10 +24,10 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin.data.executor import Threads, check_interrupt
-from maxmargin.data.table import Matrix, Vector, is_sparse, row_squares
+from maxmargin.data.table import Matrix, Vector, is_sparse, row_squares, terms_of
 from maxmargin.problems.kernels.base import EXP_ERROR, LEAST, UNIT_ROUNDOFF, Kernel, first_beyond, register
 from maxmargin.problems.kernels.limits import ADVICE
-from maxmargin.problems.kernels.points import Points, as_array, spans, terms_per_row
+from maxmargin.problems.kernels.points import Points, as_array, spans
 
 ROWS = 1024  # of a table that are moved at a time
 DENSE_NUMBERS = 2**22  # so many numbers of sparse rows may be written out
@@ -236,7 +236,7 @@ def at_least_squares(A: Points) -> Vector:
 
 def in_products(kernel: Kernel, A: Points, B: Points) -> tuple[int, Vector, float, float]:
     """The most terms of an inner product; |x| of A and the longest of B; what may vanish below the least numbers."""
-    terms = max(terms_per_row(A.X), terms_per_row(B.X))
+    terms = max(terms_of(A.X), terms_of(B.X))
     lengths, others = (np.sqrt(at_least_squares(P)) for P in (A, B))
     longest = float(others.max(initial=0.0))
     return terms, lengths, longest, (terms + 2) * LEAST * (1.0 + 4.0 * kernel.gamma) * (1.0 + terms * longest)

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from maxmargin._numba import overload, types
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.rows import add, dot, touch_row
-from maxmargin.problems.kernels import Kernel, Points, rows_of, spans, terms_per_row
+from maxmargin.data.table import terms_of
+from maxmargin.problems.kernels import Kernel, Points, rows_of, spans
 from maxmargin.problems.protocol import State, varying
 from maxmargin.solvers.kernel_smo.row_cache import RowBatches
 
@@ -79,7 +80,7 @@ class KernelMemory(State):
     def made_together(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """A product of matrices for some of the columns at a time, with a check of the clock between."""
         n, few = self.points.X.shape[0], rows_of(self.points, rows)
-        products = max(1, len(rows) * terms_per_row(self.points.X))
+        products = max(1, len(rows) * terms_of(self.points.X))
         columns = n if self.kernel.is_code else max(AT_ONCE, PRODUCTS // products)
         values = np.empty((len(rows), n))
         for some in spans(0, n, columns):
