@@ -47,6 +47,17 @@ def test_every_command_finds_its_columns(model, data, run, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_robustness_takes_the_weights_that_are_there(model, write, run):
+    """A row of weight 0 may have any label; a table without weights will do."""
+    measured = run("robustness", model, write(TABLE))[1]["distances"]
+    unknown = write(TABLE + "c1,1500,4,0,x,unknown\n", "unknown.csv")
+    code, found = run("robustness", model, unknown)
+    assert (code, found["distances"], found["lines"]) == (0, measured, [2, 3, 4, 5, 6, 7])
+    assert run("violations", model, unknown)[0] == 0
+    code, found = run("robustness", model, write(TABLE.replace("times", "renamed"), "bare.csv"))
+    assert (code, found["distances"]) == (0, measured)
+
+
 def test_info_tells_them(model, run):
     assert run("info", model)[1]["columns_for"] == {"label": "price", "weight": "times", "id": "plate"}
 

@@ -244,3 +244,13 @@ def test_what_is_said_of_a_sparse_file_is_checked(tmp_path, read, said, why):
     file.write_text("+1 1:1 3:2\n-1 2:1\n")
     with pytest.raises(DataFileError, match=why):
         read(str(file), label=None, **said)
+
+
+def test_an_index_that_is_likely_a_slip_is_named_with_its_line(tmp_path):
+    file = tmp_path / "t.svm"
+    lines = [f"{1 - 2 * (row % 2)} 1:{row} 2:1\n" for row in range(200)]
+    lines[150] = "+1 1:3 2147483648:1\n"
+    file.write_text("".join(lines))
+    with pytest.raises(DataFileError, match=r"line 151: the index 2147483648 makes .* say n_features=2147483648"):
+        scan_table(str(file), label=None, memory="4 kB")
+    assert scan_table(str(file), label=None, memory="4 kB", n_features=2**31).X.n_columns == 2**31

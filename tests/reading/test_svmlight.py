@@ -196,9 +196,22 @@ def test_comments_hold_any_text():
 
 @pytest.mark.parametrize("largest", [2**31 - 1, 2**31 + 5, 10**17])
 def test_indices_of_32_and_64_bits(largest):
-    table = read(f"1 1:1 {largest}:2\n", zero_based=True)
+    table = read(f"1 1:1 {largest}:2\n", zero_based=True, n_features=largest + 1)
     assert table.X.indices.tolist() == [1, largest]
     assert table.X.shape == (1, largest + 1)
+
+
+@pytest.mark.parametrize(("text", "width"), [("", 2**28 + 1), ("1 0:1\n", 2**28 + 2)])
+def test_an_index_that_is_likely_a_slip(text, width):
+    rows = f"1 1:1\n{text}-1 2:1 {2**28 + 1}:2\n1 3:1\n"
+    error = refusal(rows)
+    assert error.line == 2 + bool(text)
+    assert error.problem == (
+        f"the index 268435457 makes {width:,} columns, which is 2 GB for one plane; if it is no slip, say "
+        f"n_features={width}"
+    )
+    assert read(rows, n_features=width).X.shape[1] == width
+    assert read(rows.replace("268435457", str(2**28 - bool(text)))).X.shape[1] == 2**28
 
 
 def test_pieces_on_many_threads_are_one_file(monkeypatch, tmp_path):

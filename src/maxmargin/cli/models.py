@@ -141,7 +141,7 @@ def load_and_read(
     """A model, and a file as the model needs it: its columns, by their names; missing cells if it can fill them in.
 
     Where labels are needed, they are those of the model, unless any will do, which are left as they are. Where weights
-    are not, those of the fit are not looked for.
+    are not, those of the fit are taken if they are there.
     """
     loaded = load_model(model, any_estimator=any_estimator)
     classes = None if any_labels else getattr(loaded.classifier, "classes_", None)
@@ -150,7 +150,8 @@ def load_and_read(
         loaded.columns_by,
         None if classes is None else classes.tolist(),
         fills_in(loaded.scaler),
-        {part: column for part, column in loaded.roles.items() if needs_weights or part != "weight"},
+        loaded.roles,
+        ("label", "weight") if needs_weights else ("label",),
     )
     table = read(data, options, model=expected, needs_labels=needs_labels)
     if needs_labels and classes is not None:

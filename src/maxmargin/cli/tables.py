@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 LABELS_SHOWN = 8
 MANY_LABELS = 20
-MOST_COLUMNS = 2**28  # of a sparse file that was not said to have so many
 OTHER_SUFFIXES = {
     ".7z", ".arff", ".arrow", ".arrows", ".db", ".duckdb", ".feather", ".h5", ".hdf5", ".json", ".jsonl", ".lz4",
     ".mat", ".npy", ".npz", ".ods", ".onnx", ".orc", ".parquet", ".pickle", ".pkl", ".rds", ".skops", ".sqlite", ".tar",
@@ -108,13 +107,15 @@ class DataFile(NamedTuple):
 
 class Expected(NamedTuple):
     """What a model knows of its data: which columns, and whether each is a number, a category or text; how they are
-    told apart; what its labels are; whether it fills in missing cells; and which columns were label, weight and id."""
+    told apart; what its labels are; whether it fills in missing cells; and which columns were label, weight and id, of
+    which a table with labels must have those that are `needed`."""
 
     columns: Mapping[str, str] | None = None
     columns_by: str | None = None
     classes: Sequence[Any] | None = None
     fills_in: bool = False
     roles: Mapping[str, str] = MappingProxyType({})
+    needed: tuple[str, ...] = ("label", "weight")
 
 
 ANYTHING = Expected()
@@ -155,15 +156,17 @@ def read(data: str, options: ReadingOptions, *, model: Expected = ANYTHING, need
         filled = "--impute fills such cells in" if model.columns is None else "the model was fitted without --impute"
         raise UserError(str(error) if impute else f"{error} ({filled})") from None
     except DataFileError as error:
-        raise UserError(str(error)) from None
+        raise UserError(str(error).replace("say n_features=", "say --n-features ")) from None
     except ImportError as missing:
         raise UserError(f"{name} cannot be read: {missing}") from None
     except OSError as error:
         raise UserError(f"{name} cannot be read: {(error.strerror or str(error)).lower()}") from None
     for note in table.notes:
         messages.print(f"maxmargin: {name}: {note.replace('zero_based=True', '--zero-based')}")
-    if format is Format.SVMLIGHT:
-        table = checked_sparse(table, name, options.n_features, model.classes)
+    if format is Format.SVMLIGHT and model.classes is not None:
+        from maxmargin.reading.notations import labels_like
+
+        table = table._replace(y=labels_like(table.y.tolist(), model.classes))
     if needs_labels and table.y is None:
         names = ", ".join(map(repr, (*(table.feature_names or ()), *table.texts)))
         raise UserError(f"{name}: say with --label which column holds the labels; there are {names}")
@@ -194,7 +197,7 @@ def read_as(
         by_position=None if model.columns_by is None else model.columns_by == "position",
         classes=model.classes,
         remembered=model.roles,
-        needed=("label", "weight") if needs_labels else (),
+        needed=model.needed if needs_labels else (),
     )
     return read_roles(
         source,
@@ -221,22 +224,6 @@ def counting_of(format: Format, name: str, zero_based: bool | None, columns_by: 
             raise UserError(f"{name} is no SVMlight file: --zero-based and --one-based are for these")
         return zero_based
     return {"index from 0": True, "index from 1": False}.get(columns_by or "", "auto")
-
-
-def checked_sparse(table: LabelledTable, name: str, n_features: int | None, classes: Sequence[Any] | None) -> Any:
-    """Labels as the model's are; and as many columns as a plane can have, unless the user says how many there are."""
-    from maxmargin.reading.notations import labels_like
-
-    width = table.X.shape[1]
-    if width > MOST_COLUMNS and n_features is None:
-        entry = int(table.X.indices.argmax())
-        row = int((table.X.indptr[1:] <= entry).sum())
-        index = int(table.X.indices[entry]) + (not table.zero_based)
-        raise UserError(
-            f"{name}, line {table.lines[row]}: the index {index} makes {width:,} columns, which is "
-            f"{width / 2**27:,.0f} GB for one plane; if it is no slip, say --n-features {width}"
-        )
-    return table if classes is None else table._replace(y=labels_like(table.y.tolist(), classes))
 
 
 def count_labels(data: DataFile) -> list[tuple[Any, int]]:

@@ -296,21 +296,24 @@ class SvmlightRanges:
 
     @classmethod
     def of(cls, paths: Sequence[str], block_bytes: int, n_features: int | None, zero_based: Any) -> SvmlightRanges:
-        from maxmargin.reading.svmlight import check_counting
+        from maxmargin.reading.svmlight import MOST_COLUMNS, check_counting
         from maxmargin.reading.svmlight_rows import rows_of_piece  # the compiler with it
 
         check_counting(paths[0], n_features, zero_based)
         ranges = tuple(part for path in paths for part in ranges_of(path, block_bytes))
         if n_features is not None and zero_based != "auto":
             return cls(ranges, n_features, bool(zero_based))
-        smallest, largest = 1, 0
-        for part in ranges:  # how they are counted is known when all of them are seen
+        smallest, largest, widest = 1, 0, 0
+        for k, part in enumerate(ranges):  # how they are counted is known when all of them are seen
             rows = rows_of_piece(part.content(), any_order=False)
+            widest = k if rows.largest > largest else widest
             smallest, largest = min(smallest, rows.smallest), max(largest, rows.largest)
         from_zero = smallest == 0 if zero_based == "auto" else bool(zero_based)
         width = largest + from_zero if n_features is None else n_features
         if width == 0:
             raise DataFileError(paths[0], "no row has an entry, so there is no column")
+        if n_features is None and width > MOST_COLUMNS:
+            sparse_rows(ranges[widest], None, from_zero)  # refuses the index, with its line
         return cls(ranges, width, from_zero)
 
     @property
@@ -318,17 +321,20 @@ class SvmlightRanges:
         return len(self.ranges)
 
     def read(self, k: int, roles: Roles) -> RowsRead:
-        from maxmargin.reading.svmlight import assemble, checked_pieces, joined
-
-        part = self.ranges[k]
-        text = io.BytesIO(part.content())
-        with lines_counted_from(part.line - 1):
-            entries = joined(part.path, checked_pieces(text, part.path, any_order=False))
-            if not len(entries.lines):
-                return RowsRead(sparse.csr_array((0, self.n_features)), np.empty(0))
-            return RowsRead(assemble(entries, self.n_features, self.zero_based).X, entries.labels)
+        return sparse_rows(self.ranges[k], self.n_features, self.zero_based)
 
     def all_labels(self, parts: list[Any]) -> NDArray[Any]:
         from maxmargin.reading.svmlight import whole_numbers_or_floats
 
         return whole_numbers_or_floats(np.concatenate(parts))
+
+
+def sparse_rows(part: ByteRange, n_features: int | None, zero_based: bool) -> RowsRead:
+    from maxmargin.reading.svmlight import assemble, checked_pieces, joined
+
+    text = io.BytesIO(part.content())
+    with lines_counted_from(part.line - 1):
+        entries = joined(part.path, checked_pieces(text, part.path, any_order=False))
+        if not len(entries.lines):
+            return RowsRead(sparse.csr_array((0, n_features or 0)), np.empty(0))
+        return RowsRead(assemble(entries, n_features, zero_based).X, entries.labels)

@@ -30,6 +30,7 @@ from maxmargin.reading.svmlight_rows import MOST_INDEX_DIGITS, NO_QUERY, NUMBER,
 
 WORD = re.compile(r"\S+", re.ASCII)
 QUERY = re.compile(r"qid:\d{1,18}", re.ASCII)
+MOST_COLUMNS = 2**28  # of a file that was not said to have so many
 
 
 class SparseTable(NamedTuple):
@@ -57,7 +58,7 @@ def read_svmlight(
     """Read rows of index:value pairs into a CSR matrix; `DataFileError` names the line of what is wrong.
 
     source     : a path (.gz too), or an open file
-    n_features : the number of columns; None takes the largest index
+    n_features : the number of columns; None takes the largest index, up to 2^28: more must be given
     zero_based : whether indices count from 0; "auto" finds out, and says so in `notes`
     any_order  : whether the indices of a line may come in any order; the columns of X ascend, and an index that comes
                  twice is refused, in any case
@@ -201,6 +202,13 @@ def assemble(entries: Entries, n_features: int | None, zero_based: bool | Litera
         entry = int(np.argmax(indices >= n_features))
         index = indices[entry] + (not counts_from_zero)
         raise DataFileError(entries.file, f"index {index} is beyond the {n_features} columns", entries.line_of(entry))
+    if n_features is None and width > MOST_COLUMNS:
+        raise DataFileError(
+            entries.file,
+            f"the index {entries.largest} makes {width:,} columns, which is {width / 2**27:,.0f} GB for one plane; if "
+            f"it is no slip, say n_features={width}",
+            entries.line_of(int(np.argmax(indices))),
+        )
     width = width if n_features is None else n_features
     if width == 0:
         raise DataFileError(entries.file, "no row has an entry, so there is no column")
