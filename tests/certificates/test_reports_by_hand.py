@@ -102,6 +102,12 @@ def test_an_inseparable_table():
         "  best l1 margin: 0, no plane has a positive one",
         "  witness: 2 rows whose hulls meet: 7, 9",
     ]
+    origin = dataclasses.replace(c, weights=np.array([0.0, 1.0, 0.0]), fit_intercept=False)
+    [row] = origin.rows[origin.weights > 0.0]
+    assert lines(origin)[3] == f"  witness: 1 row, which is the origin: {row}"
+    assert written.sentences(origin) == [f"Row {row} proves it: it is the origin."]
+    assert written.title(origin).endswith("\n1 row of 1,234 proves it")
+    assert written.title(c).endswith("\n2 rows of 1,234 prove it")
     weak = dataclasses.replace(c, verdict=Verdict.WEAKLY_SEPARABLE, rows_off_plane=1000, further_look=FurtherLook.FOUND)
     assert lines(weak)[4:] == ["  off the plane, on their own side: 1,000 of 1,234 rows; all others lie on it"]
     late = dataclasses.replace(c, further_look=FurtherLook.NO_TIME)

@@ -119,3 +119,10 @@ def test_the_hard_margin_and_data_without_one(write, run):
 
 def test_three_labels_are_a_sentence(flowers, fail):
     assert "leave_one_out takes two labels" in fail("leave-one-out", *flowers)
+
+
+def test_one_fold_is_none(write, fail):
+    said = fail("leave-one-out", write(LINE), "--folds", "1")
+    assert "--folds 1 leaves no row to fit to: give 2 or more, or 0 for no cross-validated error" in said
+    with pytest.raises(ValueError, match="cv=1 is no number of folds: give 2 or more"):
+        leave_one_out(LinearSVM(), [[0], [1], [4], [5]], [0, 0, 1, 1], cv=1)

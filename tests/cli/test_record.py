@@ -75,6 +75,21 @@ def test_a_run_is_drawn_without_its_data(write, tmp_path, capsys, kernel):
     assert capsys.readouterr().err == ""
 
 
+def test_the_search_and_the_game_of_winnow(street, tmp_path, fail, capsys):
+    record, picture = tmp_path / "run.json", tmp_path / "run.svg"
+    assert main(["fit", street, "--algorithm", "winnow", "--record", str(record)]) == 0
+    trace = Trace.from_json(record.read_text())
+    for kind, words in (("schedule", f"phases, {trace.n_updates:,} updates in all"), ("game", "rounds, epsilon = ")):
+        assert main(["plot", str(record), "-o", str(picture), "-k", kind]) == 0
+        assert words in picture.read_text()
+    capsys.readouterr()
+    assert "only --kind trace is a film" in fail("plot", str(record), "-o", str(tmp_path / "g.gif"), "-k", "game")
+    assert main(["fit", street, "--algorithm", "perceptron", "--record", str(record)]) == 0
+    capsys.readouterr()
+    for kind, words in (("schedule", "this run searched for no number"), ("game", "the repeated game is Winnow's")):
+        assert words in fail("plot", str(record), "-o", str(picture), "-k", kind)
+
+
 def test_sentences(street, fail, tmp_path, write, capsys):
     record, model = str(tmp_path / "run.json"), str(tmp_path / "m.json")
     perceptron = ["--algorithm", "perceptron"]
@@ -91,7 +106,9 @@ def test_sentences(street, fail, tmp_path, write, capsys):
     capsys.readouterr()
     picture = str(tmp_path / "run.png")
     assert "leave" in fail("plot", record, street, "-o", picture)
-    assert "--kind trace or --kind bound" in fail("plot", record, "-o", picture, "-k", "street")
+    assert "--kind is one of trace, bound, schedule, game; a street" in fail(
+        "plot", record, "-o", picture, "-k", "street"
+    )
     assert f"maxmargin plot {model} DATA" in fail("plot", model, "-o", picture)
     broken = write(json.dumps(json.loads((tmp_path / "run.json").read_text()) | {"updates": 3}), "broken.json")
     assert "broken.json: this recorded run is damaged: 'updates' is missing" in fail("plot", broken, "-o", picture)

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -153,6 +154,9 @@ def test_perceptron_against_the_best_margin():
     assert answer.share == pytest.approx(distances.min() / plane.margin, rel=1e-6)
     assert math.isnan(answer.excess)
     assert part.margin <= part.margin_best_bias <= part.best_upper
+    bound = re.fullmatch(r"margin at least (\S+); with the best bias for its plane at least (\S+)", part.lines()[0])
+    assert float(bound[1]) <= part.margin <= float(bound[1]) * (1 + 1e-8)
+    assert float(bound[2]) <= part.margin_best_bias <= float(bound[2]) * (1 + 1e-8)
 
 
 @pytest.mark.filterwarnings("ignore:Maximum number of iteration")  # of scikit-learn, which looks for a plane in vain

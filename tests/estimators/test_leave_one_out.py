@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from maxmargin import (
     HardMarginSVM,
     KernelSVM,
+    LeaveOneOut,
     LinearSVM,
     LinearSVMCV,
     NotSeparableError,
@@ -188,6 +189,14 @@ def test_sparse_rows_and_words():
     dense, thin = (leave_one_out(LinearSVM(), table, words) for table in (X, sparse.csr_array(X)))
     assert dense.wrong.tolist() == thin.wrong.tolist() == by_fits(LinearSVM(), X, y)
     assert dense.cross_validated == thin.cross_validated
+
+
+def test_one_row_is_spoken_of_as_one():
+    answer = LeaveOneOut(4, np.array([2]), np.array([3]), 1, 1, 1, float("nan"), None)
+    assert answer.report().splitlines()[1:] == [
+        "  1 row carries weight; 1 row is decided by the fit of all rows, 1 by a fit without it",
+        "  1 row is undecided: no fit was made without, or none tells",
+    ]
 
 
 def test_the_cross_validated_error_stands_beside_it():

@@ -1,8 +1,10 @@
 """A model that was saved and loaded is the model: its predictions, its parameters, its proof, its next fit."""
 
 import functools
+import re
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse as sparse
 from persistence.make_corpus import MODELS, NAMES, POINTS, THREE, TWO, estimator_of, fitted, prepared
@@ -17,7 +19,7 @@ import maxmargin
 from maxmargin import KernelPerceptron, KernelSVM, LinearSVM, LinearSVMCV, Perceptron, StochasticSVM
 from maxmargin.persistence import Fingerprint, ModelFileError, load, model_info, save, verify_model
 from maxmargin.persistence.container import pack, unpack
-from maxmargin.persistence.model_file import ESTIMATORS, VERSION
+from maxmargin.persistence.model_file import ESTIMATORS, VERSION, describe
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # short fits, on purpose
 
@@ -240,6 +242,26 @@ def test_columns_that_were_no_features_come_back(roles, tmp_path):
     X, y = [[0.0], [1.0]], [0, 1]
     save(LinearSVM().fit(X, y), tmp_path / "model", X, y, columns_by="name", roles=roles)
     assert model_info(tmp_path / "model").roles == roles
+
+
+@pytest.mark.parametrize("is_scaled", [False, True])
+@pytest.mark.parametrize(
+    ("names", "columns_by", "roles", "words"),
+    [
+        (("a", "b"), "name", {"label": "b"}, "roles.label is the column 'b', which is a feature of the model too"),
+        (("x0", "x2"), "position", {"label": "1", "id": "2"}, "roles.id is the column '2', which is a feature"),
+        (("a", "b"), "name", {"label": "c", "id": "c"}, "roles.id is the column 'c', which is roles.label"),
+    ],
+)
+def test_a_column_that_plays_two_parts_is_refused_on_load(names, columns_by, roles, words, is_scaled, tmp_path):
+    X, y = pandas.DataFrame([[0.0, 1.0], [3.0, 2.0]], columns=list(names)), [0, 1]
+    model = make_pipeline(StandardScaler(), LinearSVM()) if is_scaled else LinearSVM()
+    document, arrays = describe(model.fit(X, y), None, None, columns_by, {"label": "7"})
+    (tmp_path / "good").write_bytes(pack(document, arrays))
+    assert model_info(tmp_path / "good").roles == {"label": "7"}
+    (tmp_path / "bad").write_bytes(pack(document | {"roles": document["roles"] | roles}, arrays))
+    with pytest.raises(ModelFileError, match=re.escape(words)):
+        load(tmp_path / "bad")
 
 
 def test_roles_are_of_three_kinds_and_indices_where_there_are_no_names(tmp_path):

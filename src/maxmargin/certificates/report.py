@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificates.proof import KKT, FurtherLook, TheoremBound
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.rounding import counted, rounded_down, rounded_up
 from maxmargin.problems.kernels import KERNELS, Kernel
 
 ROWS_SHOWN = 12
@@ -27,7 +27,8 @@ def report(c: Any) -> str:
     lines = [OPEN if was_stopped(c) else c.verdict.value, problem(c), *statement(c), *bounds(c)]
     if c.is_separable is False:
         where = " in the space of the kernel" if has(c, "kernel") else ""
-        lines += [f"  witness: {c.n_support:,} rows whose hulls meet{where}: {heaviest(c)}", *rows_off_plane(c)]
+        witness = counted(c.n_support, "rows whose hulls meet", "row, which is the origin")
+        lines += [f"  witness: {witness}{where}: {heaviest(c)}", *rows_off_plane(c)]
     else:
         lines += [*heaviest_rows(c), *on_trust(c)]
     if c.kkt is not None:
@@ -240,7 +241,7 @@ def title(c: Any) -> str:
     if c.is_separable is False:
         weakly = c.verdict.name == "WEAKLY_SEPARABLE"
         first = "Weakly separable: the hulls touch" if weakly else "Not separable: the hulls meet"
-        return f"{first}\n{c.n_support} rows of {c.n_rows:,} prove it"
+        return f"{first}\n{rows_that_prove(c)}"
     if has(c, "C"):
         hard = not math.isfinite(c.C)
         best = "The widest street in the space of the kernel" if hard else "The best street at this price"
@@ -252,10 +253,16 @@ def title(c: Any) -> str:
     return f"{first}\nbest {kind} margin proven {between(max(0.0, c.margin_lower), c.margin_upper)}"
 
 
+def rows_that_prove(c: Any) -> str:
+    return f"{counted(c.n_support, 'rows', 'row')} of {c.n_rows:,} {'proves' if c.n_support == 1 else 'prove'} it"
+
+
 def sentences(c: Any) -> list[str]:
     """What is proven of the plane and of all others, what could still be gained, and which rows say so."""
     if c.is_separable is False:
         rows = ", ".join(str(int(row)) for row in sorted(c.rows[c.weights > 0.0]))
+        if c.n_support == 1:
+            return [f"Row {rows} proves it: it is the origin."]
         return [f"Rows {rows} prove it: their hulls meet."]
     plane = "plane in the space of the kernel" if has(c, "kernel") else "line"
     quantity, lower, upper = bounds_of(c)

@@ -1,4 +1,4 @@
-"""Bounds as text, rounded outwards: what is printed is still true."""
+"""Numbers as text: bounds rounded outwards, so that what is printed is still true; and counts with their noun."""
 
 from __future__ import annotations
 
@@ -34,6 +34,15 @@ def rounded_within(number: float, lower: float, upper: float, digits: int = 4) -
         return f"{number:.{digits}g}"
     texts = (f"{number:.{count}g}" for count in range(digits, 18))
     return next((text for text in texts if lower <= float(text) <= upper), repr(float(number)))
+
+
+def counted(count: int, many: str, one: str) -> str:
+    """A count before its noun, and the verb that agrees with it.
+
+    >>> counted(1200, "rows are", "row is"), counted(1, "rows are", "row is")
+    ('1,200 rows are', '1 row is')
+    """
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def rounded_gap(gap: float) -> str:

@@ -12,6 +12,7 @@ from maxmargin.cli.check import find
 from maxmargin.cli.console import (
     ExitCode,
     TimeLimit,
+    UserError,
     check_time,
     messages,
     refuse_to_write_over,
@@ -62,7 +63,7 @@ def leave_one_out(
         bool, typer.Option("--one-fit", help="Only the bounds that follow from the fit of all rows.")
     ] = False,
     folds: Annotated[
-        int, typer.Option(min=0, metavar="NUMBER", help="Of the cross-validated error beside it; 0: none.")
+        int, typer.Option(min=0, metavar="NUMBER", help="Of the cross-validated error: 2 or more; 0: none.")
     ] = 5,
     max_time: MaxTime = None,
     output: CsvFile = None,
@@ -82,6 +83,8 @@ def leave_one_out(
 
     check_time(max_time)
     check_csv(output, as_json)
+    if folds == 1:
+        raise UserError("--folds 1 leaves no row to fit to: give 2 or more, or 0 for no cross-validated error")
     refuse_to_write_over(output, data, sql=reading.sql)
     table = read(data, reading)
     limit, y, labels = TimeLimit(max_time), table.y, np.unique(table.y)

@@ -40,6 +40,11 @@ class Kind(StrEnum):
     CONVERGENCE = "convergence"
     TRACE = "trace"
     BOUND = "bound"
+    SCHEDULE = "schedule"
+    GAME = "game"
+
+
+OF_A_RUN = (Kind.TRACE, Kind.BOUND, Kind.SCHEDULE, Kind.GAME)
 
 
 def plot(
@@ -71,7 +76,8 @@ def plot(
     street: rows, plane, edges, support vectors, slack. hull: the two hulls and their nearest points, or the witness.
     loss: what rows cost by their margins. kkt: the conditions of optimality, row by row. path: margin and errors over
     C. convergence: the gap closing, in a fit that is made once more. trace: the updates of a learner that goes row
-    by row. bound: their number against the theorem.
+    by row. bound: their number against the theorem. schedule: the guesses of a margin perceptron or the epsilons of
+    Winnow, phase by phase. game: Winnow's last phase as a repeated game.
     """
     if is_recorded_run(model):
         drawn = Asked(Kind.TRACE if kind is None else kind, 0, update, None, None, output.suffix.lower() in FILMS)
@@ -117,9 +123,10 @@ def plot_record(record: str, data: str | None, output: Path, asked: Asked, dark:
     """The same for a recorded run, which has all that is drawn."""
     check_output(output, asked.kind, asked.update)
     refuse_to_write_over(str(output), record)
-    if asked.kind not in (Kind.TRACE, Kind.BOUND):
+    if asked.kind not in OF_A_RUN:
+        kinds = ", ".join(kind.value for kind in OF_A_RUN)
         raise UserError(
-            f"{record} is a recorded run: --kind trace or --kind bound; a {asked.kind.value} is drawn from a model"
+            f"{record} is a recorded run: --kind is one of {kinds}; a {asked.kind.value} is drawn from a model"
         )
     trace = read_record(record)
     if data is not None:
@@ -205,6 +212,6 @@ def drawn_run(run: Any, asked: Asked) -> Any:
     trace = TraceDisplay(run)
     if asked.is_film:
         return trace
-    if asked.kind is Kind.BOUND:
-        return trace.plot(kind="bound")
+    if asked.kind is not Kind.TRACE:
+        return trace.plot(kind=asked.kind.value)
     return trace.plot(kind="run") if asked.update is None else trace.plot(kind="update", update=asked.update)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from maxmargin.certificates.rounding import counted
 from maxmargin.cli.console import (
     ExitCode,
     UserError,
@@ -100,11 +101,12 @@ def share_of_same(labels: list[Any], table: DataFile, classes: list[Any]) -> flo
     given = table.y.tolist()
     unknown = [label for label in given if label not in classes]
     if unknown:
-        example = f"labels that the model does not know, such as {unknown[0]!r}"
+        example = f"that the model does not know, such as {unknown[0]!r}"
         if len(unknown) == len(given):
-            messages.print(f"maxmargin: {table.name}: all rows have {example}; nothing is compared with them")
+            messages.print(f"maxmargin: {table.name}: all rows have labels {example}; nothing is compared with them")
             return None
-        messages.print(f"maxmargin: {table.name}: {len(unknown):,} rows have {example}; they count as mistakes")
+        rows = counted(len(unknown), "rows have labels", "row has a label")
+        messages.print(f"maxmargin: {table.name}: {rows} {example}; this counts as a mistake")
     weights = [1.0] * len(given) if table.weights is None else table.weights.tolist()
     right = math.fsum(weight for weight, own, found in zip(weights, given, labels, strict=True) if own == found)
     return right / math.fsum(weights) if math.fsum(weights) > 0.0 else None

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from maxmargin.certificates.rounding import counted
 from maxmargin.cli.console import UserError
 from maxmargin.cli.options import Scaling
 from maxmargin.cli.tables import DataFile
@@ -209,10 +210,6 @@ def sentences_of_left_out(left_out: dict[str, Any]) -> Iterator[str]:
         yield f"  left out: {counted(len(lines), 'rows', 'row')} of weight 0, line {where}"
     for label in left_out["labels"]:
         yield f"  left out: the label {label!r}, which only rows of weight 0 have"
-
-
-def counted(count: int, many: str, one: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
 
 
 def scaling_for(kernel: str, asked: Scaling, table: DataFile) -> Scaling:

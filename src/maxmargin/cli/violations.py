@@ -18,6 +18,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from maxmargin.certificates.rounding import counted
 from maxmargin.cli.console import ExitCode, UserError, messages, refuse_to_write_over, say, say_json, show, write_csv
 from maxmargin.cli.models import Model, in_a_sentence, load_and_read
 from maxmargin.cli.options import AsJson, CsvFile, Data, ModelFile, ReadingForAModel, check_csv
@@ -201,11 +202,12 @@ def summary(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
 def sentence_of(plane: dict[str, Any], has_multipliers: bool) -> str:
     said = (
         f"{plane['plane']}: {plane['inside']:,} of {plane['rows']:,} rows inside the street, "
-        f"{plane['mistakes']:,} mistakes, slack {plane['slack']:.6g} in all"
+        f"{counted(plane['mistakes'], 'mistakes', 'mistake')}, slack {plane['slack']:.6g} in all"
     )
     if not has_multipliers:
         return said
-    held = f"{plane['support']:,} rows carry weight ({plane['support'] / max(1, plane['rows']):.1%})"
+    carry = counted(plane["support"], "rows carry", "row carries")
+    held = f"{carry} weight ({plane['support'] / max(1, plane['rows']):.1%})"
     return f"{said}\n  {held}: {plane['at_the_edge']:,} below their bound, {plane['at_the_bound']:,} at it"
 
 

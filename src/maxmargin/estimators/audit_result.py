@@ -90,7 +90,8 @@ class MarginPart:
 
     def lines(self) -> list[str]:
         """For a person."""
-        found = f"margin {self.margin:.9g}; with the best bias for its plane {self.margin_best_bias:.9g}"
+        here, moved = rounded_down(self.margin, 9), rounded_down(self.margin_best_bias, 9)
+        found = f"margin at least {here}; with the best bias for its plane at least {moved}"
         if self.mistakes:
             found = f"does not separate: {self.mistakes:,} of {self.certificate.n_rows:,} rows are not on their side"
         if self.is_separable is False:

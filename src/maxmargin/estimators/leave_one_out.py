@@ -26,7 +26,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.rounding import counted, rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.table import Vector
 from maxmargin.estimators.base import TrainingSet, class_weights, table_of, weights_of_rows
@@ -88,11 +88,13 @@ class LeaveOneOut:
         error = f"is {len(self.wrong):,} of {self.n_rows:,} rows" if self.is_exact else f"lies between {low} and {high}"
         lines = [f"The leave-one-out error {error}, which is proven."]
         lines.append(
-            f"  {self.n_support:,} rows carry weight; {self.n_known:,} rows are decided by the fit of all rows, "
-            f"{self.n_refits:,} by a fit without them"
+            f"  {counted(self.n_support, 'rows carry', 'row carries')} weight; "
+            f"{counted(self.n_known, 'rows are', 'row is')} decided by the fit of all rows, "
+            f"{counted(self.n_refits, 'by a fit without them', 'by a fit without it')}"
         )
         if not self.is_exact:
-            lines.append(f"  {len(self.undecided):,} rows are undecided: no fit was made without them, or none tells")
+            undecided = counted(len(self.undecided), "rows are", "row is")
+            lines.append(f"  {undecided} undecided: no fit was made without, or none tells")
         if np.isfinite(self.cross_validated):
             lines.append(f"  cross-validated error {self.cross_validated:.4g}")
         return "\n".join(lines)
@@ -130,7 +132,7 @@ def leave_one_out(
     refit : bool, default=True
         Whether to fit without the rows that are in doubt. False: the bounds that follow from one fit.
     cv : int or None, default=5
-        Folds for the cross-validated error of the same estimator, which stands beside it. None: none.
+        Folds for the cross-validated error of the same estimator, which stands beside it: 2 or more. None: none.
     max_time : float, default=None
         Seconds for the fits. Rows that are not reached stay undecided.
 
@@ -162,6 +164,8 @@ def leave_one_out(
     """
     refuse_what_has_no_optimum(estimator)
     MAX_TIME.check("max_time", max_time)
+    if cv is not None and cv < 2:
+        raise ValueError(f"cv={cv} is no number of folds: give 2 or more, or None for no cross-validated error")
     table = table_of(clone(estimator), X, y, sample_weight)
     if len(table.labels.classes) != 2:
         raise ValueError(f"leave_one_out takes two labels, and y has {len(table.labels.classes)}: {spelled(table)}")

@@ -315,7 +315,8 @@ def read_model(document: dict[str, Any], arrays: Arrays) -> ModelInfo:
     if said.version < CANONICAL and isinstance(estimator, KernelSVM):
         bring_to_canonical_form(estimator)
     refuse_another_plane(estimator)
-    roles = {} if said.roles is None else said.roles.checked(said.columns_by).named()
+    features = getattr(model[0] if isinstance(model, Pipeline) else model, "feature_names_in_", ())
+    roles = {} if said.roles is None else said.roles.beside(features, said.columns_by)
     calibration = checked_calibration(said.calibration, len(estimator.classes_))
     told = (said.estimator, said.version, said.written_by, fingerprint, said.columns_by, roles, calibration)
     return ModelInfo(model, *told)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Self
 
@@ -138,8 +138,16 @@ class ColumnRoles:
                 raise Refusal(f"roles.{part} must be the index of a column, which has no name, not {shown(name)}")
         return self
 
-    def named(self) -> dict[str, str]:
-        return {part: name for part, name in vars(self).items() if name is not None}
+    def beside(self, features: Collection[str], columns_by: str | None) -> dict[str, str]:
+        """What is known, where each column plays one part. A feature without a name is called x and its index."""
+        named = {part: name for part, name in vars(self.checked(columns_by)).items() if name is not None}
+        taken: dict[str, str] = dict.fromkeys(features, "a feature")
+        for part, name in named.items():
+            feature = f"x{int(name)}" if columns_by == "position" else name
+            if feature in taken:
+                raise Refusal(f"roles.{part} is the column {shown(name)}, which is {taken[feature]} of the model too")
+            taken[feature] = f"roles.{part}"
+        return named
 
 
 def checked_calibration(calibration: Calibration | None, n_classes: int) -> Calibration | None:

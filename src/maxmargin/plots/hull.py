@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.report import between, side_names
+from maxmargin.certificates.report import between, rows_that_prove, side_names
 from maxmargin.data.table import Vector
 from maxmargin.estimators.separability import separability
 from maxmargin.plots.geometry import Hulls, hulls_of
@@ -129,8 +129,7 @@ class HullDisplay:
         """What the hulls prove, with the bound rounded outwards."""
         certificate = self.certificate
         if self.hulls.meet:
-            rows = f"{certificate.n_support} rows of {certificate.n_rows:,}"
-            return f"The hulls meet: no plane separates them\n{rows} prove it"
+            return f"The hulls meet: no plane separates them\n{rows_that_prove(certificate)}"
         factor = 1.0 if self.hulls.mirrored else 2.0
         what = "distance from the origin" if self.hulls.mirrored else "distance of the hulls"
         low, high = (factor * m for m in (certificate.margin_lower, certificate.margin_upper))
