@@ -79,7 +79,7 @@ def test_the_search_and_the_game_of_winnow(street, tmp_path, fail, capsys):
     record, picture = tmp_path / "run.json", tmp_path / "run.svg"
     assert main(["fit", street, "--algorithm", "winnow", "--record", str(record)]) == 0
     trace = Trace.from_json(record.read_text())
-    for kind, words in (("schedule", f"phases, {trace.n_updates:,} updates in all"), ("game", "rounds, epsilon = ")):
+    for kind, words in (("schedule", f"1 phase, {trace.n_updates} updates in all"), ("game", "rounds, epsilon = ")):
         assert main(["plot", str(record), "-o", str(picture), "-k", kind]) == 0
         assert words in picture.read_text()
     capsys.readouterr()

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.certificates.rounding import counted
 from maxmargin.plots.style import DASHES, Legend, furnish, legend_of, palette_of, titled
 from maxmargin.plots.updates import Run
 
@@ -37,7 +38,7 @@ def draw_schedule(ax: Any, run: Run, legend: Legend = True, title: str | None = 
         ax.plot(run.update, run.margin_bound, color=palette.faint, linewidth=1.0, label="no margin is above this")
     ax.set_yscale("log")
     what = "guess G of the margin" if is_guess else "epsilon"
-    own = f"{len(run.phases)} phases, {run.n_updates:,} updates in all"
+    own = f"{counted(len(run.phases), 'phases', 'phase')}, {counted(run.n_updates, 'updates', 'update')} in all"
     furnish(ax, palette, titled(own, title), "updates", what)
     legend_of(ax, palette, legend, loc="best")
 
