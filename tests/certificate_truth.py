@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from oracles import NOT, WEAKLY, fractions_of, is_lower_bound, is_upper_bound, touches, truth
+from oracles import NOT, WEAKLY, carriers, fractions_of, is_lower_bound, is_upper_bound, touches, truth
 
 from maxmargin import Certificate, KernelCertificate, KernelSeparationCertificate, SoftMarginCertificate
 
@@ -162,6 +162,13 @@ def kernel_margin(c, X, signs, weights):
 
 def kernel_separation(c, X, signs, weights):
     gram, lift = gram_of(c, X), int(c.fit_intercept)
+    if (
+        c.verdict.name == "NOT_SEPARABLE"
+    ):  # |sum l_i y_i phi(x_i)|^2 = 0 exactly where K (l y) = 0 on the rows with l_i > 0
+        if (c.margin_lower, c.margin_upper) != (-math.inf, 0.0):
+            return "margin_upper"
+        lines = [[int(signs[i]) * cell for cell in [*(gram[i][j] for j in c.rows), lift]] for i in c.rows]
+        return None if lines and carriers(lines) else "verdict"
     signed = [a * int(s) for a, s in zip(weights, signs, strict=True)]
     values = [dot(signed, [k + lift for k in line]) for line in gram]
     square, nearest = dot(signed, values), min(int(s) * v for s, v in zip(signs, values, strict=True))

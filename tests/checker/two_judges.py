@@ -26,6 +26,7 @@ HONEST = MAKERS | {
     "modified huber": lambda: fitted(LinearSVM(loss="modified_huber", fit_intercept=False), MIXED),
 }
 NO_PROOFS = ("kkt", "theorems", "further_look")  # fields at which check.py does not look
+WEIGHTS_OF_A_WITNESS = "the witness rows prove it, but their weights leave the hull points"
 OUT_OF_REACH = (
     "rbf",
     "laplacian",
@@ -91,6 +92,8 @@ def disagreement(library, own, text):
     if library[0] == own[0] or (library[0] == CANNOT and own[0] == REFUSED):
         return None
     fields = json.loads(text)
+    if "kernel" in fields and all(WEIGHTS_OF_A_WITNESS in reason for reason in library[1]) and own[0] == VERIFIED:
+        return None  # its rows prove it: how near their weights must come is not the same bound in float64 and exactly
     if own[0] == CANNOT and (fields.get("kernel") in OUT_OF_REACH or fields.get("degree", 1) > 1000):
         return None
     return f"the library: {library}; the checker: {own}"
