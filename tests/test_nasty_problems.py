@@ -17,6 +17,7 @@ from maxmargin.data.executor import Threads
 from maxmargin.data.table import row_squares
 from maxmargin.problems.losses import SQUARED_HINGE
 from maxmargin.problems.statement import Norm, Separation, SoftMargin
+from maxmargin.run.control import Status
 from maxmargin.solve import kernel_margin
 from maxmargin.solvers.hulls.nearest import nearest_hulls
 from maxmargin.solvers.newton.systems import FewColumns
@@ -189,23 +190,21 @@ def test_rounds_that_rise_by_rounding_alone_come_to_an_end():
 
 def test_a_hard_margin_that_creeps_comes_to_an_end(monkeypatch):
     """A dual objective that rises by a little in each of ten thousand rounds, over kernel values of 1e18."""
-    shown, up_to = [], kernel_margin.up_to
+    ended, prove = [], kernel_margin.prove
 
-    def watched(solver, most_steps):
-        inner, answer = up_to(solver, most_steps), None
-        while True:
-            try:
-                iterate = inner.send(answer)
-            except StopIteration:
-                return
-            shown.append(iterate.updates)
-            answer = yield iterate
+    def watched(run, judge, clock, max_iter, *most_updates):
+        iterate, status = prove(run, judge, clock, max_iter, *most_updates)
+        ended.append((iterate.updates, status))
+        return iterate, status
 
-    monkeypatch.setattr(kernel_margin, "up_to", watched)
-    problem = nasty_problem(2027, 634)
-    outcome, detail = hunter.outcome_of(problem)
-    assert outcome == "undecided", detail
-    assert 0 < max(shown) < 1.1 * kernel_margin.STEPS_OF_A_ROW * len(problem.y)
+    monkeypatch.setattr(kernel_margin, "prove", watched)
+    X, y = np.random.default_rng(0).standard_normal((24, 6)), np.arange(24) % 2
+    with pytest.raises(UndecidedError):
+        KernelSVM(math.inf, kernel="poly", degree=3, coef0=1e6, gamma="auto", tol=1e-3).fit(X, y)
+    ((updates, status),) = ended
+    assert status is Status.STALLED
+    most_steps = kernel_margin.STEPS_OF_A_ROW * len(y)
+    assert most_steps < updates < 1.1 * most_steps
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])

@@ -9,7 +9,7 @@ import pytest
 from maxmargin.certificates import certificate as judge
 from maxmargin.certificates import separation
 from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict, certify, relative_gap
-from maxmargin.certificates.measure import PlaneMargin
+from maxmargin.certificates.measure import PlaneMargin, plane_margin
 from maxmargin.certificates.separation import Claim
 
 LINE, SIGNS = np.array([[1.0], [3.0], [-2.0]]), np.array([1.0, 1.0, -1.0])
@@ -93,8 +93,8 @@ def test_a_plane_with_a_row_on_its_wrong_side_is_not_weak():
 
 
 def test_a_margin_of_zero_separates_nothing(monkeypatch):
-    plain = judge.plane_margin
-    monkeypatch.setattr(judge, "plane_margin", lambda *given: plain(*given)._replace(lower=0.0))
+    plain = judge.measured_plane
+    monkeypatch.setattr(judge, "measured_plane", lambda *given: plain(*given)._replace(lower=0.0))
     c = certified(LINE, SIGNS, [2.0], 1.0, [0, 2], [4.0, 4.0])
     assert (c.verdict, c.kkt, c.primal) == (Verdict.UNDECIDED, None, math.inf)
 
@@ -177,7 +177,7 @@ def test_stationarity_is_an_angle():
 
 def test_points_that_meet_have_no_conditions():
     """A plane that separates and weights that all but vanish: p = 0 has no direction."""
-    margin = judge.plane_margin(LINE, SIGNS, np.ones(1), 0.0, "l2")
+    margin = plane_margin(LINE, SIGNS, np.ones(1), 0.0, "l2")
     claim = Claim(np.ones(1), 0.0, np.array([0, 2]), np.ones(2))
     hulls = judge.hull_distance(LINE[[0, 2]], SIGNS[[0, 2]], np.ones(2), "l2", True)
     for value in (0.0, math.inf, math.nan):

@@ -35,7 +35,8 @@ def test_far_from_the_origin(in_fractions, form):
     assert c.verify(X, y, exact=in_fractions)
     assert not claimed(c, 1700.0, 1700.0).verify(X, y, exact=in_fractions)
     kkt = dataclasses.replace(c, kkt=None)
-    assert "the margin of row 0 is below 1700" in str(claimed(kkt, 1700.0, 1701.0).verify(X, y, exact=in_fractions))
+    refused = str(claimed(kkt, 1700.0, 1701.0).verify(X, y, exact=in_fractions))
+    assert "the plane's margin is 1024 (row 0), not 1700" in refused
     assert "leave room for a margin above 1151" in str(claimed(kkt, 1.0, 1151.0).verify(X, y, exact=in_fractions))
 
 

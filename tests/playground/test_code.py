@@ -15,6 +15,7 @@ from maxmargin.playground.shown import answer
 
 CASES = [(case, "separable") for case in [*LINEAR, *STRAIGHTENED]] + [(case, "rings") for case in BENT]
 CASES += [(case, "xor") for case in [("hard_margin", {}), ("linear_svm", {"C": "inf"}), ("perceptron", {})]]
+CASES += [((name, {"normalize_rows": True}), "separable") for name in ("perceptron", "hard_margin")]
 EXIT_CODES = {"OPTIMAL": 0, "SEPARABLE": 0, "NOT_SEPARABLE": 3}
 each_case = pytest.mark.parametrize(("case", "preset"), CASES, ids=[f"{name_of(case)}-{data}" for case, data in CASES])
 

@@ -52,6 +52,8 @@ def test_every_question_is_answered_with_its_address(client):
         "verify": {"state": STATE},
         "loss": {"state": STATE},
         "path": {"state": STATE},
+        "two_margins": {"state": STATE},
+        "game": {"state": {**STATE, "algorithm": "winnow"}},
         "probability": {"state": STATE},
         "multiplier": {"given": {"c": 5, "x": 6.5, "a": 0.5}},
         "exercise": {"given": {"name": "xor", "seed": 0, "answer": None}},

@@ -54,7 +54,6 @@ UNIT_ROWS = Flag(
     later=True,
     label="Rows at length 1",
     help="Each row, with the 1 of the bias, is divided by its length: the margin is then a cosine.",
-    option="Each row, with the 1 of the bias, at length 1: the margin is then a cosine.",
 )
 AVERAGE = Flag(
     default=False,

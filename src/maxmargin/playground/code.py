@@ -100,6 +100,8 @@ def command_of(state: State) -> str:
     for name, value in (own_parameters(state) | kernel).items():
         if name == "fit_intercept":
             words.append("--no-bias")
+        elif declared[name].option and value is True:
+            words.append(f"--{name.replace('_', '-')}")
         elif declared[name].option:
             words += [f"--{name.replace('_', '-')}", str(value)]
         elif name != "on_inseparable":

@@ -29,6 +29,7 @@ TRUSTED = (
     "maxmargin.certificates.kernel_margin.KernelCertificate",
     "maxmargin.certificates.kernel_separation.KernelSeparationCertificate",
     "maxmargin.certificates.multiclass.MulticlassCertificate",
+    "maxmargin.certificates.normalized.NormalizedMargin",
     "maxmargin.certificates.proof.KKT",
     "maxmargin.certificates.proof.TheoremBound",
     "maxmargin.certificates.proof.Violation",
@@ -45,7 +46,9 @@ TRUSTED = (
     "maxmargin.problems.descent.Descent",
     "maxmargin.problems.descent.Position",
     "maxmargin.problems.kernels.Kernel",  # in files of older versions
-    "maxmargin.problems.trace.Subject",
+    "maxmargin.problems.run_record.Phase",
+    "maxmargin.problems.run_record.Subject",
+    "maxmargin.problems.trace.Subject",  # in files of older versions
     "maxmargin.problems.trace.Trace",
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
