@@ -28,7 +28,7 @@ def claimed(c, lower, upper):
 @float64_and_exact
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_far_from_the_origin(in_fractions, form):
-    """Rows at 1.7e18, 2304 apart: the best margin is 1152. float64 alone cannot see that it is not 1700; integers do."""
+    """Rows at 1.7e18, 2304 apart: the best margin is 1152. float64 cannot see that it is not 1700; integers do."""
     X, y = form(np.array([[1.7e18], [1.7e18 + 2304.0]])), np.array([-1, 1])
     plane = Claim(np.array([1.0]), -(1.7e18 + 1024.0), np.arange(2), np.ones(2))
     c = certify(X, y.astype(float), plane, norm="l2", fit_intercept=True, tol=1e-3)
