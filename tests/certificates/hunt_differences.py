@@ -6,8 +6,8 @@ Honest certificates of every kind and verdict, and of random fits with nasty num
 at a time: bounds moved by one unit in the last place up to a half, any field of any depth replaced, also by values of
 another type, the data changed under the certificate. Both sides judge each of them, in float64 or in fractions. What
 the old ones refuse must be refused, what they accept must be accepted, and where they raise an error, nothing may be
-accepted. Theorems that were stated later (`NEWER`) the old ones do not know, and nothing is compared about them:
-`hunt_false_verdicts` and `test_every_field` forge these.
+accepted. The old ones do not know the theorems that were stated later (`NEWER`), nor witnesses of a separation in the
+space of a kernel, and nothing is compared about them: `hunt_false_verdicts` and `test_every_field` forge these.
 """
 
 import collections
@@ -26,7 +26,7 @@ from certificates.old_verifiers.verify import old_verify
 from falsehoods import honest
 from small_certificates import MAKERS, MIXED, Case, fitted
 
-from maxmargin import LinearSVM
+from maxmargin import KernelSeparationCertificate, LinearSVM, Verdict
 from maxmargin.certificates.theorems import OTHER_SHARE, UNIT_ROWS
 
 STRANGE = (math.nan, math.inf, -math.inf, -1, 0, 1, 0.5, True, "nonsense", None, (), [], np.zeros(2), np.zeros((2, 1)))
@@ -124,10 +124,16 @@ def told_falsehoods():
             yield Case(case.certificate, case.X, case.y, case.sample_weight, getattr(case, "kernel", None))
 
 
+def is_kernel_witness(certificate):
+    return isinstance(certificate, KernelSeparationCertificate) and certificate.verdict is Verdict.NOT_SEPARABLE
+
+
 def is_newer(case):
-    """Whether a certificate states a theorem that the old verifiers do not know."""
+    """Whether an honest certificate states what the old verifiers do not know."""
     parts = getattr(case.certificate, "parts", None) or (case.certificate,)
-    return any(mark in theorem.name for part in parts for theorem in part.theorems for mark in NEWER)
+    return any(map(is_kernel_witness, parts)) or any(
+        mark in theorem.name for part in parts for theorem in part.theorems for mark in NEWER
+    )
 
 
 def outcome(judge, case, exact):
@@ -149,6 +155,9 @@ class Tally:
         self.counts, self.wrong, self.wordings = collections.Counter(), [], collections.Counter()
 
     def hold(self, case, exact, is_honest=False):
+        if is_kernel_witness(case.certificate):
+            self.counts["newer than the old verifiers"] += 1
+            return
         old, old_reasons = outcome(old_verify, case, exact)
         new, new_reasons = outcome(type(case.certificate).verify, case, exact)
         kind = "honest" if is_honest else "forged"
