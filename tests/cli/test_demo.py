@@ -18,6 +18,11 @@ def test_the_demo(tmp_path, monkeypatch, capsys):
     shown = capsys.readouterr().out
     for name in ("Perceptron, l2", "MarginPerceptron, l2", "Winnow, l1", "HardMarginSVM, l2", "HardMarginSVM, l1"):
         assert name in shown
+    rows = re.findall(r"l[12] +([0-9.]+) +([0-9.]+) to ([0-9.]+)", shown)
+    assert len(rows) == 5
+    for margin, lower, upper in rows:  # five digits, within the bounds as they are printed
+        assert float(lower) <= float(margin) <= float(upper)
+        assert len(margin) <= len("0.12345")
     assert "All five proofs were verified" in shown
     assert shown.count("Verified in exact rational arithmetic") == 3
     assert "4. A soft margin, with proof: LinearSVM on 400 noisy points" in shown

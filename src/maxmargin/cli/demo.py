@@ -179,10 +179,11 @@ def table_of(runs: list[Run]) -> Table:
     for run in runs:
         certificate = run.estimator.certificate_
         promised = next((theorem.bound for theorem in certificate.theorems if theorem.at_most), None)
+        lower, upper = rounded_down(certificate.margin_lower, 5), rounded_up(certificate.margin_upper, 5)
         table.add_row(
             f"{type(run.estimator).__name__}, {certificate.norm}",
-            rounded_within(run.estimator.margin_, certificate.margin_lower, certificate.margin_upper, 5),
-            f"{rounded_down(certificate.margin_lower, 5)} to {rounded_up(certificate.margin_upper, 5)}",
+            rounded_within(run.estimator.margin_, float(lower), float(upper), 5),  # the bounds as they stand beside it
+            f"{lower} to {upper}",
             f"{run.estimator.n_updates_:,}",
             "" if promised is None else f"{promised:,.0f}",
             f"{1000.0 * run.seconds:.1f}",
