@@ -62,52 +62,6 @@ def gamma_is_zero(case):
     return lie(case, gamma=0.0)
 
 
-# the loss, and the bias
-
-
-@falsehood([rbf, linear, poly, precomputed, class_weights, sample_weights, loose], f"{OBJECTIVE}|{BOUND}")
-def another_loss(case):
-    return lie(case, loss="squared_hinge")
-
-
-@falsehood(SOFT, "the loss 'sharp' is not known")
-def unknown_loss(case):
-    return lie(case, loss="sharp")
-
-
-@falsehood([*HARD, *WITNESS], "the hard margin, C = inf, pays no loss")
-def loss_of_a_hard_margin(case):
-    return lie(case, loss="modified_huber")
-
-
-@falsehood(ALL, "huber_width is 0.5: the Huber hinge needs one, and no other loss has it")
-def width_of_the_hinge(case):
-    return lie(case, huber_width=0.5)
-
-
-@falsehood(SOFT, "huber_width is None: the Huber hinge needs one")
-def no_width(case):
-    return lie(case, loss="huber_hinge")
-
-
-@falsehood(SOFT, "huber_width must be a number between")
-def narrow_width(case):
-    return lie(case, loss="huber_hinge", huber_width=0.0)
-
-
-@falsehood(PLANES, "the plane should pass through the origin but has b =")
-def through_the_origin(case):
-    return lie(case, fit_intercept=False)
-
-
-@falsehood([rbf, poly, hard_rbf], "fit_intercept must be True or False")
-def half_a_bias(case):
-    return lie(case, fit_intercept=0.5)
-
-
-# the kernel again
-
-
 @falsehood([rbf, poly, equal_rows], "gamma must be at least 0 and finite, not -1")
 def gamma_negative(case):
     return lie(case, gamma=-1.0)
@@ -225,6 +179,49 @@ def the_table_lacks_a_column(case):
 @falsehood([precomputed, no_table], f"{OBJECTIVE}|{BOUND}|{NO_WITNESS}")
 def table_not_taken_as_one(case):
     return lie(case, kernel="poly", coef0=1.0, degree=2)
+
+
+# the loss, and the bias
+
+
+@falsehood([rbf, linear, poly, precomputed, class_weights, sample_weights, loose], f"{OBJECTIVE}|{BOUND}")
+def another_loss(case):
+    return lie(case, loss="squared_hinge")
+
+
+@falsehood(SOFT, "the loss 'sharp' is not known")
+def unknown_loss(case):
+    return lie(case, loss="sharp")
+
+
+@falsehood([*HARD, *WITNESS], "the hard margin, C = inf, pays no loss")
+def loss_of_a_hard_margin(case):
+    return lie(case, loss="modified_huber")
+
+
+@falsehood(ALL, "huber_width is 0.5: the Huber hinge needs one, and no other loss has it")
+def width_of_the_hinge(case):
+    return lie(case, huber_width=0.5)
+
+
+@falsehood(SOFT, "huber_width is None: the Huber hinge needs one")
+def no_width(case):
+    return lie(case, loss="huber_hinge")
+
+
+@falsehood(SOFT, "huber_width must be a number between")
+def narrow_width(case):
+    return lie(case, loss="huber_hinge", huber_width=0.0)
+
+
+@falsehood(PLANES, "the plane should pass through the origin but has b =")
+def through_the_origin(case):
+    return lie(case, fit_intercept=False)
+
+
+@falsehood([rbf, poly, hard_rbf], "fit_intercept must be True or False")
+def half_a_bias(case):
+    return lie(case, fit_intercept=0.5)
 
 
 # the problem
