@@ -1,13 +1,16 @@
 # make demo    install into .venv-demo and watch it work
 # make test    every check and every test, in .venv
 # make check   the checks alone
-# make matrix  every test on an installed wheel, for each supported Python and scikit-learn; prints a table
+# make matrix  every test on an installed wheel, for each supported Python and scikit-learn; ONLY="lowest": one of them
+# make docs    the documentation site, in docs/_build/html: every page executed, no warnings, no network but for the venv
+# make dist    the wheel and the source distribution, checked as the package index checks them
 # make boundscheck   every test once more, with loops that raise where they would read or write out of bounds
+# make reliability   every campaign that tries to break the library, in its short form; writes RELIABILITY.md
 # make clean   remove what these made
 
 PYTHON ?= python3
 
-.PHONY: demo test check boundscheck matrix clean
+.PHONY: demo test check boundscheck matrix docs dist reliability clean
 
 # uv where it is present, pip where it is not.
 ifneq ($(shell command -v uv 2>/dev/null),)
@@ -35,10 +38,24 @@ check: .venv/installed
 
 # An hour on two cores.
 matrix:
-	$(PYTHON) tests/version_matrix.py
+	$(PYTHON) tests/version_matrix.py $(if $(ONLY),--only "$(ONLY)")
+
+docs: .venv-docs/installed
+	.venv-docs/bin/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
+	@echo "The site is in docs/_build/html/index.html"
+
+dist: .venv/bin/python
+	rm -rf dist
+	$(call install,.venv) build twine
+	.venv/bin/python -m build --outdir dist
+	.venv/bin/python -m twine check --strict dist/*
+
+# A quarter of an hour on two cores; the long profile takes a night.
+reliability: .venv/installed
+	.venv/bin/python tests/reliability.py
 
 clean:
-	rm -rf .venv .venv-demo .matrix .numba_cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-demo .venv-docs .matrix dist docs/_build docs/gallery docs/reference/names .numba_cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The demo is what a user gets: a wheel, without the tools. The tests follow the source as it is edited.
@@ -48,6 +65,10 @@ clean:
 
 .venv/installed: pyproject.toml | .venv/bin/python
 	$(call install,.venv) --editable '.[all,test]'
+	touch $@
+
+.venv-docs/installed: pyproject.toml | .venv-docs/bin/python
+	$(call install,.venv-docs) --editable '.[all,docs]'
 	touch $@
 
 %/bin/python:

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 from importlib.util import find_spec
@@ -39,11 +39,11 @@ PASSES = {
     "X.w": rf"[^\"]\b{TABLE} @ (?!\(|X\.T)|einsum\(\"ij,j->i\"|\] = dot\(rows, \w+(?:\[k\])?, w\)",
     "X'c": rf"\b{TABLE}\.T(?:\.astype\([^)]*\))? @ (?!\(signs)|einsum\(\"ij,i->j\"|product\(.*\.T, "
     r"|add\(rows, \w+\[k\], (?:c|weights)\[k\]",
-    "blocks": r"def (?:\w+_blocks|blocks(?:_of)?|spans|\w*edges\w*)\((?!self, loop)",
+    "blocks": r"def (?!n_blocks|\w*by_blocks|certify)(?:\w+_blocks|blocks(?:_of)?|spans|\w*edges\w*)\((?!self, loop)",
 }
 SIDES = {"the solvers": r"maxmargin\.solvers\.(?!kernel)", "the judge": r"maxmargin\.certificates\.(?!\w*kernel)"}
-# Names that Python itself, or its notebooks, give to methods that others call.
-OF_PYTHON = ("_asdict", "_getframe", "_make", "_replace", "_repr_html_")
+# Names that Python itself, its notebooks or pandas give to methods that others call.
+OF_PYTHON = ("_asdict", "_constructor", "_constructor_sliced", "_getframe", "_make", "_replace", "_repr_html_")
 CHECKPOINTS = (
     r"notebook|Notebook|\.rest\(|take_up|\bpage\b|pages\b|[sS]napshot|restored?\(|after_restore|AT_REST|resumed\("
 )
@@ -53,18 +53,20 @@ class Walk:
     """The files of the package that a piece of work enters, and how often it goes from one to another."""
 
     def __init__(self, source):
-        self.source, self.files, self.functions = str(source / "maxmargin"), set(), set()
-        self.switches = self.resumes = 0
-        self.last, self.seen = {}, set()
+        self.source, self.functions = str(source / "maxmargin"), set()
+        self.switches, self.resumes = Counter(), 0
+        self.calls, self.last, self.seen = defaultdict(Counter), {}, set()
 
     def see(self, frame, event, _):
         if event != "call" or not frame.f_code.co_filename.startswith(self.source):
             return
         code, here = frame.f_code, threading.get_ident()
-        self.files.add(code.co_filename)
+        file = str(Path(code.co_filename).relative_to(self.source))
         self.functions.add(code)
-        self.switches += self.last.get(here, code.co_filename) != code.co_filename
-        self.last[here] = code.co_filename
+        self.calls[file][code.co_qualname] += 1
+        if (last := self.last.get(here, file)) != file:
+            self.switches[f"{last} > {file}"] += 1
+        self.last[here] = file
         if code.co_flags & 0x20:  # a generator: from its second call on it is resumed
             self.resumes += id(frame) in self.seen
             self.seen.add(id(frame))
@@ -78,12 +80,14 @@ class Walk:
             sys.setprofile(None)
             threading.setprofile(None)
         return {
-            "files": len(self.files),
-            "rooms": len({Path(file).parent for file in self.files}),
+            "files": len(self.calls),
+            "rooms": len({Path(file).parent for file in self.calls}),
             "functions": len(self.functions),
-            "switches": self.switches,
+            "switches": self.switches.total(),
             "resumes": self.resumes,
-            "names": sorted(str(Path(file).relative_to(self.source)) for file in self.files),
+            "names": sorted(self.calls),
+            "calls": self.calls,
+            "pairs": self.switches.most_common(),
         }
 
 
@@ -170,7 +174,7 @@ WALKS = {
 
 
 def walk(name, source):
-    """One walk, in a process of its own, after the same work has been done once: what is loaded lazily is loaded."""
+    """One walk, after the same work has been done once: what is loaded lazily is loaded."""
     work = WALKS[name]()
     work()
     print(json.dumps(Walk(source).of(work)))
@@ -182,6 +186,14 @@ def walked(name, source):
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def print_files(steps):
+    for file, calls in sorted(steps["calls"].items()):
+        print(f"{file}\n    " + ", ".join(f"{name} {times}" for name, times in calls.items()))
+    print(f"{steps['switches']} switches")
+    for pair, times in steps["pairs"]:
+        print(f"{times:6d}  {pair}")
 
 
 def modules_of(source):
@@ -293,12 +305,19 @@ def read_off(source):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--source", type=Path, default=Path(__file__).parents[1] / "src")
-    parser.add_argument("--walk", choices=WALKS, help=argparse.SUPPRESS)
+    parser.add_argument("--walk", choices=WALKS, nargs="+", help=argparse.SUPPRESS)
     parser.add_argument("--names", action="store_true", help="name the files that are counted")
+    parser.add_argument(
+        "--files", choices=WALKS, help="the files of one walk: what is called in each, and its switches"
+    )
     options = parser.parse_args()
     source = options.source.resolve()
     if options.walk:
-        return walk(options.walk, source)
+        for name in options.walk:
+            walk(name, source)
+        return None
+    if options.files:
+        return print_files(walked(options.files, source))
     found = read_off(source)
     rows = [
         (f"files that name one {family}", len(modules), ", ".join(modules))

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from cold_start import describe_machine
 from datasets import LabelledSet, load
-from import_time import describe_machine
 from threadpoolctl import threadpool_limits
 
 import maxmargin

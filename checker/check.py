@@ -15,7 +15,7 @@ Soft margin: P(w, b) = 1/2 |w|^2 + sum C_i loss(1 - f_i) is to be least; C_i = C
     dual           C loss(t) = max { a t - q a^2 / 2: 0 <= a <= u }; hinge max(0, t): u = C, q = 0; its square: u = inf,
                    q = 1 / (2 C). Summed up, with sum a_i y_i = 0 unless b = 0: for every plane P >= D(a), which is
                    sum a_i - 1/2 |sum a_i y_i x_i|^2 - 1/2 sum q_i a_i^2. The weights given, in [0, u], become such a:
-                   the class of the larger sum is scaled down to the other's, then all by the best factor.
+                   the heavier class is scaled down to the other, then all by the best factor. By blocks: see blocks.py.
 Kernel margin: the same with phi(x) for x, phi(x).phi(x') = k(x, x'); the plane is w = sum a_i y_i phi(x_i), a as above.
     C = inf, the hard margin: all f_i >= 1, which the plane divided by its least f_i has. Not separable, as above:
     sum_j k(x_i, x_j) y_j l_j = 0 for the rows i with l_i > 0, which says that |sum l_j y_j phi(x_j)|^2 = 0.
@@ -28,6 +28,7 @@ import csv
 import hashlib
 import json
 import math
+import runpy
 import sys
 from collections import Counter
 from fractions import Fraction
@@ -128,8 +129,7 @@ class Problem:
         self.rows = [{column: cells.pop() for column in table["rows"][i]} for i in kept]
         self.gamma, self.coef0, self.degree = c.get("gamma", 1) * self.unit**2, c.get("coef0", 0), c.get("degree", 1)
         self.lift = int("kernel" in c and "C" not in c and c["fit_intercept"])
-        # n_i / s are the weights times y_i, of sum 1 in each class (without a bias: in all); p = sum n_i phi(x_i);
-        # n_i factor are the weights a_i y_i, balanced; without a w, the plane is w = p factor.
+        # n_i / s: the weights times y_i, of sum 1 in each class (without a bias: in all); n_i factor: a_i y_i, balanced
         integers, self.weight_unit = exact(c["weights"])
         found = dict(zip(c["rows"], integers, strict=True))
         self.given = {i: found[row] for i, row in enumerate(kept) if row in found}
@@ -237,7 +237,8 @@ class Problem:
 
 
 def check(c: Fields, table: Fields, problem: type[Problem]) -> None:
-    """A certificate of two classes."""
+    if "heights" in c:  # by blocks: the same claim with a weight for each row
+        c = runpy.run_path(__file__[:-8] + "blocks.py")["soft_margin"](c, table, LOSSES[c["loss"]], same, Problem)
     kind = ("kernel " if "kernel" in c else "soft " if "C" in c else "") + ("margin" if "C" in c else "separation")
     fields, verdicts, *lacked = (words.split() for words in KINDS[kind])
     require(set(fields) - ADDED - set(*lacked) <= set(c) <= set(fields), f"a {kind} has the fields {', '.join(fields)}")
@@ -260,7 +261,6 @@ def check(c: Fields, table: Fields, problem: type[Problem]) -> None:
 
 
 def check_parts(parts: list[Fields], table: Fields, problem: type[Problem]) -> None:
-    """Each class against the rest, or each pair of classes."""
     require(parts and len({frozenset(part) for part in parts}) == 1, "the parts must be of one kind")
     sides = [frozenset({part["positive"], part["negative"]} - {None}) for part in parts]
     labels = frozenset.union(*sides)

@@ -10,14 +10,20 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from block_margin_oracle import exact_sides, table_of
 from oracles import NOT, WEAKLY, carriers, fractions_of, is_lower_bound, is_upper_bound, touches, truth
 
 from maxmargin import Certificate, KernelCertificate, KernelSeparationCertificate, SoftMarginCertificate
+from maxmargin.certificates.block_margin import BlockMarginCertificate
+from maxmargin.problems.block_margin import BlockMargin
+from maxmargin.problems.losses import loss_named
 
 
 def truth_of(certificate, X, y):
     """A clause about what is false, or None."""
     c, y = certificate, np.asarray(y)
+    if isinstance(c, BlockMarginCertificate):
+        return block_margin(c, X, y)
     signs = np.where(y == c.positive, 1, -1)
     weights = [Fraction(0)] * len(y)
     for row, weight in zip(c.rows, c.weights, strict=True):
@@ -135,6 +141,21 @@ def gram_of(c, X):
         return rows
     gamma, coef0 = Fraction(c.gamma), Fraction(c.coef0)
     return [[(gamma * dot(p, q) + coef0) ** c.degree for q in rows] for p in rows]
+
+
+def block_margin(c, X, y):
+    """The weights by the rule, on the table cut as the certificate says."""
+    if int(c.heights.sum()) != len(y):
+        return "heights"
+    form, labels = loss_named(c.loss, c.huber_width), np.unique(y).tolist()
+    prices = c.C * np.array([dict(c.class_weight).get(label, 1.0) for label in labels])
+    problem = BlockMargin(labels.index(c.positive), None, prices, form, c.fit_intercept)
+    primal, dual = exact_sides(table_of(X, y, c.heights.tolist()), problem, c.w, c.b, c.told)
+    if not primal <= c.primal:
+        return "primal"
+    if not c.dual <= dual:
+        return "dual"
+    return None if (c.verdict.name == "OPTIMAL") == within(c.dual, c.primal, c.tol) else "verdict"
 
 
 def kernel_margin(c, X, signs, weights):

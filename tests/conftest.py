@@ -21,7 +21,7 @@ A_DAY = 24 * 60 * 60
 def choose_numba_cache() -> Path:
     """A folder named by a hash of the layers with loops and of Numba's settings, which its own key does not see."""
     package = ROOT / "src" / "maxmargin"
-    digest = hashlib.sha256((package / "_numba.py").read_bytes())
+    digest = hashlib.sha256((package / "_numba.py").read_bytes() + (package / "_loops.py").read_bytes())
     for layer in LAYERS_WITH_LOOPS:
         for path in sorted((package / layer).rglob("*.py")):
             digest.update(path.read_bytes())
@@ -46,6 +46,9 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     cache.touch()
     remove_old_caches()
     os.environ["NUMBA_CACHE_DIR"] = str(cache)
+
+# Loops are compiled from the first on, so that a test does not depend on those before it; test_uncompiled.py does not.
+os.environ["MAXMARGIN_UNCOMPILED_ROWS"] = "0"
 
 # The package is that of src/, in the tests and in the processes that they start; or, on request, the installed one.
 if "MAXMARGIN_INSTALLED" not in os.environ:

@@ -311,6 +311,10 @@ def main():
         print(f"| {name} | {found['killed']} | {found['equivalent']} | {found['survived']} |")
     for number, mutant in survivors:
         print(f"\nsurvivor {number}, line {mutant.fault.line}: {mutant}")
+    print(
+        f"{counts.total():,} faults planted in the judge: {counts['killed']:,} found by its tests, "
+        f"{counts['equivalent']:,} that change nothing, {counts['survived']:,} not found"
+    )
     return 1 if survivors else 0
 
 

@@ -4,6 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from block_certificates import certified
 
 from maxmargin import (
     HardMarginSVM,
@@ -54,6 +55,8 @@ APART = np.where(X @ [1.0, 2.0] > 0.1, "b", "a")  # a line, which leaves a stree
 MIXED = np.where(X @ [1.0, 2.0] + random.normal(size=12) > 0.1, "b", "a")
 CROSSED = np.where(X[:, 0] * X[:, 1] > 0.0, 1, -1)
 WEIGHTS = np.array([1.0, 2.0, 0.0, 0.5] * 3)
+LIGHT = np.where(np.isin(np.arange(12), [0, 4]), 0.5, 2.0)
+STRAYED = np.where((LIGHT == 0.5) ^ (APART == "b"), "b", "a")  # two light rows so far away that losses differ there
 
 
 def square(A, B):
@@ -68,6 +71,10 @@ def fitted(estimator, y=APART, table=X, sample_weight=None, kernel=None):
     except (NotSeparableError, UndecidedError) as error:
         certificate = error.certificate
     return Case(certificate, table, y, sample_weight, kernel)
+
+
+def by_blocks(sample_weight=None, **how):
+    return Case(certified(X, MIXED, [5, 0, 7], sample_weight=sample_weight, **how), X, MIXED, sample_weight)
 
 
 def undecided():
@@ -108,6 +115,11 @@ MAKERS = {
     "soft with class weights": lambda: fitted(LinearSVM(class_weight={"a": 3.0, "b": 0.75}), MIXED),
     "soft with weights": lambda: fitted(LinearSVM(), MIXED, sample_weight=WEIGHTS),
     "soft stopped": lambda: fitted(LinearSVM(solver="coordinate_descent", max_iter=1, tol=1e-12), MIXED),
+    "blocks": lambda: by_blocks(C=2.0),
+    "blocks with a width": lambda: by_blocks(width=1e-3, tol=1e-9),
+    "blocks squared": lambda: by_blocks(C=2.0, loss="squared_hinge", fit_intercept=False),
+    "blocks huber": lambda: by_blocks(loss="huber_hinge", huber_width=0.25),
+    "blocks with weights": lambda: by_blocks(class_weight={"a": 3.0, "b": 0.75}, sample_weight=WEIGHTS),
     "pegasos": lambda: fitted(StochasticSVM(fit_intercept=False, max_iter=20, tol=1e-9), MIXED),
     "pegasos with a bias": lambda: fitted(StochasticSVM(max_iter=3, tol=1e-9), MIXED),
     "kernel linear": lambda: fitted(KernelSVM(kernel="linear"), MIXED),
@@ -122,7 +134,7 @@ MAKERS = {
     "kernel squared": lambda: fitted(KernelSVM(**POLY, loss="squared_hinge", C=2.0), MIXED),
     "kernel huber": lambda: fitted(KernelSVM(**POLY, loss="huber_hinge", huber_width=0.25), MIXED),
     "kernel modified huber": lambda: fitted(
-        KernelSVM(**POLY, loss="modified_huber", fit_intercept=False), MIXED, sample_weight=WEIGHTS
+        KernelSVM(**POLY, loss="modified_huber", fit_intercept=False), STRAYED, sample_weight=LIGHT
     ),
     "kernel rbf squared": lambda: fitted(KernelSVM(gamma=0.5, loss="squared_hinge", fit_intercept=False), MIXED),
     "kernel through the origin": lambda: fitted(KernelSVM(**POLY, fit_intercept=False), MIXED),

@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,15 @@ HEAVY = {
 # Names that say nothing about what is inside.
 EMPTY_NAMES = {"common", "core", "helpers", "misc", "utils"}
 LONGEST_FILE = 400
+# Files that a reader meets on the way of a fit: what is not asked for (observers, warnings, theorems) is not met.
+HOUSE = Path(__file__).parents[1] / "benchmarks" / "house.py"
+FILES_ON_THE_WAY = {  # one of them is the door to the loops
+    "LinearSVM().fit": 23,
+    "KernelSVM().fit": 26,
+    "HardMarginSVM().fit": 20,
+    "maxmargin fit": 55,
+    "a drag in the playground": 41,
+}
 
 
 def path_in_package(path):
@@ -100,3 +110,12 @@ def test_certificates_are_imported_in_one_direction():
     graph = {module: names & set(graph) - {module} for module, names in graph.items()}
     assert sum(map(len, graph.values())) > 50
     graphlib.TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.skipif(not HOUSE.exists(), reason="a source distribution has no benchmarks")
+def test_the_way_is_short():
+    command = [sys.executable, str(HOUSE), "--source", str(PACKAGE.parent), "--walk", *FILES_ON_THE_WAY]
+    finished = subprocess.run(command, capture_output=True, text=True, check=True)
+    for (name, most), line in zip(FILES_ON_THE_WAY.items(), finished.stdout.splitlines(), strict=True):
+        names = json.loads(line)["names"]
+        assert len(names) <= most, (name, names)

@@ -87,7 +87,7 @@ def test_a_draw_is_in_proportion_and_is_the_same_again():
     assert drawn == draw(PACKAGE / "certificates", 100, 1)
     assert drawn != draw(PACKAGE / "certificates", 100, 2)
     longest = max((PACKAGE / "certificates").glob("*.py"), key=lambda path: len(path.read_text().splitlines()))
-    assert sum(mutant.path == longest for mutant in drawn) >= 7
+    assert sum(mutant.path == longest for mutant in drawn) >= 4
 
 
 def test_the_fastest_tests_that_can_notice_come_first(tmp_path):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from maxmargin import _numba
+from maxmargin import _loops, _numba
 
 LOOPS = """
 from enum import IntEnum
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin._numba import njit, overload, types
+from maxmargin._loops import is_record, njit, overload
 
 
 class Rows(NamedTuple):
@@ -35,7 +35,7 @@ def entry(rows, i):
 
 @overload(entry, fastmath={"reassoc"})
 def compile_entry(rows, i):
-    if isinstance(rows, types.BaseNamedTuple):
+    if is_record(rows, Rows):
         return lambda rows, i: rows.values[i]
 
 
@@ -61,9 +61,9 @@ import warnings
 
 import numpy as np
 
-from maxmargin._numba import compiler_watch
+from maxmargin._loops import compiled_by_now
 
-assert not compiler_watch.done
+assert "maxmargin._numba" not in sys.modules
 begun = time.perf_counter()
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -75,6 +75,7 @@ with warnings.catch_warnings(record=True) as caught:
         square(3.0),
     ]
 
+weigh = weigh.compiled
 compiled = hasattr(weigh, "stats")
 json.dump(
     {
@@ -83,7 +84,7 @@ json.dump(
         "misses": sum(weigh.stats.cache_misses.values()) if compiled else None,
         "folder": weigh.stats.cache_path if compiled else None,
         "warnings": [str(warning.message) for warning in caught],
-        "seconds_compiling": compiler_watch.duration if compiler_watch.done else 0.0,
+        "seconds_compiling": sys.modules["maxmargin._numba"].compiler_watch.done and compiled_by_now(),
         "seconds": time.perf_counter() - begun,
     },
     sys.stdout,
@@ -100,7 +101,8 @@ def run(tmp_path):
     package = tmp_path / "maxmargin"  # the door alone: these tests see no edit elsewhere
     package.mkdir()
     (package / "__init__.py").touch()
-    (package / "_numba.py").write_text(Path(_numba.__file__).read_text())
+    for door in (_loops, _numba):
+        (package / Path(door.__file__).name).write_text(Path(door.__file__).read_text())
 
     def run(script=REPORT, **settings):
         defaults = {
@@ -194,8 +196,13 @@ def test_an_edit_above_the_loops_is_no_miss(run, tmp_path):
 
 def test_every_loop_stands_in_a_layer_with_loops():
     package = Path(_numba.__file__).parent
-    users = {path for path in package.rglob("*.py") if "_numba import" in path.read_text(encoding="utf-8")}
-    assert {path.relative_to(package).parts[0] for path in users} == {"data", "reading", "solvers"}
+    users = {path for path in package.rglob("*.py") if "_loops import" in path.read_text(encoding="utf-8")}
+    makers = {
+        path
+        for path in users
+        if "@njit" in path.read_text(encoding="utf-8") or "@overload(" in path.read_text(encoding="utf-8")
+    }
+    assert {path.relative_to(package).parts[0] for path in makers} == {"_numba.py", "data", "reading", "solvers"}
     assert set(_numba.LAYERS_WITH_LOOPS) >= {"data", "reading", "solvers"}
 
 
@@ -298,7 +305,7 @@ import sys
 
 import numpy as np
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit
 
 @njit
 def exact(x):
@@ -312,7 +319,8 @@ def fast(x):
     return exact(x)
 
 fast(np.ones(3))
-json.dump("reassoc" in exact.inspect_llvm(exact.signatures[0]), sys.stdout)
+called = sys.modules["maxmargin._numba"].called_by_loops(exact)
+json.dump("reassoc" in called.inspect_llvm(called.signatures[0]), sys.stdout)
 """
     assert run(script) is False
 
@@ -320,6 +328,47 @@ json.dump("reassoc" in exact.inspect_llvm(exact.signatures[0]), sys.stdout)
 @pytest.mark.parametrize("flag", ["fast", "nnan", "ninf"])
 def test_flags_that_forget_nan_are_refused(flag):
     with pytest.raises(ValueError, match="fastmath takes"):
-        _numba.njit(fastmath={flag})
+        _loops.njit(fastmath={flag})
     with pytest.raises(ValueError, match="fastmath takes"):
-        _numba.overload(len, fastmath={flag})
+        _loops.overload(len, fastmath={flag})
+
+
+SMALL_WORK = """
+import json, pickle, sys
+import numpy as np
+from maxmargin import _loops
+import loops
+
+rows, order = loops.Rows(np.arange(4.0)), loops.Order.FORWARDS
+seen = []
+
+def weigh(n_rows, n_columns=1):
+    with _loops.small_work(n_rows, n_columns):
+        seen.append((float(loops.weigh(rows, order)), "numba" in sys.modules, _loops.numbers_per_call(10_000)))
+
+weigh(10)                             # small
+weigh(10, _loops.MOST_NUMBERS)        # too many numbers: compiled
+weigh(10)                             # small, but it is compiled by now
+seen.append(pickle.loads(pickle.dumps(loops.weigh)) is loops.weigh)
+json.dump(seen, sys.stdout)
+"""
+
+
+def test_a_small_problem_loads_no_compiler(run):
+    few = 10_000 // _loops.SLOWER
+    small, large, again, same = run(SMALL_WORK, MAXMARGIN_UNCOMPILED_ROWS="100")
+    assert small == [14.0, False, few]
+    assert large == [14.0, True, 10_000]
+    assert again == [14.0, True, few]
+    assert same is True
+
+
+def test_after_so_many_rows_small_problems_are_compiled_too(run):
+    once_more = SMALL_WORK.replace("weigh(10, _loops.MOST_NUMBERS)", "weigh(10)")
+    first, second, third, _ = run(once_more, MAXMARGIN_UNCOMPILED_ROWS="20")
+    assert [loaded for _, loaded, _ in (first, second, third)] == [False, False, True]
+
+
+def test_a_small_problem_that_takes_too_long_is_compiled(run):
+    late = SMALL_WORK.replace("seen = []", "seen = []; _loops.LONGEST = -1.0")
+    assert [loaded for _, loaded, _ in run(late, MAXMARGIN_UNCOMPILED_ROWS="100")[:3]] == [True, True, True]

@@ -26,9 +26,9 @@ json.dump(answers, sys.stdout)
 """
 
 
-def answers(**environment):
+def answers(script=SCRIPT, **environment):
     run = subprocess.run(
-        [sys.executable, "-c", SCRIPT], env={**os.environ, **environment}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], env={**os.environ, **environment}, capture_output=True, text=True, check=True
     )
     return json.loads(run.stdout)
 
@@ -40,6 +40,37 @@ def test_compiled_and_uncompiled_agree():
         assert answer[1:] == pytest.approx(plain[name][1:], rel=1e-6), name
         if "HardMargin" not in name:
             assert answer[0] == plain[name][0], name
+
+
+SMALL = """
+import json, sys, warnings
+import numpy as np
+import maxmargin
+warnings.simplefilter("ignore")
+random = np.random.default_rng(0)
+X = random.standard_normal((150, 4))
+y = X @ [1.0, 1.0, -1.0, 0.5] + 0.5 * random.standard_normal(150) > 0.0
+answers = {}
+for name in ("LinearSVM", "KernelSVM", "StochasticSVM", "Perceptron", "MarginPerceptron", "Winnow", "KernelPerceptron"):
+    model = getattr(maxmargin, name)().fit(X, y)
+    assert model.certificate_.verify(X, y)
+    certificate = model.certificate_
+    answers[name] = [getattr(certificate, "primal", 0.0), getattr(certificate, "dual", 0.0)]
+assert maxmargin.HardMarginSVM(on_inseparable="return").fit(X, y).certificate_.verify(X, y)
+assert not maxmargin.separability(X, y).is_separable
+json.dump([answers, "numba" in sys.modules], sys.stdout)
+"""
+
+
+def test_the_first_small_fits_need_no_compiler_and_prove_as_much():
+    plain, loaded = answers(SMALL, MAXMARGIN_UNCOMPILED_ROWS="1500")
+    assert not loaded
+    compiled, loaded = answers(SMALL)
+    assert loaded
+    for name, (primal, dual) in plain.items():
+        assert dual <= compiled[name][0], name
+        assert compiled[name][1] <= primal, name
+    assert plain["LinearSVM"][0] == pytest.approx(compiled["LinearSVM"][0], rel=2e-4)
 
 
 def test_no_index_leaves_its_array():

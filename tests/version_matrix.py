@@ -25,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".matrix"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TOOLS = ("all", "bench", "docs", "test")  # extras that are not for users
 SHOWN = ("scikit-learn", "numpy", "scipy", "numba")
 
 
@@ -39,9 +40,9 @@ class Cell:
 
 def lowest_versions():
     """Constraints that hold each dependency, of the package and of its extras, at its lower bound."""
-    users = [extra for name, extra in PROJECT["optional-dependencies"].items() if name not in ("all", "bench", "test")]
+    users = [extra for name, extra in PROJECT["optional-dependencies"].items() if name not in TOOLS]
     required = {*PROJECT["dependencies"], *(requirement for extra in users for requirement in extra)}
-    bounds = [re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement) for requirement in sorted(required)]
+    bounds = [re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)", requirement) for requirement in sorted(required)]
     assert all(bounds), f"every dependency has a lower bound and nothing else: {sorted(required)}"
     return tuple(f"{bound[1]}=={bound[2]}" for bound in bounds)
 

@@ -1,5 +1,6 @@
 """What `maxmargin` offers, and where each name lives: type checkers read this, and so does `__init__.py`."""
 
+from maxmargin.certificates.block_margin import BlockMarginCertificate as BlockMarginCertificate
 from maxmargin.certificates.certificate import Certificate as Certificate
 from maxmargin.certificates.certificate import Verdict as Verdict
 from maxmargin.certificates.kernel_margin import KernelCertificate as KernelCertificate
@@ -57,6 +58,8 @@ from maxmargin.reading.read import read_table as read_table
 from maxmargin.reading.scan import ScannedTable as ScannedTable
 from maxmargin.reading.scan import scan_table as scan_table
 from maxmargin.reading.svmlight_writer import write_svmlight as write_svmlight
+from maxmargin.sklearn.patching import patch_sklearn as patch_sklearn
+from maxmargin.sklearn.patching import unpatch_sklearn as unpatch_sklearn
 from maxmargin.teaching.catalogue import exercise as exercise
 from maxmargin.teaching.catalogue import exercises as exercises
 from maxmargin.teaching.dual_answer import DualAnswer as DualAnswer

@@ -1,94 +1,72 @@
-"""The one door to the compiler: Numba's `njit` and `overload` with the house defaults.
+"""The compiler of the loops (`_loops`): Numba, with a disk cache that forgives.
 
-A compiled loop releases the GIL, keeps IEEE arithmetic, and is cached on disk, so that a second process loads
-it in milliseconds. The cache is a convenience and never a condition: where it cannot be read or written, the
-loop is compiled anew, one warning says so, and the answer is the same.
+A compiled loop is cached on disk, so that a second process loads it in milliseconds. The cache is a convenience and
+never a condition: where it cannot be read or written, the loop is compiled anew, one warning says so, and the answer is
+the same.
 
-No other file imports Numba. With NUMBA_DISABLE_JIT=1 a loop is the Python function that it was written as.
+No other file imports Numba, and none imports this one before a loop is to be compiled.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import typing
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 import numba
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import event, sigutils
 from numba.core.caching import FunctionCache
-from numba.extending import intrinsic, is_jitted
-from numba.extending import overload as _numba_overload
+from numba.extending import intrinsic, is_jitted, typeof_impl
+from numba.extending import overload as numba_overload
 
-__all__ = ["compiler_watch", "njit", "overload", "touch", "types"]
+from maxmargin._loops import Loop, overload, overloads, touch
+
+__all__ = ["compiler_watch", "dispatcher_of"]
 
 # How long the compiler has worked, of all loops and threads: it compiles one loop at a time, and those that it calls
 # within its time. A loop that comes from the disk cache costs nothing. Before it is `done` once there is no duration.
 compiler_watch = event.TimingListener()
 event.register("numba:compile", compiler_watch)
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-Inline = Literal["always", "never"]
-
 # Loops stand in these, and the numbers, enums and tuples that are compiled into them.
 LAYERS_WITH_LOOPS = ("data", "reading", "problems", "solvers")
 
-# These two let a sum run in vector registers. Others forget NaN and infinity, which are answers here.
-_FAST_MATH = frozenset({"contract", "reassoc"})
+
+def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Numba's object for a loop; the plain function under NUMBA_DISABLE_JIT."""
+    _install_overloads()
+    dispatcher = numba.njit(no_cfunc_wrapper=True, **options)(function)
+    if is_jitted(dispatcher):
+        _enable_cache(dispatcher)
+    return dispatcher
 
 
-@typing.overload
-def njit(function: Function) -> Function: ...
-@typing.overload
-def njit(*, fastmath: Collection[str] = ..., inline: Inline = ...) -> Callable[[Function], Function]: ...
-def njit(
-    function: Function | None = None, *, fastmath: Collection[str] = (), inline: Inline = "never"
-) -> Function | Callable[[Function], Function]:
-    """Compile a loop over arrays, numbers, IntEnums and importable NamedTuples.
-
-    Written `@njit` or `@njit(fastmath={"reassoc", "contract"})`.
-    """
-    options = {"nogil": True, "boundscheck": False, "inline": inline, **_fast_math_option(fastmath)}
-
-    def compiled(function: Function) -> Function:
-        dispatcher = numba.njit(**options)(function)
-        if is_jitted(dispatcher):  # it is the plain function under NUMBA_DISABLE_JIT
-            _enable_cache(dispatcher)
-        return typing.cast(Function, dispatcher)
-
-    return compiled if function is None else compiled(function)
+@typeof_impl.register(Loop)  # type: ignore[untyped-decorator]
+def _type_of_loop(loop: Loop, context: Any) -> Any:
+    """Where a loop calls another."""
+    return typeof_impl(called_by_loops(loop), context)
 
 
-def overload(
-    stub: Callable[..., Any], *, fastmath: Collection[str] = (), inline: Inline = "never"
-) -> Callable[[Function], Function]:
-    """Choose the compiled body of `stub` by the types of its arguments.
-
-    The stub's own body must compute the same: it is what runs when nothing is compiled.
-    """
-    decorator: Callable[[Function], Function] = _numba_overload(
-        stub, jit_options=_fast_math_option(fastmath), inline=inline
-    )
-    return decorator
+@functools.cache
+def called_by_loops(loop: Loop) -> Any:
+    """The loop as others call it: without what Python needs to call it, and on disk within its callers only."""
+    return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **loop.targetoptions)(loop.py_func)
 
 
-def _fast_math_option(flags: Collection[str]) -> dict[str, set[str]]:
-    if not _FAST_MATH.issuperset(flags):
-        raise ValueError(f"fastmath takes {sorted(_FAST_MATH)}, got {sorted(flags)}")
-    # Given even when empty: a function without flags inherits those of whichever caller compiles it first.
-    return {"fastmath": set(flags)}
+_installed = 0  # overloads that Numba knows
 
 
-def touch(array: Any, index: Any) -> None:
-    """Ask for the cache line of array[index], of a contiguous array of one or two dimensions, before it is needed.
-
-    Nothing is read and nothing waits. A loop that visits rows in random order spends most of its time waiting.
-    """
+def _install_overloads() -> None:
+    """Those that were written since the last time."""
+    global _installed
+    new, _installed = overloads[_installed:], len(overloads)
+    for one in new:
+        numba_overload(one.stub, jit_options=one.jit_options, inline=one.inline)(one.choose)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -163,12 +141,13 @@ def _enable_cache(dispatcher: Any) -> None:
 
 @functools.cache
 def _hash_of_loops() -> bytes:
-    """Of this file and of the layers that hold loops or what loops are made of; nothing above them is compiled.
+    """Of this file, the door, and the layers that hold loops or what loops are made of; nothing above is compiled.
 
     And of NUMBA_BOUNDSCHECK, which overrides the option of every loop: code without checks must not pass for checked.
     """
     package = Path(__file__).parent
     digest = hashlib.sha256(Path(__file__).read_bytes())
+    digest.update((package / "_loops.py").read_bytes())
     digest.update(repr(numba.config.BOUNDSCHECK).encode())
     for layer in LAYERS_WITH_LOOPS:
         for path in sorted((package / layer).rglob("*.py")):

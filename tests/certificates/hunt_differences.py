@@ -21,6 +21,7 @@ import time
 import warnings
 
 import numpy as np
+from certificate_truth import truth_of
 from certificates import hunt_false_verdicts, test_every_field
 from certificates.old_verifiers.verify import old_verify
 from falsehoods import honest
@@ -32,6 +33,7 @@ from maxmargin.certificates.theorems import OTHER_SHARE, UNIT_ROWS
 STRANGE = (math.nan, math.inf, -math.inf, -1, 0, 1, 0.5, True, "nonsense", None, (), [], np.zeros(2), np.zeros((2, 1)))
 BENT = {"huber_hinge": {"huber_width": 0.5}, "modified_huber": {}}
 NEWER = (UNIT_ROWS, OTHER_SHARE, "to the share")
+UNMEASURED = ("float64 cannot measure the conditions of optimality that are reported",)  # in integers it can be
 FALSEHOODS = (
     *("test_false_numbers", "test_false_problems", "test_soft_false_numbers", "test_soft_false_problems"),
     *("test_kernel_false_numbers", "test_kernel_false_problems"),
@@ -162,7 +164,9 @@ class Tally:
         new, new_reasons = outcome(type(case.certificate).verify, case, exact)
         kind = "honest" if is_honest else "forged"
         self.counts[f"{kind}: {'accepted' if old is True else 'refused' if old is False else 'cannot be judged'}"] += 1
-        if (old is True) != (new is True) or (old is False and new is not False):
+        if new is True and old_reasons == UNMEASURED and truth_of(case.certificate, case.X, case.y) is None:
+            self.counts["true, and beyond what the old verifiers could measure"] += 1
+        elif (old is True) != (new is True) or (old is False and new is not False):
             self.counts["DIFFERENT"] += 1
             self.wrong.append((old, new, exact, old_reasons, new_reasons, case))
         elif old_reasons != new_reasons:
@@ -174,7 +178,8 @@ def hunt(forgeries, seed, fits=None, every=True):
     tally, random = Tally(), np.random.default_rng(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        names = list(MAKERS) if every else list(MAKERS)[seed % 3 :: 3]
+        known = [name for name in MAKERS if not name.startswith("blocks")]  # a kind that did not exist before
+        names = known if every else known[seed % 3 :: 3]
         names = [name for name in names if not is_newer(test_every_field.honest(name))]
         small = [test_every_field.honest(name) for name in names]
         small += [fitted(LinearSVM(loss=loss, **width), MIXED) for loss, width in BENT.items()]
@@ -205,6 +210,7 @@ def main(forgeries=50_000, seed=0):
     for old, new, exact, old_reasons, new_reasons, case in tally.wrong[:5]:
         print(f"OLD {old} NEW {new} {'exact' if exact else 'float64'}", old_reasons, new_reasons)
         print("  ", vars(case.certificate), case.X, case.y, case.sample_weight)
+    print(f"{forgeries:,} forgeries: {len(tally.wrong):,} with another verdict than that of the older verifiers")
     return 1 if tally.wrong else 0
 
 

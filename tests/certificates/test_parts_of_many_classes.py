@@ -54,7 +54,7 @@ def refused(*parts, y=Y, weights=None):
 
 
 def refusals(*parts):
-    return list(MulticlassCertificate(parts)._refusals(Y, None))
+    return list(MulticlassCertificate(parts)._refusals())
 
 
 def test_every_pair_once_in_whatever_order_and_direction():

@@ -12,7 +12,8 @@ from maxmargin.certificates import report as written
 from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
 from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
 from maxmargin.certificates.kernel_separation import KernelSeparationCertificate
-from maxmargin.certificates.proof import KKT, TheoremBound, Violation, plain, read_back, spell_out
+from maxmargin.certificates.proof import KKT, TheoremBound, Violation
+from maxmargin.certificates.record import plain, read_back, spell_out
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
 
 KKT_5 = KKT(Violation(0.5), Violation(0.0, 3), Violation(0.25, 0), Violation(math.inf, 4), Violation(1e-9))
@@ -92,6 +93,14 @@ def test_a_hard_margin():
     assert best[6] != judged[6]
     assert best[6] == "  conditions of optimality, largest violation as float64 computes it (row):"
     assert lines(hard(weights=np.zeros(3)))[-1] == expected[-2]
+
+
+@pytest.mark.parametrize("margin", [0.25, 1.0])
+def test_what_could_still_be_gained_is_said_of_a_margin_of_any_size(margin):
+    told = written.sentences(hard(margin_lower=margin, margin_upper=2.0 * margin))
+    assert "could still be gained" in told[1]
+    open_still = hard(margin_lower=0.0, margin_upper=2.0, verdict=Verdict.UNDECIDED)
+    assert "gained" not in "".join(written.sentences(open_still))
 
 
 def test_an_inseparable_table():

@@ -15,7 +15,7 @@ import time
 import warnings
 
 import numpy as np
-from certificates.hunt_false_verdicts import EXACT_KINDS, forgeries, issued, rows
+from certificates.hunt_false_verdicts import NAMES, forgeries, issued, rows
 from checker.two_judges import (
     HONEST,
     NO_PROOFS,
@@ -87,7 +87,7 @@ def fields(tally):
 
 
 def random_problems(tally, fits, seed):
-    random, names = np.random.default_rng(seed), list(EXACT_KINDS)
+    random, names = np.random.default_rng(seed), NAMES
     for number in range(fits):
         name = names[number % len(names)]
         X, y = rows(random, name)
@@ -108,9 +108,7 @@ def main(fits=1000, seed=0):
         falsehoods(tally)
         fields(tally)
         random_problems(tally, fits, seed)
-    print(
-        f"{fits:,} fits, seed {seed}, {time.process_time() - begun:.0f} CPU seconds, {len(tally.wrong)} disagreements"
-    )
+    print(f"{fits:,} fits, seed {seed}, {time.process_time() - begun:.0f} CPU seconds")
     for outcome, count in sorted(tally.counts.items()):
         print(f"  {count:8,}  {outcome}")
     for what, why, *_ in tally.wrong:
@@ -118,6 +116,8 @@ def main(fits=1000, seed=0):
     if tally.wrong:
         _, _, text, X, y = tally.wrong[0]
         print(text, table_of(X, y)["rows"], np.asarray(y).tolist(), sep="\n")
+    judged = sum(tally.counts.values())
+    print(f"{judged:,} certificates and forgeries, {fits:,} of them of random fits: {len(tally.wrong):,} disagreements")
     return 1 if tally.wrong else 0
 
 

@@ -16,7 +16,7 @@ from small_certificates import MAKERS, MIXED, WEIGHTS, fitted
 
 from maxmargin import LinearSVM
 from maxmargin.certificates.multiclass import MulticlassCertificate, kind_of
-from maxmargin.certificates.proof import spell_out
+from maxmargin.certificates.record import spell_out
 
 CHECKER = Path(__file__).parents[2] / "checker"
 VERIFIED, REFUSED, CANNOT = "VERIFIED", "REFUSED", "CANNOT CHECK"

@@ -1,13 +1,17 @@
 """`maxmargin doctor`: findings for people and machines; a failed self-check is code 1."""
 
 import json
+import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 import maxmargin
-from maxmargin.cli import doctor, main
+from maxmargin.cli import doctor, main, warming
+from maxmargin.estimators.base import MarginClassifier
 
 
 def test_all_is_well(capsys):
@@ -26,6 +30,32 @@ def test_for_machines(capsys):
     assert findings["extras"]["cli"]["typer"]
     assert [check["passed"] for check in findings["self_check"]] == [True, True]
     assert findings["threads"]["usable"] >= 1
+
+
+def test_warming_fills_the_cache(tmp_path):
+    """In a process with a cache of its own; a second one finds all that the estimator needs."""
+    script = """
+import sys
+from maxmargin.cli import main, warming
+warming.MODELS = (("StochasticSVM", {}),)
+warming.FORMS = warming.FORMS[:1]
+sys.exit(main(["doctor", "--json", "--warm"]))
+"""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    kept = []
+    for _ in range(2):
+        run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True)
+        assert json.loads(run.stdout)["cache"]["warmed"]["fits"] == 4
+        kept.append({path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")})
+    assert any(path.name.startswith("stochastic_subgradient") for path in kept[0])
+    assert kept[0] == kept[1]
+
+
+def test_warming_knows_every_estimator():
+    fitted = {name for name, _ in warming.MODELS}
+    known = {name for name in maxmargin.__all__ if isinstance(getattr(maxmargin, name), type)}
+    known = {name for name in known if issubclass(getattr(maxmargin, name), MarginClassifier)}
+    assert known - fitted <= {"LinearSVMCV"}  # which fits a LinearSVM
 
 
 @pytest.mark.parametrize("as_json", [[], ["--json"]])
@@ -62,4 +92,4 @@ def test_nothing_is_compiled(monkeypatch):
 
 def test_every_extra_that_users_install_is_looked_at():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    assert set(project["optional-dependencies"]) - set(doctor.EXTRAS) == {"all", "bench", "test"}
+    assert set(project["optional-dependencies"]) - set(doctor.EXTRAS) == {"all", "bench", "docs", "test"}

@@ -63,8 +63,8 @@ def test_what_cannot_be_written_is_said(model, write, run, fail, tmp_path, monke
     assert "its name can end in .onnx" in fail("convert", model, str(tmp_path / "out.txt"))
     for name in ("out.csv", "out.json", "out.libsvm", "out.liblinear"):
         assert "(StandardScaler): write it as .onnx or .skops" in fail("convert", model, str(tmp_path / name))
-    assert "say where to write, once" in fail("convert", model)
-    assert "say where to write, once" in fail("convert", model, "a.onnx", "-o", "b.onnx")
+    assert "say where to write" in fail("convert", model)
+    assert "is a model: it is converted alone" in fail("convert", model, "a.onnx", "-o", "b.onnx")
     assert "there is no folder" in fail("convert", model, "/nowhere/at/all.onnx")
     monkeypatch.setitem(sys.modules, "onnx", None)
     assert "pip install 'maxmargin[onnx]'" in fail("convert", model, str(tmp_path / "out.onnx"))

@@ -129,6 +129,14 @@ def test_svc_with_a_kernel_of_its_own(kernel):
         audit(model, table[:-1, :-1] if kernel == "precomputed" else X[:-1], y[:-1])
 
 
+def test_a_column_in_which_all_rows_are_equal_changes_nothing():
+    X, y = overlapping(60)
+    constant = np.column_stack([X, np.full(60, 7.0)])
+    plain, wider = (audit(SVC(gamma=0.5).fit(rows, y), rows, y) for rows in (X, constant))
+    assert wider.parts[0].objective == pytest.approx(plain.parts[0].objective, rel=1e-9)
+    assert wider.excess == pytest.approx(plain.excess, abs=1e-6)
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_sgd_minimises_a_mean(loss):
     X, y = TWO

@@ -1,6 +1,7 @@
 """KernelSVM: the planes of SVC with a proof, the hard margin, many classes, weights, bounded memory, approximation."""
 
 import math
+import pickle
 import signal
 
 import kernel_cases
@@ -13,6 +14,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 from maxmargin import KernelCertificate, KernelSVM, KernelVerdict, NotSeparableError
+from maxmargin.estimators.kernel import REMEMBERED
 from maxmargin.run.control import Status
 from maxmargin.solve.kernel_margin import KernelJudge
 from maxmargin.solvers.kernel_smo import method as batch_smo
@@ -279,3 +281,33 @@ def test_certificates_are_written_and_read():
     again = KernelCertificate.from_json(certificate.to_json())
     assert again.verify(X, y)
     assert not again.verify(X, -y)
+
+
+def test_few_rows_are_predicted_from_factors_made_once():
+    X, y = load_iris(return_X_y=True)
+    svm = KernelSVM().fit(X, y)
+    before = dict(vars(svm))
+    one_by_one = np.concatenate([svm.decision_function(X[[i]]) for i in range(20)])
+    assert vars(svm) == before  # a prediction changes no estimator
+    assert REMEMBERED[svm].vectors is svm.support_vectors_
+    assert one_by_one == pytest.approx(svm.decision_function(X)[:20], rel=1e-9, abs=1e-12)
+    again = pickle.loads(pickle.dumps(svm))
+    assert again not in REMEMBERED
+    svm.set_params(gamma=3.0).fit(X[::2], y[::2])
+    assert svm.decision_function(X[:5]) == pytest.approx(svm.decision_function(X)[:5], rel=1e-9, abs=1e-12)
+    assert REMEMBERED[svm].vectors is svm.support_vectors_
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csr_array])
+def test_a_precomputed_kernel_may_be_sparse(form):
+    X, y = load_iris(return_X_y=True)
+    K = np.maximum(X @ X.T - 40.0, 0.0) + 100.0 * np.eye(len(X))
+    dense, thin = KernelSVM(kernel="precomputed").fit(K, y), KernelSVM(kernel="precomputed").fit(form(K), y)
+    assert thin.certificate_.verify(form(K), y)
+    assert thin.decision_function(form(K)) == pytest.approx(dense.decision_function(K), rel=1e-6, abs=1e-6)
+
+
+def test_a_kernel_function_may_return_sparse_values():
+    X, y = load_iris(return_X_y=True)
+    svm = KernelSVM(kernel=lambda A, B: sparse.csr_matrix(A @ B.T)).fit(X, y)
+    assert svm.predict(X).tolist() == KernelSVM(kernel=lambda A, B: A @ B.T).fit(X, y).predict(X).tolist()

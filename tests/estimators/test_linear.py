@@ -1,6 +1,7 @@
 """The soft margin end to end: against scikit-learn and closed forms, weights and classes, and honest ends."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -307,3 +308,13 @@ def test_the_report_says_it(loss):
     assert repr(svm.certificate_).startswith("SoftMarginCertificate(OPTIMAL, objective in [")
     with pytest.raises(TypeError, match="neither true nor false"):
         bool(svm.certificate_)
+
+
+def test_a_pickle_has_no_rows_of_the_user():
+    X, y = mixed(seed=3)
+    svm = LinearSVM().fit(X, y)
+    assert svm.support_vectors_.tolist() == X[svm.support_].tolist()
+    again = pickle.loads(pickle.dumps(svm))
+    with pytest.raises(AttributeError, match=r"none in pickles and files: take X\[model.support_\]"):
+        _ = again.support_vectors_
+    assert again.decision_function(X).tolist() == svm.decision_function(X).tolist()

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sparse
 
 from maxmargin import LinearSVM
-from maxmargin.estimators.base import plane_values
+from maxmargin.estimators.plane_values import plane_values, rows_to_multiply
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -36,3 +36,31 @@ def test_predictions_for_huge_rows(form):
     svm.coef_ = np.array([[1e150, 1e150]])
     huge = form(np.array([[1e300, -3e300], [-1e300, 3e300], [1e300, -1e300]]))
     assert svm.predict(huge).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_are_multiplied_as_they_lie(dtype):
+    """No copy of an array in another order of memory; the same labels, and scores that differ by rounding alone."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((300, 7)).astype(dtype)
+    y = np.where(X[:, 0] + X[:, 1] > 0.1, "b", "a")
+    svm, by_column = LinearSVM().fit(X, y), np.asfortranarray(X)
+    assert rows_to_multiply(svm, by_column) is by_column
+    assert np.array_equal(svm.predict(by_column), svm.predict(X))
+    assert np.allclose(svm.decision_function(by_column), svm.decision_function(X), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("wrong", "name"), [(np.nan, "NaN"), (-np.inf, "-infinity")])
+def test_what_is_not_finite_is_named_by_its_place_in_any_order(wrong, name):
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]])
+    svm = LinearSVM().fit(X, [0, 1, 1])
+    X[2, 1] = wrong
+    for rows in (X, np.asfortranarray(X)):
+        with pytest.raises(ValueError, match=f"contains {name} .*: row 2, column 1"):
+            svm.predict(rows)
+
+
+def test_a_sum_beyond_float64_is_no_reason_to_refuse_its_numbers():
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]])
+    svm = LinearSVM().fit(X, [0, 1, 1])
+    assert svm.predict(np.full((4, 2), 1e308)).tolist() == [1, 1, 1, 1]

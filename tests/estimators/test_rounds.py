@@ -8,7 +8,7 @@ import pytest
 from maxmargin import HardMarginSVM, KernelPerceptron, KernelSVM, LinearSVM, Perceptron, StochasticSVM
 from maxmargin.data import synthetic
 from maxmargin.estimators.rounds import rounds_of
-from maxmargin.run.control import NOBODY, current_observation
+from maxmargin.run.observation import NOBODY, current_observation
 from maxmargin.run.recorder import Recorder, recorded
 
 SOFT = [LinearSVM(tol=1e-6), LinearSVM(loss="squared_hinge"), KernelSVM(), StochasticSVM(max_iter=20)]

@@ -11,7 +11,8 @@ from maxmargin import KernelSVM, LinearSVM, MarginPerceptron, StochasticSVM
 from maxmargin.data import synthetic
 from maxmargin.playground import fits
 from maxmargin.playground.fits import Recording, Stopped, fit_state
-from maxmargin.run.control import Status, observing
+from maxmargin.run.control import Status
+from maxmargin.run.observation import observing
 
 LONG = [
     LinearSVM(C=100.0, tol=1e-14, solver="coordinate_descent"),

@@ -254,3 +254,18 @@ def test_lines_cross_at_the_saddle_of_xor(opened):
     level = np.abs(ends[:, 1] - ends[:, 3]) < 0.2
     assert np.all(upright | level)  # no piece turns around the corner
     assert upright.sum() == level.sum() == 56
+
+
+def test_in_a_notebook_a_trace_is_its_page_in_a_frame_that_sees_nothing_else(narrow, browser):
+    trace = Perceptron(record=True).fit(*narrow).trace_
+    page = browser.new_context(viewport={"width": 700, "height": 900}).new_page()
+    page.set_content(f"<p>around</p>{trace._repr_html_()}")
+    frame = page.frames[1]
+    frame.click("#next")
+    assert frame.text_content("#step") == f"Update 2 of {trace.n_updates}"
+    assert (
+        frame.evaluate("(() => { try { return parent.document.title; } catch { return 'refused'; } })()") == "refused"
+    )
+    assert frame.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.context.close()
+    assert Trace()._repr_html_() is None

@@ -13,9 +13,12 @@ import pyarrow.parquet
 import pytest
 
 from maxmargin import LinearSVM, read_table, scan_table, write_svmlight
+from maxmargin.data.labelled import surveyed, with_labels
 from maxmargin.data.synthetic import overlapping
+from maxmargin.reading import scanned_blocks
 from maxmargin.reading.files import DataFileError
-from maxmargin.reading.scan import SpooledWarning, bytes_of
+from maxmargin.reading.paths import SpooledWarning
+from maxmargin.reading.scan import bytes_of
 
 X, Y = overlapping(3000)
 LABELS = np.where(Y > 0, "yes", "no")
@@ -73,6 +76,11 @@ def write_arrow(folder):
 FILES = [write_csv, write_parquet, write_parts, write_folder, write_list, write_dataset, write_arrow]
 
 
+def survey(*source, **asked):
+    X, y, weights = scan_table(*source, **asked)
+    return surveyed(with_labels(X, y, weights))
+
+
 def rows_of(source):
     return np.concatenate([source.block(k) for k in range(source.n_blocks)])
 
@@ -81,8 +89,8 @@ def rows_of(source):
 def test_rows_labels_and_weights_are_those_of_the_files(write, tmp_path):
     found = scan_table(write(tmp_path), label="label", weight="w", memory=10**7)
     assert rows_of(found.X).tobytes() == X.tobytes()
-    assert found.y.tolist() == LABELS.tolist()
-    assert found.weights.tolist() == frame()["w"].tolist()
+    assert np.asarray(found.y).tolist() == LABELS.tolist()
+    assert np.asarray(found.weights).tolist() == frame()["w"].tolist()
     assert found.X.feature_names == tuple(frame().columns[: X.shape[1]])
     again = pickle.loads(pickle.dumps(found.X))
     assert rows_of(again).tobytes() == X.tobytes()
@@ -93,9 +101,9 @@ def test_rows_labels_and_weights_are_those_of_the_files(write, tmp_path):
 def test_the_same_optimum_as_in_memory(write, loss, tmp_path):
     scanned = scan_table(write(tmp_path), label="label", ignore="w", memory=SMALL if write is write_csv else 10**7)
     assert scanned.X.n_blocks > 1
-    svm = LinearSVM(loss=loss, tol=1e-6).fit(scanned.X, scanned.y)
+    svm = LinearSVM(loss=loss, tol=1e-6, memory=10**7).fit(scanned.X, scanned.y)
     held = LinearSVM(loss=loss, tol=1e-6).fit(X, LABELS)
-    assert svm.certificate_.verify(X, LABELS)
+    assert svm.certificate_.verify(scanned.X, scanned.y)
     assert svm.certificate_.dual <= held.certificate_.primal
     assert held.certificate_.dual <= svm.certificate_.primal
     assert svm.certificate_.relative_gap <= 1e-6
@@ -106,7 +114,7 @@ def test_npy_is_mapped_and_its_columns_go_by_index(tmp_path):
     found = scan_table(tmp_path / "t.npy", label=-1, memory=SMALL)
     assert found.X.n_blocks > 1
     assert rows_of(found.X).tobytes() == X.tobytes()
-    assert found.y.tolist() == Y.tolist()
+    assert np.asarray(found.y).tolist() == Y.tolist()
 
 
 @pytest.mark.parametrize("zero_based", [True, False])
@@ -118,8 +126,8 @@ def test_svmlight_by_ranges(tmp_path, zero_based):
     parts = [found.X.block(k) for k in range(found.X.n_blocks)]
     assert len(parts) > 1
     assert np.concatenate([part.toarray() for part in parts]).tobytes() == whole.X.toarray().tobytes()
-    assert found.y.tolist() == whole.y.tolist()
-    assert found.y.dtype == whole.y.dtype
+    assert np.asarray(found.y).tolist() == whole.y.tolist()
+    assert np.asarray(found.y).dtype == whole.y.dtype
 
 
 def test_labels_of_csv_are_told_by_all_of_them(tmp_path):
@@ -127,7 +135,7 @@ def test_labels_of_csv_are_told_by_all_of_them(tmp_path):
     (tmp_path / "t.csv").write_text("a,label\n" + rows)
     found = scan_table(tmp_path / "t.csv", label="label", memory=SMALL)
     assert found.X.n_blocks > 1
-    assert sorted(set(found.y.tolist())) == ["0", "007", "1"]
+    assert sorted(set(np.asarray(found.y).tolist())) == ["0", "007", "1"]
 
 
 def test_what_can_be_read_once_is_spooled_aloud(tmp_path):
@@ -156,7 +164,7 @@ def test_a_wrong_cell_is_named_by_its_file_and_line(tmp_path):
     lines[20_000] = "0.5,,no"
     (tmp_path / "t.csv").write_text("\n".join(lines))
     with pytest.raises(DataFileError, match=r"t\.csv, line 20001, column 'b': the cell is empty"):
-        scan_table(tmp_path / "t.csv", label="label", memory=SMALL)
+        survey(tmp_path / "t.csv", label="label", memory=SMALL)
 
 
 def test_a_missing_number_of_a_row_group_is_named(tmp_path):
@@ -164,7 +172,7 @@ def test_a_missing_number_of_a_row_group_is_named(tmp_path):
     table.loc[1500, "x1"] = np.nan
     table.to_parquet(tmp_path / "t.parquet", row_group_size=700)
     with pytest.raises(DataFileError, match=r"t\.parquet, row group 2, row 100 .*column 'x1': the value is missing"):
-        scan_table(tmp_path / "t.parquet", label="label")
+        survey(tmp_path / "t.parquet", label="label")
 
 
 def test_a_damaged_row_group_is_named(tmp_path):
@@ -174,7 +182,27 @@ def test_a_damaged_row_group_is_named(tmp_path):
     content[len(content) // 2 : len(content) // 2 + 400] = bytes(400)
     path.write_bytes(content)
     with pytest.raises(DataFileError, match=r"t\.parquet, row group \d"):
-        scan_table(path, label="label")
+        survey(path, label="label")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("label", "ignore"), [(0, []), (3, []), (-1, []), (1, [2, 4]), (4, [0])])
+def test_npy_rows_are_cut_into_their_columns_piece_by_piece(tmp_path, monkeypatch, dtype, label, ignore):
+    rows = np.random.default_rng(0).standard_normal((3000, 6)).astype(dtype)
+    rows[:, label] = np.arange(3000) % 3
+    np.save(tmp_path / "t.npy", rows)
+    monkeypatch.setattr(scanned_blocks, "AT_ONCE", 37 * rows[0].nbytes)
+    scanned, y, _ = scan_table(tmp_path / "t.npy", label=label, ignore=ignore, memory=SMALL)
+    assert scanned.n_blocks > 3
+    blocks = [scanned.block(k) for k in range(scanned.n_blocks)]
+    features = [column for column in range(6) if column not in (label % 6, *ignore)]
+    assert all(block.dtype == dtype and block.flags.c_contiguous for block in blocks)
+    assert np.array_equal(np.concatenate(blocks), rows[:, features])
+    assert np.asarray(y).tolist() == rows[:, label].tolist()
+    with open(tmp_path / "t.npy", "r+b") as file:
+        file.truncate(2900 * rows[0].nbytes)
+    with pytest.raises(DataFileError, match="has become shorter"):
+        scanned.reader.read(scanned.n_blocks - 1)
 
 
 def test_a_file_that_became_shorter_is_refused(tmp_path):
@@ -202,7 +230,7 @@ def test_files_that_differ_are_refused(tmp_path):
     with pytest.raises(DataFileError, match="scan files of one format"):
         scan_table(tmp_path, label="label")
     frame().drop(columns="x1").to_parquet(tmp_path / "u.parquet")
-    with pytest.raises(DataFileError, match="other columns"):
+    with pytest.raises(DataFileError, match=r"u\.parquet: its columns are not those of .*: it has no column 'x1'"):
         scan_table(str(tmp_path / "*.parquet"), label="label")
 
 
@@ -254,3 +282,20 @@ def test_an_index_that_is_likely_a_slip_is_named_with_its_line(tmp_path):
     with pytest.raises(DataFileError, match=r"line 151: the index 2147483648 makes .* say n_features=2147483648"):
         scan_table(str(file), label=None, memory="4 kB")
     assert scan_table(str(file), label=None, memory="4 kB", n_features=2**31).X.n_columns == 2**31
+
+
+@pytest.mark.parametrize("suffix", ["npy", "csv", "svm"])
+def test_narrow_rows_are_cut_so_that_they_fit_the_memory_they_are_cut_for(tmp_path, suffix):
+    random = np.random.default_rng(0)
+    rows = random.integers(-9, 10, (60_000, 3)).astype(np.float32)
+    y = np.where(rows[:, 0] + 5.0 * random.standard_normal(60_000) > 0.0, 1.0, -1.0)
+    path = tmp_path / f"rows.{suffix}"
+    if suffix == "npy":
+        np.save(path, np.column_stack([rows, y]))
+    elif suffix == "csv":
+        np.savetxt(path, np.column_stack([rows, y]), "%d", ",", header="a,b,c,y", comments="")
+    else:
+        write_svmlight(path, rows, y)
+    X, labels, _ = scan_table(path, label={"npy": -1, "csv": "y"}.get(suffix), memory="6MB")
+    assert X.n_blocks > 1
+    assert LinearSVM(loss="squared_hinge").fit(X, labels).certificate_.is_optimal

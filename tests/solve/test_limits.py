@@ -119,7 +119,7 @@ def test_a_factor_checks_the_clock_between_its_panels(small_blocks):
     A = np.eye(200) + 0.1
     with interruptible(listen):
         factor = normal_equations.Factor(A)
-    assert moments == -(-200 // normal_equations.PANEL)
+    assert moments == -(-200 // normal_equations.PANEL) - 1
     np.testing.assert_allclose(factor.solve(A @ np.arange(200.0)), np.arange(200.0), atol=1e-9)
 
 

@@ -48,6 +48,13 @@ def test_a_plane_that_happens_to_separate_weakly_is_not_called_so():
     assert maxmargin.separability(X, y).verdict is Verdict.WEAKLY_SEPARABLE
 
 
+def test_a_row_of_zeros_hides_no_weak_plane():
+    X, y = np.array([[-1.0, 1.0], [0.0, 0.0], [0.0, 2.0], [1.0, 2.0], [0.0, 2.0]]), np.array([-1, 1, -1, 1, -1])
+    certificate = maxmargin.separability(X, y, fit_intercept=False)
+    assert certificate.verdict is Verdict.WEAKLY_SEPARABLE
+    assert certificate.verify(X, y, exact=True)
+
+
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("norm", ["l2", "l1"])
 def test_separability_goes_further_and_keeps_the_witness(form, norm):

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sparse
 from solver_runs import soft_iterates
 
-from maxmargin.data.rows import rows_of
+from maxmargin.data.table import rows_of
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE
 from maxmargin.problems.protocol import Evaluation
 from maxmargin.problems.statement import SoftMargin, best_bias

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from maxmargin.data.executor import Threads
-from maxmargin.solvers.kernel_smo import kernel_rows, kernel_tables
+from maxmargin.solvers.kernel_smo import inverted_lists, kernel_rows, kernel_tables
 from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
 from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
 
@@ -24,11 +24,11 @@ def rows_of(problem, threads):
     return rows, scale, expected
 
 
-def small_blocks(monkeypatch, wide):
-    """Several blocks of a few columns; a sparse table that is written out, or too wide to be."""
-    sizes = {"WIDEST": 8, "NARROWEST": 2, "TILE": 8, "HEIGHT": 4, "FULL": 0.0, "TOGETHER": 2}
-    for name, value in {**sizes, **({"MOST_NUMBERS": 1} if wide else {})}.items():
+def small_blocks(monkeypatch, frequent):
+    """Several blocks of a few columns; columns of a sparse table as lines where so many rows have them, else lists."""
+    for name, value in {"WIDEST": 8, "NARROWEST": 2, "TILE": 8, "HEIGHT": 4, "FULL": 0.0}.items():
         monkeypatch.setattr(kernel_rows, name, value)
+    monkeypatch.setattr(inverted_lists, "FREQUENT", frequent)
     monkeypatch.setattr(kernel_tables, "WIDE", 8)
 
 
@@ -43,14 +43,14 @@ def test_blocks_of_columns_are_even(n):
     assert n < 2048 or len(widths) % 8 == 0
 
 
-each_width = pytest.mark.parametrize("wide", [False, True], ids=["written out", "wide"])
+each_share = pytest.mark.parametrize("frequent", [0.0, 0.9, 1.0], ids=["lines", "both", "lists"])
 
 
 @each_kernel
 @each_form
-@each_width
-def test_values(name, form, wide, monkeypatch):
-    small_blocks(monkeypatch, wide)
+@each_share
+def test_values(name, form, frequent, monkeypatch):
+    small_blocks(monkeypatch, frequent)
     X, signs = kernel_cases.rings(n=45)
     X = 3.0 + np.column_stack([X, X[:, 0] * X[:, 1], np.zeros(45), X[:, 1] ** 2, X[:, 0]])
     problem = kernel_cases.problem_of(kernel_cases.FORMS[form](X), signs, **kernel_cases.KERNELS[name])
@@ -71,9 +71,9 @@ def test_values(name, form, wide, monkeypatch):
 
 @each_kernel
 @each_form
-@each_width
-def test_sums_of_rows(name, form, wide, monkeypatch):
-    small_blocks(monkeypatch, wide)
+@each_share
+def test_sums_of_rows(name, form, frequent, monkeypatch):
+    small_blocks(monkeypatch, frequent)
     X, signs = kernel_cases.rings(n=45)
     X = np.column_stack([X, X[:, 0] * X[:, 1], np.zeros(45), X[:, 1] ** 2, *[X[:, 0] + shift for shift in range(8)]])
     problem = kernel_cases.problem_of(kernel_cases.FORMS[form](X), signs, **kernel_cases.KERNELS[name])

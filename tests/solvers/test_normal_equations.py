@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from maxmargin.data.rows import rows_of
+from maxmargin.data.table import rows_of
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, Factor, add_outer_products, factor, padded
 
 FORMS = {

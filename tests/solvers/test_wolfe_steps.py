@@ -7,7 +7,7 @@ import pytest
 
 from maxmargin import HardMarginSVM
 from maxmargin.problems.statement import Norm, Separation
-from maxmargin.run.control import observing
+from maxmargin.run.observation import observing
 from maxmargin.solvers.hulls import wolfe
 from maxmargin.solvers.hulls.nearest import nearest_hulls
 

@@ -1,6 +1,8 @@
 """Exercises: what the library answers is right, in three digits too; the same seed, the same data."""
 
+import html
 import json
+import re
 
 import numpy as np
 import pytest
@@ -99,3 +101,12 @@ def test_a_new_exercise_is_one_function(monkeypatch):
     assert not task.check(5)
     with pytest.raises(ValueError, match="already"):
         registry.register("mine", "again")(mine)
+
+
+def test_in_a_notebook_the_same_is_said_and_escaped():
+    task = exercise("widest street")
+    grade = task.check(w=["<b>", 0], b=0)
+    for shown in (task, grade):
+        text = re.sub(r"<[^>]*>", " ", shown._repr_html_())
+        assert html.unescape(text).split() == str(shown).split()
+    assert "&lt;b&gt;" in grade._repr_html_()

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates import exact
-from maxmargin.certificates.measure import hull_distance, objective
+from maxmargin.certificates.measure import PlaneMargin, hull_distance, objective
 from maxmargin.certificates.passes import proves_gap
 from maxmargin.certificates.proof import KKT, TheoremBound
 from maxmargin.certificates.proof import FurtherLook as FurtherLook
@@ -111,10 +111,12 @@ def certify(
     positive: Any = 1,
     negative: Any = -1,
     theorems: tuple[TheoremBound, ...] = (),
+    plane: PlaneMargin | None = None,
 ) -> Certificate:
-    """What the claim proves about the rows X with these signs."""
+    """What the claim proves about the rows X with these signs. `plane` is its plane as it was measured on more rows."""
     claim = without_nonsense(claim)
-    plane = measured_plane(X, signs, claim.w, claim.b, norm)
+    if plane is None:
+        plane = measured_plane(X, signs, claim.w, claim.b, norm)
     rows, weights = claim.rows, claim.weights
     hulls = hull_distance(rows_at(X, rows), signs[rows], weights, norm, fit_intercept)
     lower, upper = plane.lower, hulls.upper

@@ -31,6 +31,7 @@ from maxmargin.certificates.passes import (
     combination,
     length,
     lengths_of,
+    losses_of,
     power_below,
     rounding,
     row_total,
@@ -146,22 +147,6 @@ def error_of(found: PrimalValue | DualValue) -> float:
 def loss_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> Sum:
     """sum_i C_i loss(max(0, missing_i + off_i)), and its additions."""
     return row_total(problem.table, losses_of(problem, missing, off))
-
-
-def losses_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> Vector:
-    """C_i loss(max(0, missing_i + off_i)) of each row; in place, because there may be many."""
-    losses = missing + off
-    np.maximum(0.0, losses, out=losses)
-    loss = problem.loss
-    if loss.is_smooth:  # share (t - bend share / 2), share = min(t / bend, box): before the knee, t^2 / (2 bend)
-        shares = losses / loss.bend
-        np.minimum(shares, loss.box, out=shares)
-        losses -= 0.5 * loss.bend * shares
-        losses *= shares
-    elif loss.box != 1.0:
-        losses *= loss.box
-    losses *= problem.costs
-    return np.asarray(losses)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")

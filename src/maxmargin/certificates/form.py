@@ -152,24 +152,42 @@ FITS: dict[str, Kind] = {  # by annotation
 
 def malformed(c: Any, kept: Rows) -> Iterator[str]:
     """What is not even a claim about the rows `kept` of the user's table: at least one clause, if it is none."""
+    wrong = of_another_kind(c)
+    if wrong is not None:  # then nothing else can be asked
+        yield wrong
+        return
+    yield from no_question(c)
+    yield from no_such_rows(c, kept)
+    yield from no_numbers(c)
+
+
+def of_another_kind(c: Any) -> str | None:
+    """A clause about the first field that is not what its annotation says."""
     for field in dataclasses.fields(c):
         value = getattr(c, field.name)
-        if field.name == "verdict":
-            if not isinstance(value, c.verdicts):
-                yield f"the verdict {value!r} is not known"
-            continue
-        kind = FITS[str(field.type)]
-        if not kind.fits(value):
-            yield f"{field.name} must be {kind.words}, not {str(value)[:80]}"
-            return
+        if field.name != "verdict" and not (kind := FITS[str(field.type)]).fits(value):
+            return f"{field.name} must be {kind.words}, not {str(value)[:80]}"
+    return None
+
+
+def no_question(c: Any) -> Iterator[str]:
+    if not isinstance(c.verdict, c.verdicts):
+        yield f"the verdict {c.verdict!r} is not known"
     if c.positive is None or c.positive == c.negative:
         yield f"{c.positive!r} against {c.negative!r} is no question: the two sides must have labels of their own"
+
+
+def no_such_rows(c: Any, kept: Rows) -> Iterator[str]:
     if c.rows.ndim != 1 or c.rows.shape != c.weights.shape or len(np.unique(c.rows)) != len(c.rows):
         yield "rows and weights do not match, or a row comes twice"
         return
     missing = np.setdiff1d(c.rows, kept)
     if len(missing):
         yield f"row {missing[0]} is not part of this problem"
+
+
+def no_numbers(c: Any) -> Iterator[str]:
+    """Bounds, words and planes that are none."""
     bounds = ("margin_lower", "margin_upper", "primal", "dual")
     if any(math.isnan(getattr(c, name)) for name in bounds if name in vars(c)):
         yield "a bound is NaN"

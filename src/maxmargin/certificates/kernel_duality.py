@@ -33,14 +33,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.duality import LEAST, LIGHTEST, OUTWARDS, SMALLEST_BEND, losses_of
+from maxmargin.certificates.duality import LEAST, LIGHTEST, OUTWARDS, SMALLEST_BEND
 from maxmargin.certificates.kernel_screening import is_near, is_worth_it, summed_in_float32
-from maxmargin.certificates.passes import rounding, total
-from maxmargin.certificates.soft_margin import soft_gap
+from maxmargin.certificates.passes import losses_of, rounding, soft_gap, total
 from maxmargin.data.executor import MOST_BLOCKS, Threads
 from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import Kernel, Points, ProductKernel, rows_of
-from maxmargin.problems.kernels.points import FAINT
+from maxmargin.problems.kernels.base import FAINT
 from maxmargin.problems.statement import KernelMargin, best_bias
 
 Rows = NDArray[np.intp]

@@ -41,7 +41,7 @@ COLUMNS = 128  # of the rows that are multiplied at a time
 MOST = 0.01  # of a kernel value: a larger error is not bounded here
 WORTH_IT = 0.6  # an error of a value y w.phi(x): with a larger one, too many rows would stay in doubt
 VANISHED = 2.0**-100  # more than all that a term can lose below float32's normal range, if the weights are at most 1
-MOST_NUMBERS = 2**24  # of sparse rows that carry weight: so many are written out
+MOST_NUMBERS = 2**22  # of sparse rows that carry weight: so many are written out
 
 
 def rate(A: Points, B: Points) -> float:

@@ -54,37 +54,62 @@ def dual_norm(norm: str) -> str:
     return "l2" if norm == "l2" else "max"
 
 
+class ScaledPlane(NamedTuple):
+    """A plane of which no w.x overflows: |w|_1 < 1. `size` is |w| in the norm of the margin."""
+
+    w: Vector
+    b: float
+    size: float
+
+    def rounding_of(self, terms: int, magnitude: float) -> float:
+        """How far a computed y (w.x + b) may be from the real one: w.x has so many terms, of this magnitude at most."""
+        return 1.01 * rounding(terms + 2) * (magnitude + abs(self.b)) + math.ulp(0.0) * (terms + 2)
+
+    def lower(self, least: float, error: float) -> float:
+        """At most the margin, where the computed least y (w.x + b) is within `error` of the real one."""
+        relative = 2.0 * rounding(len(self.w) + 4)  # of the norm and the division
+        lower = min((least - error) / self.size, sys.float_info.max)
+        lower = lower * (1.0 - relative) if lower > 0.0 else lower * (1.0 + relative)
+        return math.nextafter(math.nextafter(lower, -math.inf), -math.inf)  # a denormal rounds by more
+
+
+def scaled_plane(w: Vector, b: float, norm: str) -> ScaledPlane | None:
+    """The same plane times a power of two; None if it is none."""
+    steepest = length(w, "max")
+    if steepest == 0.0 or not math.isfinite(steepest) or not math.isfinite(b):
+        return None
+    exponent = math.frexp(steepest)[1] + len(w).bit_length()  # afterwards |w|_1 < 1
+    with np.errstate(over="ignore"):
+        w, b = np.ldexp(w, -exponent), float(np.ldexp(b, -exponent))
+    return ScaledPlane(w, b, length(w, norm))
+
+
+def magnitude_of(w: Vector, largest: float, longest: float | None) -> float:
+    """At least |w|.|x| of any row, up to rounding: largest >= |x_ij|, and longest >= |x_i| where it is known."""
+    magnitude = length(w, "l1") * largest
+    return magnitude if longest is None else min(length(w, "l2") * longest, magnitude)
+
+
 def plane_margin(X: Matrix | Table, signs: Vector, w: Vector, b: float, norm: str) -> PlaneMargin:
     """The margin of the plane w.x + b = 0 on the rows."""
     table = as_table(X)
     n, d = table.shape
     none = PlaneMargin(-math.inf, -math.inf, -1, np.full(n, np.nan), np.full(d, np.nan), math.nan)
-    steepest = length(w, "max")
-    if n == 0 or steepest == 0.0 or not math.isfinite(steepest) or not math.isfinite(b):
+    plane = scaled_plane(w, b, norm)
+    if n == 0 or plane is None:
         return none
-    exponent = math.frexp(steepest)[1] + d.bit_length()  # afterwards |w|_1 < 1, so that no w.x overflows
-    with np.errstate(over="ignore"):
-        w, b = np.ldexp(w, -exponent), float(np.ldexp(b, -exponent))
-    size = length(w, norm)
-    values, largest = margins_of(table, w)
-    terms, magnitude = table.terms + 2, length(w, "l1") * largest
-    if table.is_sparse:
-        magnitude = min(length(w, "l2") * longest_row(table), magnitude)
-    magnitude += abs(b)
-    if not math.isfinite(magnitude):
+    values, largest = margins_of(table, plane.w)
+    magnitude = magnitude_of(plane.w, largest, longest_row(table) if table.is_sparse else None)
+    if not math.isfinite(magnitude + abs(plane.b)):
         return none
-    values += b
+    values += plane.b
     values *= signs
     row = int(np.argmin(values))
-    error = 1.01 * rounding(terms) * magnitude + math.ulp(0.0) * terms
     least = float(values[row])
-    relative = 2.0 * rounding(d + 4)  # of the norm and the division
-    lower = min((least - error) / size, sys.float_info.max)
-    lower = lower * (1.0 - relative) if lower > 0.0 else lower * (1.0 + relative)
-    lower = math.nextafter(math.nextafter(lower, -math.inf), -math.inf)  # a denormal rounds by more than `relative`
+    lower = plane.lower(least, plane.rounding_of(table.terms, magnitude))
     with np.errstate(over="ignore"):
-        values /= size
-    return PlaneMargin(least / size, lower, row, values, w / size, b / size)
+        values /= plane.size
+    return PlaneMargin(least / plane.size, lower, row, values, plane.w / plane.size, plane.b / plane.size)
 
 
 def hull_distance(X: Matrix, signs: Vector, weights: Vector, norm: str, fit_intercept: bool) -> HullDistance:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.certificates import certificate, kernel_margin, kernel_separation, soft_margin
+from maxmargin.certificates.block_margin import BlockMarginCertificate
 from maxmargin.certificates.html import certificate_html
 from maxmargin.certificates.record import KINDS, Record
 from maxmargin.certificates.report import sides
@@ -62,12 +62,42 @@ class MulticlassCertificate:
         """Check that every class, or every pair of classes, has its part, and every part; the reasons name the part.
 
         A kernel that is a function must be given again.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        exact : bool, default=False
+            Whether to decide in rational arithmetic.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+        kernel : callable, default=None
+            The kernel, where it is a function of yours.
+
+        Returns
+        -------
+        Verification
+            True or False in an `if`; the reasons when it is printed.
         """
-        wrong = next(self._refusals(np.asarray(y), sample_weight), None)
+        claims = [part for part in self.parts if isinstance(part, BlockMarginCertificate)]
+        wrong = next(self._refusals(), None)
+        if wrong is None and claims:
+            from maxmargin.certificates.block_verification import verify_together
+
+            answers, seen = verify_together(claims, X, y, sample_weight, exact)
+            strange = [label for label in seen if label not in self._labels()]
+            wrong = f"there are rows with the label {strange[0]!r}, and no part is about it" if strange else None
+        elif wrong is None:
+            wrong = strange_label(np.asarray(y), self._labels(), sample_weight)
         if wrong is not None:
             return Verification(False, exact, (wrong,))
-        how = {"exact": exact, "sample_weight": sample_weight}
-        answers = [part.verify(X, y, **how, kernel=kernel if hasattr(part, "kernel") else None) for part in self.parts]
+        if not claims:
+            how = {"exact": exact, "sample_weight": sample_weight}
+            answers = [
+                part.verify(X, y, **how, kernel=kernel if hasattr(part, "kernel") else None) for part in self.parts
+            ]
         holds = all(answers)
         reasons = tuple(
             f"{name_of(part)}: {reason}"
@@ -77,8 +107,16 @@ class MulticlassCertificate:
         )
         return Verification(holds, exact, reasons)
 
-    def _refusals(self, y: NDArray[Any], sample_weight: Any) -> Iterator[str]:
-        """Why the parts are not the problems that these labels make."""
+    def _labels(self) -> tuple[Any, ...]:
+        """Of all parts, each once."""
+        labels: list[Any] = []
+        for label in (label for part in self.parts for label in (part.positive, part.negative) if label is not None):
+            if label not in labels:
+                labels.append(label)
+        return tuple(labels)
+
+    def _refusals(self) -> Iterator[str]:
+        """Why the parts are not the problems that their labels make."""
         if not self.parts or len({type(part) for part in self.parts}) != 1:
             yield "the parts of a certificate must be of one kind, and there must be some"
             return
@@ -87,10 +125,7 @@ class MulticlassCertificate:
         if len(against_the_rest) != 1:
             yield "some parts are about a class against the rest, and others about a pair of classes"
             return
-        labels: list[Any] = []
-        for label in (label for pair in sides for label in pair if label is not None):
-            if label not in labels:
-                labels.append(label)
+        labels = self._labels()
         size = 1 if against_the_rest == {True} else 2
         expected = [set(group) for group in itertools.combinations(range(len(labels)), size)]
         found = [{labels.index(label) for label in pair if label is not None} for pair in sides]
@@ -100,9 +135,6 @@ class MulticlassCertificate:
                 yield f"there must be one part about {names}, and there are {found.count(one)}"
         if len(found) != len(expected):
             yield f"{len(labels)} labels make {len(expected)} problems, and there are {len(found)} parts"
-        stranger = strange_label(y, tuple(labels), sample_weight)
-        if stranger is not None:
-            yield stranger
 
     def __repr__(self) -> str:
         verdicts = [part.verdict.name for part in self.parts]
@@ -113,6 +145,13 @@ class MulticlassCertificate:
         return self.report()
 
     def report(self) -> str:
+        """All of it, for a person: part by part.
+
+        Returns
+        -------
+        str
+            What `print` shows.
+        """
         return "\n".join(f"{name_of(part)}\n{part.report()}" for part in self.parts)
 
     def _repr_html_(self) -> str:
@@ -120,17 +159,55 @@ class MulticlassCertificate:
         return certificate_html(self)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain Python values only; `from_dict` is the way back.
+
+        Returns
+        -------
+        dict
+            `parts`, one for each problem.
+        """
         return {"parts": [part.to_dict() for part in self.parts]}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> MulticlassCertificate:
+        """What `to_dict` wrote.
+
+        Parameters
+        ----------
+        fields : dict
+            What `to_dict` wrote.
+
+        Returns
+        -------
+        MulticlassCertificate
+            Not verified: ask `verify`.
+        """
         return cls(tuple(kind_of(part).from_dict(part) for part in fields["parts"]))
 
     def to_json(self) -> str:
+        """One line of JSON.
+
+        Returns
+        -------
+        str
+            For `from_json`.
+        """
         return json.dumps({"parts": [json.loads(part.to_json()) for part in self.parts]}, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> MulticlassCertificate:
+        """What `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` wrote.
+
+        Returns
+        -------
+        MulticlassCertificate
+            Not verified: ask `verify`.
+        """
         return cls(tuple(kind_of(part).from_json(json.dumps(part)) for part in json.loads(text)["parts"]))
 
 

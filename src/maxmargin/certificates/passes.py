@@ -1,5 +1,5 @@
-"""The judge's passes over a table, in plain NumPy: X w, |X| w, X'c, the lengths of the rows; and sums, with the
-roundings that they take counted.
+"""The judge's passes over a table, in plain NumPy: X w, |X| w, X'c, the lengths of the rows, what they pay; and sums,
+with the roundings that they take counted.
 
     gamma_k = k u / (1 - k u),  u = 2^-53      a sum of k terms is within gamma_k of the sum of their magnitudes
 
@@ -35,6 +35,7 @@ from maxmargin.data.table import (
     row_squares,
     rows_between,
 )
+from maxmargin.problems.statement import SoftMargin
 
 SPARSE_BLOCK = 2**21  # entries of a CSR matrix that are converted at a time
 WIDTH = 32  # terms that are added one after the other
@@ -114,6 +115,23 @@ def product(part: Any, w: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(part @ w if is_sparse(part) else np.einsum("ij,j->i", part, w))
 
 
+def weighted_sum(part: Any, weights: NDArray[Any]) -> NDArray[Any]:
+    """X' times the weights, in their precision."""
+    part = part.astype(weights.dtype, copy=False)
+    return np.asarray(part.T @ weights if is_sparse(part) else np.einsum("ij,i->j", part, weights))
+
+
+def row_lengths(part: Any, unit: float) -> Vector:
+    """At least |x_i|, up to rounding, of rows in float64 whose numbers are below 2 `unit`."""
+    if is_sparse(part):
+        entries = part.data / unit
+        squares = sparse.csr_array((entries * entries, part.indices, part.indptr), part.shape).sum(axis=1)
+    else:
+        entries = part / unit
+        squares = np.einsum("ij,ij->i", entries, entries)
+    return np.asarray((np.sqrt(squares) + 1e-150) * unit)
+
+
 class Values(NamedTuple):
     """X w in the precision of w, whatever the precision of X."""
 
@@ -145,17 +163,10 @@ class Lengths(NamedTuple):
     largest: float
 
     def __call__(self, block: Block) -> Vector:
-        unit = power_below(self.largest)
-        squares = np.empty(block.X.shape[0])
+        lengths = np.empty(block.X.shape[0])
         for rows, part in row_blocks(block.X):
-            if is_sparse(part):
-                entries = part.data / unit
-                squared = sparse.csr_array((entries * entries, part.indices, part.indptr), part.shape)
-                squares[rows] = squared.sum(axis=1)
-            else:
-                entries = part / unit
-                squares[rows] = np.einsum("ij,ij->i", entries, entries)
-        return np.asarray((np.sqrt(squares) + 1e-150) * unit)
+            lengths[rows] = row_lengths(part, power_below(self.largest))
+        return lengths
 
 
 class LongestRow(NamedTuple):
@@ -191,8 +202,7 @@ def combined(block: Block, weights: NDArray[Any]) -> Sum:
     """sum_i weights_i x_i over a block, in the precision of the weights."""
     summed, longest, count = np.zeros(block.X.shape[1], dtype=weights.dtype), 0, 0
     for rows, part in row_blocks(block.X):
-        own, part = weights[rows], part.astype(weights.dtype, copy=False)
-        summed += part.T @ own if is_sparse(part) else np.einsum("ij,i->j", part, own)
+        summed += weighted_sum(part, weights[rows])
         longest, count = max(longest, part.shape[0]), count + 1
     return Sum(summed, longest + count + 1)
 
@@ -251,6 +261,47 @@ def length(v: Vector, norm: str) -> float:
     unit = power_below(largest)
     scaled = v / unit
     return unit * (float(np.sqrt(np.sum(scaled * scaled))) if norm == "l2" else float(np.abs(scaled).sum()))
+
+
+def losses_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> Vector:
+    """C_i loss(max(0, missing_i + off_i)) of each row; in place, because there may be many."""
+    losses = missing + off
+    np.maximum(0.0, losses, out=losses)
+    loss = problem.loss
+    if loss.is_smooth:  # share (t - bend share / 2), share = min(t / bend, box): before the knee, t^2 / (2 bend)
+        shares = losses / loss.bend
+        np.minimum(shares, loss.box, out=shares)
+        losses -= 0.5 * loss.bend * shares
+        losses *= shares
+    elif loss.box != 1.0:
+        losses *= loss.box
+    losses *= problem.costs
+    return np.asarray(losses)
+
+
+def row_shares(problem: SoftMargin, a: Vector, slack: Vector, functional: Vector) -> Vector:
+    """What each row adds to P - D, apart from 1/2 |w - w(a)|^2: never negative, and zero in complementary slackness.
+
+    before the knee    C_i (xi_i - q_i a_i)^2 / (2 bend)                  + a_i max(0, y_i (w.x_i + b) - 1)
+    beyond it          (u_i - a_i) (xi_i - q_i (u_i + a_i) / 2)
+    """
+    loss, costs, beyond = problem.loss, problem.costs, a * np.maximum(0.0, functional - 1.0)
+    share = np.zeros(len(a))
+    if loss.is_smooth:
+        share = costs * (slack - loss.bend * a / costs) ** 2 / (2.0 * loss.bend)
+    if loss.is_bounded:
+        upper = problem.upper
+        bent = 0.5 * loss.bend * (upper + a) / costs if loss.is_smooth else 0.0
+        straight = (upper - a) * (slack - bent)
+        share = np.where(slack >= loss.knee, straight, share)
+    return np.asarray(share + beyond)
+
+
+def soft_gap(primal: float, dual: float) -> float:
+    """(primal - dual) / primal; infinite where nothing is known of the primal side."""
+    if not 0.0 < primal < np.inf:
+        return 0.0 if primal == dual == 0.0 else np.inf
+    return (primal - dual) / primal
 
 
 def proves_gap(low: float, high: float, tol: float) -> bool:

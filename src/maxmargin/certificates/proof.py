@@ -1,14 +1,12 @@
-"""What certificates are made of: verdicts, conditions of optimality, theorems; and their plain values for JSON."""
+"""What certificates are made of: verdicts, conditions of optimality, theorems."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
-import numpy as np
+from maxmargin.certificates.rounding import rounded_down, rounded_up
 
 
 class Verdict(StrEnum):
@@ -84,39 +82,8 @@ class TheoremBound:
     def holds(self) -> bool:
         return self.measured <= self.bound if self.at_most else self.measured >= self.bound
 
-
-def plain(value: Any) -> Any:
-    """Numbers, strings, lists and dicts in place of arrays, enums and dataclasses."""
-    if isinstance(value, StrEnum):
-        return value.name
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, TheoremBound):
-        fields = dataclasses.asdict(value) | {"plane": list(value.plane)}
-        return fields if value.plane else {name: entry for name, entry in fields.items() if name != "plane"}
-    return dataclasses.asdict(value) if dataclasses.is_dataclass(value) and not isinstance(value, type) else value
-
-
-def spell_out(value: Any) -> Any:
-    """Numbers that JSON cannot hold, as {"number": "inf"}: a label that is the string "inf" stays a string."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"number": str(value)}
-    if isinstance(value, dict):
-        return {key: spell_out(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [spell_out(entry) for entry in value]
-    return value
-
-
-def read_back(value: Any) -> Any:
-    if isinstance(value, dict):
-        if set(value) == {"number"}:
-            return float(value["number"])
-        return {key: read_back(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [read_back(entry) for entry in value]
-    return value
+    def __str__(self) -> str:
+        relation, shown = ("of at most", rounded_up) if self.at_most else ("against at least", rounded_down)
+        promise = "without a bound" if math.isinf(self.bound) else f"{relation} {shown(self.bound, 6)}"
+        best = ", g of the best plane known" if self.plane else ""
+        return f"{self.name}{best}: {self.measured:.6g} {promise}"

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.form import FITS
 from maxmargin.certificates.html import certificate_html
-from maxmargin.certificates.proof import KKT, FurtherLook, TheoremBound, plain, read_back, spell_out
+from maxmargin.certificates.proof import KKT, FurtherLook, TheoremBound
 from maxmargin.certificates.report import report
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.verify import Verification, verify
@@ -77,7 +77,18 @@ class Record(ABC):
 
     @classmethod
     def may_ask_for(cls, tol: float) -> bool:
-        """Whether tol is a relative gap that says something; 0, where no gap needs to be asked for."""
+        """Whether tol is a relative gap that says something; 0, where no gap needs to be asked for.
+
+        Parameters
+        ----------
+        tol : float
+            Of a certificate.
+
+        Returns
+        -------
+        bool
+            Whether it may be claimed.
+        """
         return 0.0 < tol < 1.0 or (cls.may_ask_for_no_gap and tol == 0.0)
 
     @property
@@ -105,15 +116,34 @@ class Record(ABC):
         """How many rows carry weight."""
         return int(np.count_nonzero(self.weights))
 
+    @property
+    def support_words(self) -> str:
+        """Which rows speak, in short."""
+        return f"{self.n_support} of {self.n_rows} rows carry weight"
+
     def verify(
         self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None, kernel: Any = None
     ) -> Verification:
         """Check every number against the raw data, with code that imports no solver.
 
-        exact=True decides in rational arithmetic, where rounding cannot fake anything; in the space of a kernel, for
-        linear, poly and precomputed. The answer can stand in an `if`, and says why when it is printed. Give the same
-        `sample_weight` as to `fit`: rows of weight zero were not part of the problem. A kernel that is a function must
-        be given again; of a precomputed one, X is the table.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples of the fit; of a precomputed kernel, its table.
+        y : array-like of shape (n_samples,)
+            The labels of the fit.
+        exact : bool, default=False
+            Whether to decide in rational arithmetic, where rounding cannot fake anything; in the space of a
+            kernel, for linear, poly and precomputed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the fit: samples of weight zero were not part of the problem.
+        kernel : callable, default=None
+            The kernel, where it is a function of yours.
+
+        Returns
+        -------
+        Verification
+            True or False in an `if`; the reasons when it is printed.
         """
         return verify(self, X, y, exact=exact, sample_weight=sample_weight, kernel=kernel)
 
@@ -129,10 +159,16 @@ class Record(ABC):
         said = [own["verdict"].name, *([own["kernel"]] if "kernel" in own else [])]
         said += [f"{what[0]} in [{rounded_down(low)}, {rounded_up(high)}]"]
         said += [f"relative gap {rounded_up(self.relative_gap, 2)}"] if "tol" in own else []
-        return f"{type(self).__name__}({', '.join(said)}, {self.n_support} of {self.n_rows} rows carry weight)"
+        return f"{type(self).__name__}({', '.join(said)}, {self.support_words})"
 
     def report(self) -> str:
-        """All of it, for a person."""
+        """All of it, for a person.
+
+        Returns
+        -------
+        str
+            What `print` shows.
+        """
         return report(self)
 
     def __str__(self) -> str:
@@ -143,12 +179,29 @@ class Record(ABC):
         return certificate_html(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values only; `from_dict` is the way back."""
+        """Plain Python values only; `from_dict` is the way back.
+
+        Returns
+        -------
+        dict
+            By the names of the fields.
+        """
         return {field.name: plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Self:
-        """What `to_dict` wrote, now or before; a ValueError says what is missing or unknown."""
+        """What `to_dict` wrote, now or before; a ValueError says what is missing or unknown.
+
+        Parameters
+        ----------
+        fields : dict
+            What `to_dict` wrote.
+
+        Returns
+        -------
+        a certificate
+            Not verified: ask `verify`.
+        """
         declared = {field.name: FITS.get(str(field.type)) for field in dataclasses.fields(cls)}
         fields = {name: plain(value) for name, value in (LATER | cls.later).items() if name in declared} | fields
         if set(fields) != set(declared):
@@ -168,9 +221,69 @@ class Record(ABC):
         return cls(**(values | {"verdict": cls.verdicts[verdict]}))
 
     def to_json(self) -> str:
-        """One line of JSON; what JSON cannot hold is written as {"number": "inf"}."""
+        """One line of JSON; what JSON cannot hold is written as {"number": "inf"}.
+
+        Returns
+        -------
+        str
+            For `from_json`.
+        """
         return json.dumps(spell_out(self.to_dict()), allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
+        """What `to_json` wrote; a ValueError says what is wrong.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` wrote.
+
+        Returns
+        -------
+        a certificate
+            Not verified: ask `verify`.
+        """
         return cls.from_dict(read_back(json.loads(text)))
+
+
+def is_witness_of_kernel(part: Any) -> bool:
+    """Whether its rows are a witness in the space of a kernel, where planes are made of rows too: it has no plane."""
+    return hasattr(part, "kernel") and part.is_separable is False
+
+
+def plain(value: Any) -> Any:
+    """Numbers, strings, lists and dicts in place of arrays, enums and dataclasses."""
+    if isinstance(value, StrEnum):
+        return value.name
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, TheoremBound):
+        fields = dataclasses.asdict(value) | {"plane": list(value.plane)}
+        return fields if value.plane else {name: entry for name, entry in fields.items() if name != "plane"}
+    return dataclasses.asdict(value) if dataclasses.is_dataclass(value) and not isinstance(value, type) else value
+
+
+def spell_out(value: Any) -> Any:
+    """Numbers that JSON cannot hold, as {"number": "inf"}: a label that is the string "inf" stays a string."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": str(value)}
+    if isinstance(value, dict):
+        return {key: spell_out(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [spell_out(entry) for entry in value]
+    return value
+
+
+def read_back(value: Any) -> Any:
+    if isinstance(value, dict):
+        if set(value) == {"number"}:
+            return float(value["number"])
+        return {key: read_back(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [read_back(entry) for entry in value]
+    return value

@@ -14,6 +14,7 @@ import numpy as np
 from maxmargin.certificates.proof import KKT, FurtherLook, TheoremBound
 from maxmargin.certificates.rounding import counted, rounded_down, rounded_up
 from maxmargin.problems.kernels import KERNELS, Kernel
+from maxmargin.problems.losses import HINGE
 
 ROWS_SHOWN = 12
 DIGITS = 12  # of a bound
@@ -51,7 +52,7 @@ def reported(c: Any) -> list[str]:
     lines += further_look(c)
     if has(c, "C"):
         lines.append(f"a relative gap of {number(c.tol)} was asked for")
-    lines += beside_practice(c.theorems)
+    lines += [str(theorem) for theorem in c.theorems]
     return [REPORTED, *(f"    {line}" for line in lines)] if lines else []
 
 
@@ -126,7 +127,7 @@ def statement(c: Any) -> list[str]:
     words = [kernel(c)] if has(c, "kernel") else []
     if has(c, "C"):
         width = "" if getattr(c, "huber_width", None) is None else f" of width {number(c.huber_width)}"
-        loss = getattr(c, "loss", "hinge").replace("_", " ")
+        loss = getattr(c, "loss", HINGE.name).replace("_", " ")
         words.append("hard margin" if c.is_about_margin else f"{loss}{width}, C = {number(c.C)}{class_weights(c)}")
     return [f"  {', '.join(words)}"] if words else []
 
@@ -184,9 +185,23 @@ def on_trust(c: Any) -> list[str]:
 
 
 def heaviest_rows(c: Any) -> list[str]:
+    if has(c, "shares"):
+        return [
+            f"  table: {counted(len(c.heights), 'blocks', 'block')} of rows, fingerprint {c.fingerprint}",
+            by_rule(c),
+        ]
     if c.n_support == 0:
         return []
     return [f"  rows that carry weight: {c.n_support:,} of {c.n_rows:,}: {heaviest(c)}"]
+
+
+def by_rule(c: Any) -> str:
+    """Where the weights of rows by blocks are from."""
+    listed = f"{counted(len(c.rows), 'rows are', 'row is')} listed"
+    if not c.rule_used:
+        return f"  weights: {listed}, all others have none"
+    width = f" of width {number(c.rule_width)}" if c.rule_width else ""
+    return f"  weights: by a rule{width} at a plane of its own; {listed}"
 
 
 def heaviest(c: Any) -> str:
@@ -206,16 +221,6 @@ def conditions(kkt: KKT, optimal: bool, goal: str) -> list[str]:
         where = f"  (row {violation.row})" if violation.row >= 0 and violation.value > 0.0 else ""
         value = f"{violation.value:.1e}" if math.isfinite(violation.value) else str(violation.value)
         lines.append(f"    {name:<13}{value}{where}")
-    return lines
-
-
-def beside_practice(theorems: tuple[TheoremBound, ...]) -> list[str]:
-    lines = []
-    for theorem in theorems:
-        relation, shown = ("of at most", rounded_up) if theorem.at_most else ("against at least", rounded_down)
-        promise = "without a bound" if math.isinf(theorem.bound) else f"{relation} {shown(theorem.bound, 6)}"
-        best = ", g of the best plane known" if theorem.plane else ""
-        lines.append(f"{theorem.name}{best}: {theorem.measured:.6g} {promise}")
     return lines
 
 
@@ -277,7 +282,7 @@ def sentences(c: Any) -> list[str]:
         found.append(f"No {plane} has a margin of more than {high}.")
     if found and math.isfinite(c.relative_gap) and (quantity == "objective" or lower > 0.0):
         found.append(f"So at most {rounded_up(100.0 * c.relative_gap, 2)} % of it could still be gained.")
-    return [*found, f"{c.n_support} of {c.n_rows} rows carry weight."]
+    return [*found, f"{c.support_words}."]
 
 
 def promise(theorem: TheoremBound) -> str:

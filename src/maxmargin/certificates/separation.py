@@ -5,26 +5,37 @@ margin_upper     >= the distance of the hull points; 0 only with an exact witnes
 verdict          a witness is exact, and a weakly separating plane has no row on its wrong side, exactly
 KKT              in canonical scale: the nearest row has y (w.x + b) = 1
 theorems         what mistake-driven learners are promised
+
+Where labels stay with the blocks of a table, no vector has its length: one pass sees the plane on all rows and brings
+those that the certificate names and the nearest ones; all else is decided on these, by the same code.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates import exact
-from maxmargin.certificates.form import almost, figures_refused, row_refused
-from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_distance, plane_margin
+from maxmargin.certificates.block_planes import Asked, FirstBelow, Nearest, code_of, no_margin, once, seen_plane
+from maxmargin.certificates.form import almost, figures_refused, malformed, row_refused
+from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_distance, plane_margin, scaled_plane
 from maxmargin.certificates.passes import length, rounding
 from maxmargin.certificates.proof import KKT, FurtherLook, Verdict, Violation
 from maxmargin.certificates.theorem_verification import separation_theorems_refused
-from maxmargin.certificates.verify import Bound, Evaluator, register
-from maxmargin.data.table import Matrix, Table, Vector, matrix_of
+from maxmargin.certificates.verify import Bound, Data, Evaluator, refusals_of, register
+from maxmargin.data.checking import is_source
+from maxmargin.data.executor import pass_over
+from maxmargin.data.labelled import LabelledTable, is_column, surveyed, with_labels
+from maxmargin.data.table import Matrix, Table, Vector, is_sparse, matrix_of
+from maxmargin.problems.block_margin import BlockMargin, ListedRows
+from maxmargin.problems.losses import HINGE
 
 WITNESSED = (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE)
 MOST_IN_INTEGERS = 100_000  # numbers of a table that are read as integers where float64 is in doubt: a second
@@ -56,6 +67,13 @@ class SeparationEvaluator(Evaluator):
     """
 
     by_blocks = True
+
+    @classmethod
+    def refusals(cls, c: Any, X: Any, y: Any, sample_weight: Any, kernel: Any, exact: bool) -> tuple[str, ...]:
+        """Where labels stay with the blocks of a table, nothing has its length."""
+        if not (is_source(X) and (isinstance(y, str) or is_column(y))):
+            return super().refusals(c, X, y, sample_weight, kernel, exact)
+        return tuple(refused_by_blocks(c, surveyed(with_labels(X, y, sample_weight)), exact))
 
     @cached_property
     def plane(self) -> PlaneMargin:
@@ -154,6 +172,61 @@ class SeparationEvaluator(Evaluator):
     def theorems(self) -> Iterator[str]:
         if self.c.theorems:
             yield from separation_theorems_refused(self.c, matrix_of(self.data.X), self.data.signs, self.places)
+
+
+class BlockEvaluator(SeparationEvaluator):
+    """On the rows that the certificate names and the nearest ones; the plane was measured on all."""
+
+    def __init__(self, c: Any, data: Data, plane: PlaneMargin, table: LabelledTable, problem: BlockMargin):
+        super().__init__(c, data)
+        self.plane, self.table, self.problem = plane, table, problem
+
+    def lower_bound(self) -> Bound:
+        bound, c = super().lower_bound(), self.c
+
+        def exactly() -> object:
+            if bound.claimed == -math.inf or not c.w.any() or bound.is_refuted:
+                return bound.claimed == -math.inf
+            part = FirstBelow(c.w, c.b if c.fit_intercept else None, bound.claimed, c.norm)
+            found = pass_over(Asked(self.problem, part), self.table)
+            row = None if found.row is None else int(self.table.rows_of(np.array([found.row], dtype=np.uint64))[0])
+            return exact.Verdict(found.holds, f"The margin of row {row} is below {bound.claimed!r}.")
+
+        return bound._replace(exactly=exactly)
+
+    def theorems(self) -> Iterator[str]:
+        if self.c.theorems:
+            yield "theorems about a table that is read by blocks are not checked: give its rows in memory"
+
+
+def refused_by_blocks(c: Any, table: LabelledTable, exact_arithmetic: bool) -> Iterator[str]:
+    if (first := next(malformed(c, c.rows), None)) is not None:
+        yield first
+        return
+    if c.verdict is Verdict.WEAKLY_SEPARABLE:
+        yield "whether a plane separates weakly is not decided by blocks: give the rows in memory"
+        return
+    codes = [code_of(table, label) for label in (c.positive, c.negative)]
+    if codes[0] is None or (c.negative is not None and codes[1] is None):
+        yield f"the table has no label {(c.positive if codes[0] is None else c.negative)!r}"
+        return
+    size = sum(table.sides(codes[0], codes[1])), table.n_columns
+    if size != (c.n_rows, c.n_columns):
+        about = f"the certificate is about {c.n_rows} rows x {c.n_columns} columns"
+        yield f"{about}, these data have {size[0]} x {size[1]}"
+        return
+    problem = BlockMargin(codes[0], codes[1], np.ones(len(table.classes)), HINGE, bool(c.fit_intercept))
+    named = [] if c.kkt is None else [getattr(c.kkt, field.name).row for field in dataclasses.fields(c.kkt)]
+    ids = table.ids_of(np.unique(np.append(c.rows, np.array(named, dtype=np.intp))))
+    plane = scaled_plane(c.w, c.b, c.norm)
+    part = Nearest(np.zeros(table.n_columns) if plane is None else plane.w)
+    seen = pass_over(Asked(problem, part), table, ListedRows(ids, np.ones(len(ids))).by_block())
+    rows = once(seen.listed.and_of(seen.plus.row).and_of(seen.minus.row))
+    measured = None if plane is None else seen_plane(seen, plane, is_sparse(rows.X))
+    kept = table.rows_of(rows.ids)
+    data = Data(rows.X, rows.signs, np.full(len(kept), math.inf), kept)
+    on_rows = no_margin(rows, table.n_columns) if measured is None else measured.on(rows)
+    yield from refusals_of(BlockEvaluator(c, data, on_rows, table, problem), exact_arithmetic)
 
 
 def measured_plane(X: Matrix | Table, signs: Vector, w: Vector, b: float, norm: str) -> PlaneMargin:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from maxmargin.certificates import exact_soft_margin
 from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value
 from maxmargin.certificates.form import almost, figures_refused, row_refused
-from maxmargin.certificates.passes import length, values_of
+from maxmargin.certificates.passes import length, row_shares, soft_gap, values_of
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.certificates.record import Record
 from maxmargin.certificates.theorem_verification import pegasos_refused
@@ -37,13 +37,6 @@ class SoftVerdict(StrEnum):
 
     OPTIMAL = "Optimal: no plane has a lower objective, to the stated gap."
     BOUNDED = "Not proven to the gap that was asked for: the optimum lies between the stated bounds."
-
-
-def soft_gap(primal: float, dual: float) -> float:
-    """(primal - dual) / primal; infinite where nothing is known of the primal side."""
-    if not 0.0 < primal < np.inf:
-        return 0.0 if primal == dual == 0.0 else np.inf
-    return (primal - dual) / primal
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,7 +169,8 @@ class SoftMarginEvaluator(Evaluator):
         yield from row_refused(c.kkt.slackness.row, self.data.kept, shares, most, "the one that adds most to the gap")
 
     def theorems(self) -> Iterator[str]:
-        yield from pegasos_refused(self.c, self.problem)
+        if self.c.theorems:
+            yield from pegasos_refused(self.c, self.problem)
 
 
 def soft_conditions(
@@ -214,21 +208,3 @@ def feasible_weights(dual: DualValue, signs: Vector, a: Vector) -> Vector:
     """The feasible point t a' that the weights a of these rows make."""
     plus, minus = dual.factors
     return np.asarray(a * np.where(signs > 0, plus, minus))
-
-
-def row_shares(problem: SoftMargin, a: Vector, slack: Vector, functional: Vector) -> Vector:
-    """What each row adds to P - D, apart from 1/2 |w - w(a)|^2: never negative, and zero in complementary slackness.
-
-    before the knee    C_i (xi_i - q_i a_i)^2 / (2 bend)                  + a_i max(0, y_i (w.x_i + b) - 1)
-    beyond it          (u_i - a_i) (xi_i - q_i (u_i + a_i) / 2)
-    """
-    loss, costs, beyond = problem.loss, problem.costs, a * np.maximum(0.0, functional - 1.0)
-    share = np.zeros(len(a))
-    if loss.is_smooth:
-        share = costs * (slack - loss.bend * a / costs) ** 2 / (2.0 * loss.bend)
-    if loss.is_bounded:
-        upper = problem.upper
-        bent = 0.5 * loss.bend * (upper + a) / costs if loss.is_smooth else 0.0
-        straight = (upper - a) * (slack - bent)
-        share = np.where(slack >= loss.knee, straight, share)
-    return np.asarray(share + beyond)

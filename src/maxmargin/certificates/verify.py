@@ -29,6 +29,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -41,7 +42,8 @@ from maxmargin.certificates.form import Rows, gap_refused, is_class_weight, is_n
 from maxmargin.certificates.measure import objective
 from maxmargin.certificates.report import bounds_of
 from maxmargin.certificates.theorem_verification import theorem_refused
-from maxmargin.data.checking import check_labels, check_weights, checked_rows
+from maxmargin.data.checking import check_labels, check_weights, checked_rows, is_source
+from maxmargin.data.cluster import on_cluster
 from maxmargin.data.table import Matrix, Table, Vector, matrix_of, select
 from maxmargin.problems.statement import plain
 
@@ -115,6 +117,15 @@ class Evaluator(ABC):
 
     c: Any
     data: Data
+
+    @classmethod
+    def refusals(cls, c: Any, X: Any, y: Any, sample_weight: Any, kernel: Any, exact: bool) -> tuple[str, ...]:
+        """Each reason why the certificate is not true of the data; a ValueError where these are none."""
+        table, signs, kept = problem_of(c, X, y, sample_weight)
+        table = table if cls.by_blocks else matrix_of(table)
+        costs = costs_of(c, np.asarray(y), sample_weight, kept)
+        found = tuple(refusals_of(cls(c, Data(table, signs, costs, kept, kernel)), exact))
+        return ("these data have rows on one side only", *found) if found and len(np.unique(signs)) < 2 else found
 
     @cached_property
     def places(self) -> Rows:
@@ -194,16 +205,12 @@ def verify(c: Any, X: Any, y: Any, *, exact: bool, sample_weight: Any = None, ke
     if exact:
         evaluator.refuse_exact(c)
     try:
-        table, signs, kept = problem_of(c, X, y, sample_weight)
-        table = table if evaluator.by_blocks else matrix_of(table)
-        costs = costs_of(c, np.asarray(y), sample_weight, kept)
-        refusals = tuple(refusals_of(evaluator(c, Data(table, signs, costs, kept, kernel)), exact))
+        with on_cluster(None) if is_source(X) else nullcontext():
+            refusals = evaluator.refusals(c, X, y, sample_weight, kernel, exact)
     except (TypeError, ValueError) as error:
         return Verification(False, exact, (str(error),))
     if not refusals:
         return Verification(True, exact, (proven(c),))
-    if len(np.unique(signs)) < 2:
-        refusals = ("these data have rows on one side only", *refusals)
     if sample_weight is None and any("objective is" in reason for reason in refusals):
         refusals += ("if the fit was given a sample_weight, it is needed here too",)
     return Verification(False, exact, refusals)

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from maxmargin.cli.blocks import of_a_model
 from maxmargin.cli.certified import IMPOSSIBLE
 from maxmargin.cli.console import ExitCode, TimeLimit, UserError, check_time, gap_shown, say, say_json
-from maxmargin.cli.models import Model, in_a_sentence, load_and_read
+from maxmargin.cli.models import Model, in_a_sentence, load_and_read, load_model
 from maxmargin.cli.options import (
     AsJson,
     ClassWeight,
     Data,
     MaxTime,
+    Memory,
     ReadingForAModel,
     Tolerance,
     read_class_weight,
@@ -27,11 +29,6 @@ if TYPE_CHECKING:
     from maxmargin.estimators.audit_result import Audit
 
 SHARP = 1e-5  # the gap to which the optimum is sought
-LOSSES = {  # of LIBLINEAR's solvers
-    "L2R_L1LOSS_SVC_DUAL": "hinge",
-    "L2R_L2LOSS_SVC_DUAL": "squared_hinge",
-    "L2R_L2LOSS_SVC": "squared_hinge",
-}
 
 
 def audit(
@@ -45,6 +42,7 @@ def audit(
     class_weight: ClassWeight = None,
     tol: Tolerance = None,
     max_time: MaxTime = None,
+    memory: Memory = None,
     as_json: AsJson = False,
 ) -> int:
     """Measure a model on the data that it was fitted on, against a proven bound of the best.
@@ -54,20 +52,28 @@ def audit(
     from maxmargin.estimators.audit import audit as audited
 
     check_time(max_time)
-    loaded, table = load_and_read(model, data, reading, any_estimator=True)
+    X: Any
+    if memory is not None:
+        loaded = for_audit(load_model(model, any_estimator=True), model, C, class_weight)
+        X = of_a_model(loaded, data, reading, memory)
+        name = first_line = X.files.name
+        y, weights = X.labels, X.weights
+    else:
+        loaded, table = load_and_read(model, data, reading, any_estimator=True)
+        loaded = for_audit(loaded, model, C, class_weight)
+        name, first_line, y, weights = table.name, headline(table), table.y, table.weights
     limit = TimeLimit(max_time)
-    loaded = for_audit(loaded, model, C, class_weight)
-    with in_a_sentence(table.name), as_a_fit_leaves_it(model, loaded):
-        X = loaded.prepared(table)
+    with in_a_sentence(name), as_a_fit_leaves_it(model, loaded):
+        X = loaded.prepared(table) if memory is None else X
         sharp = SHARP if tol is None else tol
         with gap_shown("Seeking the optimum", sharp):
-            answer = audited(loaded.classifier, X, table.y, table.weights, tol=sharp, max_time=limit.left())
-        same = loaded.is_fitted_on(X, table.y)
+            answer = audited(loaded.classifier, X, y, weights, tol=sharp, max_time=limit.left())
+        same = loaded.is_fitted_on(X, y) if memory is None else None
     if as_json:
-        found = {"file": table.name, "is_the_data_of_the_fit": same, "exit_code": int(code_of(answer))}
+        found = {"file": name, "is_the_data_of_the_fit": same, "exit_code": int(code_of(answer))}
         say_json({**found, **json.loads(answer.to_json())})
     else:
-        say(headline(table))
+        say(first_line)
         say(answer.report())
         if same is False:
             say("  These are not the data that the model was fitted on, by their fingerprint.")
@@ -118,10 +124,12 @@ def as_linear_svc(path: str, header: dict[str, str], planes: Any, asked: dict[st
     """LIBLINEAR's question is that of scikit-learn's LinearSVC: a bias is one more column, and regularised."""
     from sklearn.svm import LinearSVC
 
-    if header["solver_type"] not in LOSSES:
-        raise UserError(f"{path} is of the type {header['solver_type']}; an audit is for {', '.join(LOSSES)}")
+    from maxmargin.persistence.exchange.liblinear import LOSS_OF_SOLVER
+
+    if header["solver_type"] not in LOSS_OF_SOLVER:
+        raise UserError(f"{path} is of the type {header['solver_type']}; an audit is for {', '.join(LOSS_OF_SOLVER)}")
     bias = float(header["bias"])
-    model = LinearSVC(loss=LOSSES[header["solver_type"]], fit_intercept=bias > 0.0, **asked)
+    model = LinearSVC(loss=LOSS_OF_SOLVER[header["solver_type"]], fit_intercept=bias > 0.0, **asked)
     if bias > 0.0:
         model.set_params(intercept_scaling=bias)
     model.classes_, model.n_features_in_ = planes.classes_, planes.n_features_in_

@@ -50,7 +50,7 @@ class Timing(NamedTuple):
 def bench(
     *,
     data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="A table of your own; without it, made ones.")
+        list[str] | None, typer.Argument(metavar="[DATA]", help="A table of your own; without it, made ones.")
     ] = None,
     reading: Annotated[ReadingOptions, Spelt(without=("weight",))],
     C: Price = PRICE.default,
@@ -67,7 +67,7 @@ def bench(
     if not 0.0 < C < float("inf"):
         raise UserError(f"--C must be a positive number, not {C:g}: a hard margin has nobody to be compared with")
     timings = []
-    if data is None:
+    if not data:
         sets = made_sets(rows)
     else:
         table = read(data, reading)

@@ -57,11 +57,13 @@ def tell_certificate(certificate: Any, verification: Any) -> None:
 
 def tell_normalized(model: Any) -> None:
     """What is proven of the rows at length 1, beside the margin of the rows as they are."""
+    if not hasattr(model, "normalized_margin_"):
+        return
     from maxmargin.certificates.report import between, sides
     from maxmargin.estimators.model_verification import normalized_margins
 
     found = normalized_margins(model)
-    for part, margin in zip(parts_of(model.certificate_) if found else (), found, strict=True):
+    for part, margin in zip(parts_of(model.certificate_), found, strict=True):
         which = f" ({sides(part)})" if len(found) > 1 else ""
         kind = "cosine" if part.norm == "l2" else "l1 margin"
         says = "no plane separates them" if margin.upper == 0.0 else between(margin.lower, margin.upper, 9)
@@ -145,7 +147,7 @@ def table_of_rows(data: DataFile, certificate: Certificate) -> Table:
         values = [f"{value:g}" for _, value in contents(data, row)]
         if data.feature_names is None:
             values = ["  ".join(f"{name}:{value:g}" for name, value in contents(data, row))]
-        cells = [str(data.lines[row]), f"{weight:.4g}", str(data.y[row]), *values]
+        cells = [data.place_told(row), f"{weight:.4g}", str(data.y[row]), *values]
         table.add_row(*(Text(cell) for cell in cells))
     return table
 
@@ -166,7 +168,7 @@ def rows_for_machines(data: DataFile, certificate: Certificate) -> list[dict[str
     return [
         {
             "row": row,
-            "line": int(data.lines[row]),
+            **data.place_of(row),
             "weight": weight,
             "label": data.y[row].item(),
             **({"contents": contents(data, row, most=None)} if is_witness else {}),

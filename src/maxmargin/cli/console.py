@@ -24,6 +24,7 @@ from rich.console import Console, RenderableType
 if TYPE_CHECKING:
     from maxmargin.problems.protocol import Iterate
     from maxmargin.problems.statement import SignedRows
+    from maxmargin.run.observation import PassProgress
 
 WIDTH_OF_A_FILE = 120  # where there is no terminal to ask
 
@@ -74,11 +75,14 @@ def say_json(value: dict[str, Any]) -> None:
 
 
 def pieces_of_json(value: dict[str, Any]) -> Iterator[str]:
-    """A line for each entry. An iterator becomes a list, an element a line, and is never held whole."""
+    """A line for each entry. An iterator becomes a list, an element a line, and is never held whole; what is
+    called gives its value when its turn comes."""
     yield "{"
     for number, (name, entry) in enumerate(value.items()):
         yield f"{',' if number else ''}\n  {json.dumps(name)}: "
-        if isinstance(entry, Iterator):
+        if callable(entry):  # known when what is before it is written
+            yield json_line(entry())
+        elif isinstance(entry, Iterator):
             yield "["
             for place, element in enumerate(entry):
                 yield f"{',' if place else ''}\n    {json_line(element)}"
@@ -120,18 +124,40 @@ def let_go_of_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def refuse_to_write_over(output: str | None, *inputs: str | None, sql: str | None = None) -> None:
+def refuse_to_write_over(
+    output: str | None, data: str | Sequence[str], *others: str | None, sql: str | None = None
+) -> None:
     """An output that is one of the inputs, whatever their names are, would cost the user that input.
 
-    The first input is the data: - is standard input, and with `sql` it is no file but a query to that database.
+    Of the data, - is standard input, and with `sql` they are no files but a query to that database.
     """
     if output is None or output == "-" or (written := file_at(output)) is None:
         return
-    files = list(inputs) if sql is None else [sql.partition(":")[2], *inputs[1:]]
-    for file in files:
+    for file in (*(files_of(data) if sql is None else [sql.partition(":")[2]]), *others):
         if file is not None and (read := file_at(file)) is not None and os.path.samestat(written, read):
             shown = "standard input" if file == "-" else file
             raise UserError(f"{output} is what is read ({shown}), and would be lost: write to another file")
+
+
+def files_of(data: str | Sequence[str], sql: str | None = None) -> list[str]:
+    """The files that are meant: a pattern that the shell has not expanded, too. A query stays what it is."""
+    given = [data] if isinstance(data, str) else list(data)
+    if sql is not None:
+        if len(given) > 1:
+            raise UserError("--sql asks one query: put it in quotes, so that it is one argument")
+        return given
+    if "-" in given:
+        if len(given) > 1:
+            raise UserError("- is standard input, one table: give it alone, or name files only")
+        return given
+    if all(map(os.path.isfile, given)):
+        return given
+    from maxmargin.reading.paths import expanded
+
+    try:
+        return [file for one in given for file in expanded(one)]
+    except FileNotFoundError as error:
+        raise UserError(str(error)) from None
 
 
 def file_at(file: str) -> os.stat_result | None:
@@ -206,7 +232,7 @@ def bar_shown(work: str, tol: float | None) -> Iterator[None]:
         return
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from maxmargin.run.control import observing
+    from maxmargin.run.observation import observing, watching_passes
 
     standing = TextColumn("{task.fields[standing]}", markup=False)
     columns = (
@@ -227,7 +253,15 @@ def bar_shown(work: str, tol: float | None) -> Iterator[None]:
                 shown = now
                 progress.update(task, completed=share(gap, tol or USUAL_END), standing=told(iterate, gap))
 
-        with observing(show):
+        def show_pass(progress_of: PassProgress) -> None:
+            nonlocal shown, gap
+            gap = progress_of.gap
+            if (now := time.perf_counter()) - shown >= BETWEEN:
+                shown = now
+                done = share(gap, tol or USUAL_END)
+                progress.update(task, completed=done, standing=pass_told(progress_of, done))
+
+        with observing(show), watching_passes(show_pass):
             yield
 
 
@@ -241,12 +275,31 @@ def told(iterate: Iterate, gap: float) -> str:
     return f"gap {gap:.1e}  {counts}" if 0.0 < gap < math.inf else counts
 
 
+def pass_told(progress: PassProgress, done: float) -> str:
+    """Which pass, the gap, and how long it may take from here: as each digit so far, but no less than this pass.
+
+    >>> from maxmargin.run.observation import PassProgress
+    >>> pass_told(PassProgress(3, 5, 10, 1e-2, 30.0), 0.5)
+    'pass 3, 50%  gap 1.0e-02  about 30 s left'
+    >>> pass_told(PassProgress(1, 9, 10, float("inf"), 30.0), 0.0)
+    'pass 1, 90%'
+    """
+    standing = f"pass {progress.number}, {progress.blocks / max(1, progress.n_blocks):.0%}"
+    if not 0.0 < progress.gap < math.inf:
+        return standing
+    standing += f"  gap {progress.gap:.1e}"
+    if done == 0.0:
+        return standing
+    rest = progress.seconds * (1.0 - done) / done
+    this_pass = progress.seconds / progress.number * (1.0 - progress.blocks / max(1, progress.n_blocks))
+    return f"{standing}  about {max(rest, this_pass):.2g} s left"
+
+
 class Stopwatch:
     """How long a command worked since this was made, and apart from that how long its loops were compiled, which
     happens once."""
 
     def __init__(self) -> None:
-        import maxmargin._numba  # noqa: F401  to load the compiler is no part of the work
         from maxmargin.run import control
 
         self._compiled_by_now = control.compiled_by_now

@@ -12,7 +12,8 @@ from maxmargin.cli.console import ExitCode, UserError, messages, refuse_to_write
 from maxmargin.cli.models import TEXT_MODELS, in_a_sentence
 from maxmargin.cli.options import ReadingOptions, Scaling, TableFormat
 from maxmargin.cli.preparation import encoded
-from maxmargin.cli.tables import check_table_output, read, write_table
+from maxmargin.cli.tables import read
+from maxmargin.cli.written_tables import check_table_output, write_table
 from maxmargin.reading.files import Format
 
 KINDS = ".onnx (a graph), .skops, .libsvm, .liblinear (text models), .csv or .json (coefficients)"
@@ -20,8 +21,14 @@ KINDS = ".onnx (a graph), .skops, .libsvm, .liblinear (text models), .csv or .js
 
 def convert(
     *,
-    data: Annotated[str, typer.Argument(metavar="DATA|MODEL", help="A table, - for standard input; or a model.")],
-    target: Annotated[str | None, typer.Argument(metavar="FILE", help="Where to write.")] = None,
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATA|MODEL [FILE]",
+            help="A table (several files are one), - for standard input; or a model. Without -o, the last is where to "
+            "write.",
+        ),
+    ],
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is stdout.")
     ] = None,
@@ -33,12 +40,16 @@ def convert(
     A column of categories becomes a column of 0 and 1 for each of them. The name of the file says how a model is
     written: .onnx, .skops, .libsvm, .liblinear, or .csv and .json for its coefficients.
     """
-    if (target is None) == (output is None):
-        raise UserError("say where to write, once: maxmargin convert DATA FILE")
-    output = output or target or ""
+    if output is None:
+        *data, output = data
+        if not data:
+            raise UserError("say where to write: maxmargin convert DATA FILE, or maxmargin convert DATA... -o FILE")
     refuse_to_write_over(output, data, sql=reading.sql)
-    if reading.sql is None and is_model(data):
-        write_model(data, output)
+    models = [] if reading.sql is not None else [file for file in data if is_model(file)]
+    if models:
+        if len(data) > 1:
+            raise UserError(f"{models[0]} is a model: it is converted alone, and to one file")
+        write_model(models[0], output)
         return int(ExitCode.FINE)
     check_table_output(output, to)
     table = read(data, reading)

@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 import tempfile
+import typing
 from typing import Annotated, Any
 
 import typer
@@ -14,11 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 import maxmargin
+from maxmargin._loops import Loop
 from maxmargin.cli.console import ExitCode, Stopwatch, messages, say, say_json, show, time_told
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite")
 EXTRAS = {
     "cli": ("typer", "rich"),
+    "dask": ("dask", "distributed"),
     "data": ("pyarrow",),
     "onnx": ("onnx",),
     "play": ("starlette", "uvicorn", "websockets"),
@@ -30,12 +33,16 @@ EXTRAS = {
 
 
 def doctor(
+    warm: Annotated[
+        bool, typer.Option("--warm", help="Compile the loops of all estimators into the cache, as for an image.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The findings, for machines.")] = False,
 ) -> int:
     """Show versions, the cache and threads, and check that proofs come out right.
 
     Exit code 1 if they do not.
     """
+    warming = warm_up() if warm else None
     with messages.status("Fitting two tiny tables and verifying their proofs"):
         checks = self_check()
     findings = {
@@ -44,7 +51,7 @@ def doctor(
         "platform": platform.platform(),
         "packages": {name: version_of(name) for name in NEEDED},
         "extras": {extra: {name: version_of(name) for name in names} for extra, names in EXTRAS.items()},
-        "cache": cache(),
+        "cache": cache() | ({} if warming is None else {"warmed": warming}),
         "threads": threads(),
         "self_check": checks,
         "healthy": all(check["passed"] for check in checks),
@@ -69,7 +76,8 @@ def cache() -> dict[str, Any]:
         return {"folder": None, "writable": False, "note": "NUMBA_DISABLE_JIT is set: nothing is compiled, all is slow"}
     from maxmargin.solvers import passes
 
-    folder = getattr(getattr(passes.values_of_block, "stats", None), "cache_path", None)
+    loop = typing.cast(Loop, passes.values_of_block)
+    folder = getattr(getattr(loop.compiled, "stats", None), "cache_path", None)
     if folder is None:
         note = "no folder is writable: loops are compiled in every process; set NUMBA_CACHE_DIR"
         return {"folder": None, "writable": False, "note": note}
@@ -78,6 +86,19 @@ def cache() -> dict[str, Any]:
             return {"folder": folder, "writable": True, "note": None}
     except OSError as error:
         return {"folder": folder, "writable": False, "note": f"{error.strerror}; set NUMBA_CACHE_DIR to another folder"}
+
+
+def warm_up() -> dict[str, Any]:
+    """Fit every estimator on tables of each kind, compiled: the next process finds their loops in the cache."""
+    from maxmargin._loops import compiled_by_now
+    from maxmargin.cli.warming import fits
+
+    before, count = compiled_by_now(), 0
+    for name, fit in fits():
+        with messages.status(f"Compiling what {name} needs"):
+            fit()
+        count += 1
+    return {"fits": count, "seconds_compiling": compiled_by_now() - before}
 
 
 def threads() -> dict[str, Any]:
@@ -132,6 +153,10 @@ def print_answer(findings: dict[str, Any]) -> None:
         rows.append((f"extra {extra}", "; ".join(part for part in (found, advice) if part)))
     kept = findings["cache"]
     rows.append(("cache", f"{kept['folder'] or 'none'}{', writable' if kept['writable'] else ''}"))
+    if "warmed" in kept:
+        rows.append(
+            ("", f"warmed by {kept['warmed']['fits']} fits, {kept['warmed']['seconds_compiling']:.1f} s of compiling")
+        )
     if kept["note"]:
         rows.append(("", kept["note"]))
     limits = "".join(f", {name}={value}" for name, value in findings["threads"]["limits"].items())

@@ -78,10 +78,9 @@ class FitOptions:
     max_time: MaxTime = None
 
 
-def make_classifier(asked: FitOptions, labels: list[Any], settings: Sequence[str] | None) -> Any:
-    """The estimator with those of the options that it has; what it does not have must not have been asked for."""
+def kind_of(asked: FitOptions) -> Any:
+    """The class of the estimator."""
     import maxmargin
-    from maxmargin.problems.kernels import KERNELS
 
     has_kernel = asked.kernel != LINEAR_KERNEL.default
     kinds: dict[Algorithm, Any] = {
@@ -94,7 +93,14 @@ def make_classifier(asked: FitOptions, labels: list[Any], settings: Sequence[str
         Algorithm.KERNEL_SVM: maxmargin.KernelSVM,
         Algorithm.KERNEL_PERCEPTRON: maxmargin.KernelPerceptron,
     }
-    kind = kinds[asked.algorithm]
+    return kinds[asked.algorithm]
+
+
+def make_classifier(asked: FitOptions, labels: list[Any], settings: Sequence[str] | None) -> Any:
+    """The estimator with those of the options that it has; what it does not have must not have been asked for."""
+    from maxmargin.problems.kernels import KERNELS
+
+    kind = kind_of(asked)
     given = {field.name: getattr(asked, field.name) for field in fields(asked)}
     given["gamma"], given["step"] = number("--gamma", asked.gamma, GAMMA), STEP.read(asked.step)
     given["class_weight"] = read_class_weight(asked.class_weight, labels)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maxmargin.cli.certified import Proof, exit_code, proof_for_machines, tell_proof
-from maxmargin.cli.check import find
+from maxmargin.cli.checked import find
 from maxmargin.cli.console import (
     ExitCode,
     TimeLimit,
@@ -91,7 +91,7 @@ def leave_one_out(
     if positive is None:
         refuse_a_measure(table, labels.tolist())
     else:
-        y = (y == find(positive, labels, table)).astype(int)
+        y = (y == find(positive, labels.tolist(), table)).astype(int)
     with in_a_sentence(table.name):
         asked = encoded(table, scale, reading.impute)._replace(y=y)
         estimator = estimator_of(C, loss, huber_width, class_weight, no_bias, np.unique(y).tolist())
@@ -104,7 +104,8 @@ def leave_one_out(
             return tell_no_plane(asked, error, as_json)
     found = rows_of(answer, table)
     if output is not None:
-        write_csv(output, ("row", "line", "label", "answer"), (list(row.values()) for row in found))
+        where = ("file", "line") if table.parts else ("line",)
+        write_csv(output, ("row", *where, "label", "answer"), (list(row.values()) for row in found))
     code = ExitCode.FINE if answer.is_exact else ExitCode.UNPROVEN
     if as_json:
         told = {**describe(table), "scale": scale.value, "exit_code": int(code)}
@@ -113,7 +114,7 @@ def leave_one_out(
         say(headline(table))
         say(answer.report())
         for row in found[:SHOWN]:
-            say(f"  line {row['line']}, {row['label']!r}: {row['answer']}")
+            say(f"  line {table.place_told(row['row'])}, {row['label']!r}: {row['answer']}")
         if len(found) > SHOWN:
             say(f"  and {len(found) - SHOWN:,} more: -o FILE.csv writes all of them")
         if output is not None:
@@ -137,8 +138,7 @@ def rows_of(answer: LeaveOneOut, table: DataFile) -> list[dict[str, Any]]:
     """The rows that are not right, in the order of the file."""
     said = {int(row): "wrong" for row in answer.wrong} | {int(row): "undecided" for row in answer.undecided}
     return [
-        {"row": row, "line": int(table.lines[row]), "label": table.y[row].item(), "answer": said[row]}
-        for row in sorted(said)
+        {"row": row, **table.place_of(row), "label": table.y[row].item(), "answer": said[row]} for row in sorted(said)
     ]
 
 

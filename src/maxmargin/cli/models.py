@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maxmargin.cli.console import UserError, messages
 from maxmargin.cli.options import ReadingOptions
-from maxmargin.cli.preparation import count_unknown, fills_in, numbers_of
+from maxmargin.cli.preparation import UnknownWords, fills_in, numbers_of
 from maxmargin.cli.tables import DataFile, Expected, read
 
 if TYPE_CHECKING:
@@ -44,16 +44,33 @@ class Model(NamedTuple):
     def names(self) -> tuple[str, ...] | None:
         return None if self.expected is None else tuple(self.expected)
 
-    def prepared(self, data: DataFile) -> Any:
-        """The rows as the classifier sees them, with the columns by their names where both have names."""
+    def prepared(self, data: DataFile, unknown: UnknownWords | None = None) -> Any:
+        """The rows as the classifier sees them, with the columns by their names where both have names.
+
+        Words that the fit has not seen are told; of a block of a table they are left in `unknown`.
+        """
         from maxmargin.estimators.base import behind_the_steps
 
         X = self.columns_of(data)
         if self.scaler is None:
             return X
-        for sentence in count_unknown(self.scaler, X, self.names):
+        words = UnknownWords() if unknown is None else unknown
+        words.look(self.scaler, X, self.names)
+        for sentence in words.sentences() if unknown is None else ():
             messages.print(f"maxmargin: {data.name}: {sentence}")
         return numbers_of(behind_the_steps(self.whole, X))
+
+    def expects(self, any_labels: bool = False, needs_weights: bool = True) -> Expected:
+        """What it knows of its data, for whoever reads them."""
+        classes = None if any_labels else getattr(self.classifier, "classes_", None)
+        return Expected(
+            self.expected,
+            self.columns_by,
+            None if classes is None else classes.tolist(),
+            fills_in(self.scaler),
+            self.roles,
+            ("label", "weight") if needs_weights else ("label",),
+        )
 
     def is_fitted_on(self, X: Any, y: Any) -> bool | None:
         """Whether these are the rows of the fit, by their fingerprint; None where the file has none."""
@@ -87,10 +104,13 @@ class Model(NamedTuple):
         """A proof speaks of the labels of the model, and of no others."""
         known = self.classifier.classes_.tolist()
         counts = [True] * len(data.lines) if data.weights is None else (data.weights > 0.0).tolist()
-        for line, label, counts_here in zip(data.lines.tolist(), data.y.tolist(), counts, strict=True):
+        for row, (label, counts_here) in enumerate(zip(data.y.tolist(), counts, strict=True)):
             if counts_here and label not in known:
                 shown = ", ".join(map(repr, known[:8])) + (" ..." if len(known) > 8 else "")
-                raise UserError(f"{data.name}, line {line}: the label {label!r} is none of the model's: {shown}")
+                where = {"file": data.name, **data.place_of(row)}
+                raise UserError(
+                    f"{where['file']}, line {where['line']}: the label {label!r} is none of the model's: {shown}"
+                )
 
 
 @contextmanager
@@ -131,7 +151,7 @@ def load_model(path: str, n_columns: int | None = None, any_estimator: bool = Fa
 
 def load_and_read(
     model: str,
-    data: str,
+    data: str | Sequence[str],
     options: ReadingOptions,
     any_estimator: bool = False,
     needs_labels: bool = True,
@@ -144,17 +164,9 @@ def load_and_read(
     are not, those of the fit are taken if they are there.
     """
     loaded = load_model(model, any_estimator=any_estimator)
-    classes = None if any_labels else getattr(loaded.classifier, "classes_", None)
-    expected = Expected(
-        loaded.expected,
-        loaded.columns_by,
-        None if classes is None else classes.tolist(),
-        fills_in(loaded.scaler),
-        loaded.roles,
-        ("label", "weight") if needs_weights else ("label",),
-    )
+    expected = loaded.expects(any_labels, needs_weights)
     table = read(data, options, model=expected, needs_labels=needs_labels)
-    if needs_labels and classes is not None:
+    if needs_labels and expected.classes is not None:
         loaded.refuse_unknown_labels(table)
     return (load_model(model, table.X.shape[1]) if loaded.is_text else loaded), table
 
@@ -233,7 +245,8 @@ def save_model(scaler: Any, classifier: Any, data: DataFile, path: str, calibrat
     try:
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # of arrays that have no names
             known: Any = {"columns_by": data.columns_by, "roles": data.roles, "calibration": calibration}
-            save(model, path, data.rows(), data.y, **known)
+            rows = (data.rows(), data.y) if len(data.lines) else ()  # none are at hand of a table by blocks
+            save(model, path, *rows, **known)
     except ModelFileError as error:
         raise UserError(str(error)) from None
     except OSError as error:

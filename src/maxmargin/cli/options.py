@@ -74,7 +74,7 @@ def choice_of(declaration: Choice, help: str = "", metavar: str = "") -> Any:
 def kernel_named(text: str) -> str:
     """By name, or by LIBSVM's number."""
     name = LIBSVM_KERNELS.get(text, text)
-    if name not in LINEAR_KERNEL.names():
+    if name != LINEAR_KERNEL.default and name not in LINEAR_KERNEL.names():
         numbered = {name: f"{number} or {name}" for number, name in LIBSVM_KERNELS.items()}
         known = ", ".join(numbered.get(name, name) for name in LINEAR_KERNEL.names())
         raise typer.BadParameter(f"{text!r} is no kernel; it can be {known}")
@@ -84,9 +84,23 @@ def kernel_named(text: str) -> str:
 # Single arguments and options.
 
 Data = Annotated[
-    str,
+    list[str],
     typer.Argument(
-        metavar="DATA", help="A table: CSV, SVMlight (.gz too), Parquet, Arrow, .npy, .npz; - reads standard input."
+        metavar="DATA",
+        help="A table: CSV, SVMlight (.gz too), Parquet, Arrow, .npy, .npz; several files, folders or patterns are "
+        "one; - reads standard input.",
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option("--memory", metavar="SIZE", help="Work within this memory, such as 512MB: DATA is read by blocks."),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="With --memory: the Dask cluster that reads DATA, such as tcp://host:8786; local: one on this machine.",
     ),
 ]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model that `maxmargin fit` wrote.")]

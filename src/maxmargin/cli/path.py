@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli.check import find
+from maxmargin.cli.checked import find
 from maxmargin.cli.console import ExitCode, TimeLimit, UserError, check_time, gap_shown, json_line, say, say_json
 from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import (
@@ -61,7 +61,7 @@ def path(
     if positive is None:
         refuse_a_measure(table, np.unique(y).tolist())
     if positive is not None:
-        y = (y == find(positive, np.unique(y), table)).astype(int)
+        y = (y == find(positive, np.unique(y).tolist(), table)).astype(int)
     with in_a_sentence(table.name):
         X = prepare(table, preparation_of(table, scale, reading.impute))
         n_points = asked if isinstance(asked, int) else len(asked)
@@ -100,7 +100,7 @@ def seconds_of_printing(n_rows: int) -> float:
 
 def for_machines(points: Any) -> dict[str, Any]:
     """All of it as plain values, a point after the other: each has a number or more for each row."""
-    from maxmargin.certificates.proof import spell_out
+    from maxmargin.certificates.record import spell_out
 
     return {
         "classes": list(points.classes),

@@ -53,7 +53,9 @@ def plot(
         str,
         typer.Argument(metavar="MODEL", help="A model that `maxmargin fit` wrote; or a run by `fit --record`, .json."),
     ],
-    data: Annotated[str | None, typer.Argument(metavar="[DATA]", help="What it was fitted on; a run has it.")] = None,
+    data: Annotated[
+        list[str] | None, typer.Argument(metavar="[DATA]", help="What it was fitted on; a run has it.")
+    ] = None,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="A .png, .svg or .pdf; a trace: .gif or .mp4 too."),
@@ -85,7 +87,7 @@ def plot(
         tell(output, {"run": model, "kind": drawn.kind.value, "update": update}, as_json)
         return int(ExitCode.FINE)
     kind = Kind.STREET if kind is None else kind
-    if data is None:
+    if not data:
         if not Path(model).exists():
             raise UserError(f"{model} cannot be read: there is no such file")
         raise UserError(
@@ -119,7 +121,7 @@ def tell(output: Path, drawn: dict[str, Any], as_json: bool) -> None:
         say(f"Written to {output}")
 
 
-def plot_record(record: str, data: str | None, output: Path, asked: Asked, dark: bool) -> None:
+def plot_record(record: str, data: list[str] | None, output: Path, asked: Asked, dark: bool) -> None:
     """The same for a recorded run, which has all that is drawn."""
     check_output(output, asked.kind, asked.update)
     refuse_to_write_over(str(output), record)
@@ -129,8 +131,8 @@ def plot_record(record: str, data: str | None, output: Path, asked: Asked, dark:
             f"{record} is a recorded run: --kind is one of {kinds}; a {asked.kind.value} is drawn from a model"
         )
     trace = read_record(record)
-    if data is not None:
-        raise UserError(f"{record} is a recorded run, and has its rows: leave {data} out")
+    if data:
+        raise UserError(f"{record} is a recorded run, and has its rows: leave {' '.join(data)} out")
     with in_a_sentence(record), messages.status("Drawing"):
         from maxmargin.plots.updates import run_of_trace
 

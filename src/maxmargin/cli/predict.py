@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
-from maxmargin.certificates.rounding import counted
 from maxmargin.cli.console import (
     ExitCode,
     UserError,
@@ -20,8 +16,9 @@ from maxmargin.cli.console import (
     say_json,
     write_text,
 )
-from maxmargin.cli.models import Model, in_a_sentence, load_and_read
-from maxmargin.cli.options import AsJson, Data, ModelFile, ReadingForAModel
+from maxmargin.cli.models import Model, in_a_sentence, load_and_read, load_model
+from maxmargin.cli.options import AsJson, Data, Memory, ModelFile, ReadingForAModel
+from maxmargin.cli.predictions import lines_of, measured, refuse_labels_of_many_lines, tell_unknown
 from maxmargin.cli.tables import DataFile
 
 
@@ -46,6 +43,7 @@ def predict(
         ),
     ] = False,
     reading: ReadingForAModel,
+    memory: Memory = None,
     as_json: AsJson = False,
 ) -> int:
     """Label the rows of a file. Where it has a column of labels, say how many are the same.
@@ -55,14 +53,20 @@ def predict(
     that it has, and is told. A file without rows has an empty answer.
     """
     refuse_to_write_over(output, data, model, sql=reading.sql)
+    asked = {"scores": scores or as_json, "distances": distances, "probabilities": probability}
+    measures = [name for name, is_asked in asked.items() if is_asked]
+    if memory is not None:
+        from maxmargin.cli.predict_by_blocks import predict_by_blocks
+
+        loaded = load_model(model)
+        refuse_without_calibration(loaded, model, probability)
+        return predict_by_blocks(loaded, data, reading, memory, measures, output, as_json)
     loaded, table = load_and_read(model, data, reading, needs_labels=False)
-    if probability and loaded.calibration is None:
-        raise UserError(f"{model} has no probabilities: fit it with --probability, which calibrates its scores")
+    refuse_without_calibration(loaded, model, probability)
     if not (as_json or scores or distances or probability or table.ids is not None):
         refuse_labels_of_many_lines(loaded.classifier.classes_.tolist())
     labels: list[Any] = []
-    asked = {"scores": scores or as_json, "distances": distances, "probabilities": probability}
-    values: dict[str, list[Any]] = {name: [] for name, is_asked in asked.items() if is_asked}
+    values: dict[str, list[Any]] = {name: [] for name in measures}
     with in_a_sentence(table.name):
         if len(table.lines):
             X = loaded.prepared(table)
@@ -84,14 +88,9 @@ def predict(
     return ExitCode.FINE
 
 
-def measured(loaded: Model, name: str, X: Any) -> list[Any]:
-    """Scores, distances or probabilities of the rows; probabilities are estimates, by the curve in the model."""
-    if name == "distances":
-        return list(loaded.classifier.distances(X).tolist())
-    scores = loaded.classifier.decision_function(X)
-    if name == "scores" or loaded.calibration is None:
-        return list(scores.tolist())
-    return list(loaded.calibration.probabilities(scores).tolist())
+def refuse_without_calibration(loaded: Model, model: str, probability: bool) -> None:
+    if probability and loaded.calibration is None:
+        raise UserError(f"{model} has no probabilities: fit it with --probability, which calibrates its scores")
 
 
 def share_of_same(labels: list[Any], table: DataFile, classes: list[Any]) -> float | None:
@@ -100,40 +99,9 @@ def share_of_same(labels: list[Any], table: DataFile, classes: list[Any]) -> flo
         return None
     given = table.y.tolist()
     unknown = [label for label in given if label not in classes]
-    if unknown:
-        example = f"that the model does not know, such as {unknown[0]!r}"
-        if len(unknown) == len(given):
-            messages.print(f"maxmargin: {table.name}: all rows have labels {example}; nothing is compared with them")
-            return None
-        rows = counted(len(unknown), "rows have labels", "row has a label")
-        messages.print(f"maxmargin: {table.name}: {rows} {example}; this counts as a mistake")
+    tell_unknown(table.name, len(unknown), len(given), unknown[0] if unknown else None)
+    if len(unknown) == len(given):
+        return None
     weights = [1.0] * len(given) if table.weights is None else table.weights.tolist()
     right = math.fsum(weight for weight, own, found in zip(weights, given, labels, strict=True) if own == found)
     return right / math.fsum(weights) if math.fsum(weights) > 0.0 else None
-
-
-def refuse_labels_of_many_lines(classes: list[Any]) -> None:
-    """One label a line: a label with a line break in it would be two."""
-    for label in classes:
-        if len(str(label).splitlines()) > 1:
-            raise UserError(
-                f"the label {label!r} has a line break in it, and labels are written one a line: --json writes it as "
-                "it is; --scores and --id write CSV, with quotes around it"
-            )
-
-
-def lines_of(ids: list[Any] | None, labels: list[Any], values: list[list[Any]]) -> Iterator[str]:
-    """One line for each row: its id if it has one, its label, its scores and distances if they are asked for."""
-    if ids is None and not values:
-        yield from (f"{label}\n" for label in labels)
-        return
-    columns = ([] if ids is None else [ids]) + [labels]
-    columns += [column for measure in values if measure for column in columns_of(measure)]
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(zip(*columns, strict=True))
-    yield text.getvalue()
-
-
-def columns_of(values: list[Any]) -> list[list[Any]]:
-    """The scores by their planes."""
-    return [list(plane) for plane in zip(*values, strict=True)] if isinstance(values[0], list) else [values]

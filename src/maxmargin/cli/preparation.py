@@ -136,22 +136,34 @@ def fills_in(preparation: Any) -> bool:
     return any(isinstance(step, SimpleImputer) for step, _ in inner_steps(preparation))
 
 
-def count_unknown(preparation: Any, rows: Any, names: Sequence[str] | None) -> Iterator[str]:
-    """A sentence about each column that holds categories which the fit has not seen."""
-    from sklearn.preprocessing import OneHotEncoder
+class UnknownWords:
+    """Categories that the fit has not seen, of one table or of its blocks: how many, and some of them."""
 
-    for step, chosen in inner_steps(preparation):
-        if isinstance(step, OneHotEncoder):
-            for place, known in zip(chosen or range(rows.shape[1]), step.categories_, strict=True):
-                cells, seen = rows[:, place].tolist(), set(known.tolist())
-                unknown = [cell for cell in cells if cell == cell and cell not in seen]
-                if unknown:
-                    shown = ", ".join(map(repr, list(dict.fromkeys(unknown))[:SHOWN]))
-                    name = place if names is None else repr(names[place])
-                    yield (
-                        f"column {name}: {len(unknown):,} of {len(cells):,} rows hold categories that the fit has not "
-                        f"seen, such as {shown}; they count as none of those that it has"
-                    )
+    def __init__(self) -> None:
+        self.found: dict[str, list[Any]] = {}  # by column: rows with such words, all rows, the first of the words
+
+    def look(self, preparation: Any, rows: Any, names: Sequence[str] | None) -> None:
+        from sklearn.preprocessing import OneHotEncoder
+
+        for step, chosen in inner_steps(preparation):
+            if isinstance(step, OneHotEncoder):
+                for place, known in zip(chosen or range(rows.shape[1]), step.categories_, strict=True):
+                    cells, seen = rows[:, place].tolist(), set(known.tolist())
+                    unknown = [cell for cell in cells if cell == cell and cell not in seen]
+                    name = str(place) if names is None else repr(names[place])
+                    count, total, some = self.found.get(name, (0, 0, []))
+                    some = list(dict.fromkeys([*some, *unknown[:1000]]))[:SHOWN]
+                    self.found[name] = [count + len(unknown), total + len(cells), some]
+
+    def sentences(self) -> Iterator[str]:
+        """One about each column that holds some."""
+        for name, (count, total, some) in self.found.items():
+            if count:
+                shown = ", ".join(map(repr, some))
+                yield (
+                    f"column {name}: {count:,} of {total:,} rows hold categories that the fit has not "
+                    f"seen, such as {shown}; they count as none of those that it has"
+                )
 
 
 def scaling_of(preparation: Any) -> str | None:
@@ -160,8 +172,14 @@ def scaling_of(preparation: Any) -> str | None:
     return next((name for name in names if name.endswith("Scaler")), None)
 
 
-def report_of(table: DataFile, preparation: Any) -> dict[str, Any]:
-    """What was done with the columns, as plain values."""
+def missing_cells(table: DataFile) -> dict[str, int]:
+    """How many each column has."""
+    rows = table.rows()
+    return dict(zip(table.names or (), (rows != rows).sum(axis=0).tolist(), strict=True))
+
+
+def report_of(table: DataFile, preparation: Any, missing: dict[str, int] | None = None) -> dict[str, Any]:
+    """What was done with the columns, as plain values; `missing` cells of each, where they are counted already."""
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.preprocessing import OneHotEncoder
 
@@ -174,9 +192,8 @@ def report_of(table: DataFile, preparation: Any) -> dict[str, Any]:
         if isinstance(step, HashingVectorizer):
             found["text"][names[chosen]] = step.n_features
     if fills_in(preparation):
-        rows = table.rows()
-        missing = (rows != rows).sum(axis=0).tolist()
-        found["filled_in"] = {name: count for name, count in zip(names, missing, strict=True) if count}
+        missing = missing_cells(table) if missing is None else missing
+        found["filled_in"] = {name: count for name, count in missing.items() if count}
     return found
 
 
@@ -205,6 +222,8 @@ def sentences_of_left_out(left_out: dict[str, Any]) -> Iterator[str]:
     """The same for people."""
     for name, why in left_out["columns"].items():
         yield f"  left out: column {name!r}, {why}"
+    if count := left_out.get("weightless"):
+        yield f"  left out: {counted(count, 'rows', 'row')} of weight 0"
     if lines := left_out["rows"]:
         where = ", ".join(f"{line:,}" for line in lines[:SHOWN]) + (" ..." if len(lines) > SHOWN else "")
         yield f"  left out: {counted(len(lines), 'rows', 'row')} of weight 0, line {where}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +26,7 @@ RecordFile = Annotated[
 ]
 
 
-def check_record(file: str, data: str, sql: str | None, others: dict[str, str | None]) -> None:
+def check_record(file: str, data: Sequence[str], sql: str | None, others: dict[str, str | None]) -> None:
     """One sentence before any work, where the record could not be written anyway."""
     path = Path(file)
     if path.suffix.lower() not in FORMS:

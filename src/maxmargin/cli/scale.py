@@ -10,7 +10,8 @@ from maxmargin.cli.console import ExitCode, UserError, refuse_to_write_over
 from maxmargin.cli.models import in_a_sentence, load_and_read
 from maxmargin.cli.options import Data, ReadingOptions, Scaling, TableFormat
 from maxmargin.cli.preparation import encoded, names_after
-from maxmargin.cli.tables import check_table_output, read, write_table
+from maxmargin.cli.tables import read
+from maxmargin.cli.written_tables import check_table_output, write_table
 from maxmargin.reading.files import Format
 
 

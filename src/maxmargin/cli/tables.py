@@ -1,32 +1,30 @@
-"""Tables as the commands read and write them: a file of any format that the library knows, a query, or a stream."""
+"""Tables as the commands read them: files of any format that the library knows, a query, or a stream."""
 
 from __future__ import annotations
 
-import csv
+import dataclasses
 import io
+import itertools
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from maxmargin.cli.console import UserError, messages, name_of_output, results
+from maxmargin.cli.console import UserError, files_of, messages
 from maxmargin.cli.options import ReadingOptions
-from maxmargin.reading.files import SUFFIXES, Format, opener_of, suffix_of
+from maxmargin.cli.several_files import joined, name_of_all
+from maxmargin.reading.files import Format
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from maxmargin.reading.columns import LabelledTable
+    from maxmargin.reading.columns import LabelledTable, Roles
 
 LABELS_SHOWN = 8
 MANY_LABELS = 20
-OTHER_SUFFIXES = {
-    ".7z", ".arff", ".arrow", ".arrows", ".db", ".duckdb", ".feather", ".h5", ".hdf5", ".json", ".jsonl", ".lz4",
-    ".mat", ".npy", ".npz", ".ods", ".onnx", ".orc", ".parquet", ".pickle", ".pkl", ".rds", ".skops", ".sqlite", ".tar",
-    ".tgz", ".xls", ".xlsx", ".zip", ".zst",
-}  # fmt: skip
-WRITTEN = "tables are written as CSV (.csv, .tsv) or SVMlight (.svm, .libsvm), and these as .gz, .bz2 or .xz"
 
 
 class DataFile(NamedTuple):
@@ -53,6 +51,22 @@ class DataFile(NamedTuple):
     id_name: str | None = None
     has_names: bool = True
     ignored: tuple[str, ...] = ()
+    parts: tuple[tuple[str, int], ...] = ()  # of several files: each, and its first row here
+
+    @property
+    def table(self) -> LabelledTable:
+        from maxmargin.reading.columns import LabelledTable
+
+        return LabelledTable(*self[2:-1])
+
+    def place_of(self, row: int) -> dict[str, Any]:
+        """Where a row stands: its line, and its file where there are several."""
+        file = next((file for file, start in reversed(self.parts) if start <= row), None)
+        return ({} if file is None else {"file": file}) | {"line": int(self.lines[row])}
+
+    def place_told(self, row: int) -> str:
+        """The same for people: 12, or b.csv:12."""
+        return ":".join(map(str, self.place_of(row).values()))
 
     @property
     def roles(self) -> dict[str, str]:
@@ -87,6 +101,7 @@ class DataFile(NamedTuple):
             ids=None if self.ids is None else self.ids[counts],
             texts={name: words[counts] for name, words in self.texts.items()},
             queries=None if self.queries is None else self.queries[counts],
+            parts=tuple((file, int(counts[:start].sum())) for file, start in self.parts),
         )
 
     def rows(self, names: Sequence[str] | None = None) -> Any:
@@ -121,68 +136,122 @@ class Expected(NamedTuple):
 ANYTHING = Expected()
 
 
-def read(data: str, options: ReadingOptions, *, model: Expected = ANYTHING, needs_labels: bool = True) -> DataFile:
-    """Read a file, standard input where its name is -, or a query; every problem becomes a `UserError`.
+def read(
+    data: str | Sequence[str], options: ReadingOptions, *, model: Expected = ANYTHING, needs_labels: bool = True
+) -> DataFile:
+    """Read files as one table, standard input where their name is -, or a query; every problem becomes a `UserError`.
 
     Where no labels are needed, they are read if their column is named, here or in the model, and there may be no row.
     Where there is no model that expects something, the file and the options tell.
     """
-    from maxmargin.reading.files import DataFileError, MissingValueError, recognise
+    files = files_of(data, options.sql)
+    if len(files) == 1:
+        return read_file(files[0], options, model, needs_labels)
+    name, found = name_of_all(files), [read_file(file, options, model, needs_labels, is_part=True) for file in files]
+    format = found[0].format
+    for one in found:
+        if one.format is not format:
+            raise UserError(f"{one.name} is not written as {format}, as {files[0]} is: give files of one format")
+    if format is Format.SVMLIGHT and len({one.zero_based for one in found}) > 1:  # one of them tells how all count
+        again = dataclasses.replace(options, zero_based=True)
+        found = [
+            one if one.zero_based else read_file(one.name, again, model, needs_labels, is_part=True) for one in found
+        ]
+    with as_user_errors(name, model, options):
+        table = joined(files, [one.table for one in found], meant_by(model.classes) if format is Format.CSV else None)
+    if not len(table.lines) and needs_labels:
+        raise UserError(f"{name}: there is no row")
+    refuse_empty_columns(table, name, model)
+    refuse_what_cannot_be_used(table, name, options, model, needs_labels)
+    starts = itertools.accumulate((len(one.lines) for one in found), initial=0)
+    return DataFile(name, format, *table, parts=tuple(zip(files, starts, strict=False)))
+
+
+def read_file(
+    data: str, options: ReadingOptions, model: Expected, needs_labels: bool, *, is_part: bool = False
+) -> DataFile:
+    """One of the files. As a part of a table it may have no row, and its labels mean what those of all parts mean."""
+    from maxmargin.reading.files import DataFileError, recognise
 
     name = "the query" if options.sql is not None else "standard input" if data == "-" else data
-    impute = options.impute or model.fills_in
-    try:
-        with messages.status(f"Reading {data}"):
-            source: Any = standard_input() if data == "-" and options.sql is None else data
-            format = options.format
-            if options.sql is not None:
-                format = Format.ARROW
-            elif format is Format.AUTO:
-                format = recognise(source)
-            if format is not Format.CSV and options.no_header:
-                raise UserError(f"{name} is no CSV file: --no-header is for CSV (--format csv)")
-            try:
-                table = read_as(source, format, name, options, model, needs_labels)
-            except DataFileError as error:  # labels that nobody asked for need not be whole
-                if needs_labels or options.label is not None or str(error.column) != model.roles.get("label"):
-                    raise
-                where = "" if error.line is None else f" (line {error.line})"
-                messages.print(f"maxmargin: {name}: not every row has a label{where}, so that they are not compared")
-                if data == "-":
-                    source.seek(0)
-                others = {part: column for part, column in model.roles.items() if part != "label"}
-                table = read_as(source, format, name, options, model._replace(roles=others), needs_labels)
-    except MissingValueError as error:
-        filled = "--impute fills such cells in" if model.columns is None else "the model was fitted without --impute"
-        raise UserError(str(error) if impute else f"{error} ({filled})") from None
-    except DataFileError as error:
-        raise UserError(str(error).replace("say n_features=", "say --n-features ")) from None
-    except ImportError as missing:
-        raise UserError(f"{name} cannot be read: {missing}") from None
-    except OSError as error:
-        raise UserError(f"{name} cannot be read: {(error.strerror or str(error)).lower()}") from None
+    with as_user_errors(name, model, options), messages.status(f"Reading {data}"):
+        source: Any = standard_input() if data == "-" and options.sql is None else data
+        format = options.format
+        if options.sql is not None:
+            format = Format.ARROW
+        elif format is Format.AUTO:
+            format = recognise(source)
+        if format is not Format.CSV and options.no_header:
+            raise UserError(f"{name} is no CSV file: --no-header is for CSV (--format csv)")
+        try:
+            table = read_as(source, format, name, options, model, needs_labels, is_part)
+        except DataFileError as error:  # labels that nobody asked for need not be whole
+            if needs_labels or options.label is not None or str(error.column) != model.roles.get("label"):
+                raise
+            where = "" if error.line is None else f" (line {error.line})"
+            messages.print(f"maxmargin: {name}: not every row has a label{where}, so that they are not compared")
+            if data == "-":
+                source.seek(0)
+            others = {part: column for part, column in model.roles.items() if part != "label"}
+            table = read_as(source, format, name, options, model._replace(roles=others), needs_labels, is_part)
     for note in table.notes:
         messages.print(f"maxmargin: {name}: {note.replace('zero_based=True', '--zero-based')}")
     if format is Format.SVMLIGHT and model.classes is not None:
         from maxmargin.reading.notations import labels_like
 
         table = table._replace(y=labels_like(table.y.tolist(), model.classes))
-    if needs_labels and table.y is None:
-        names = ", ".join(map(repr, (*(table.feature_names or ()), *table.texts)))
-        raise UserError(f"{name}: say with --label which column holds the labels; there are {names}")
-    if model.columns is None:
-        refuse_what_cannot_be_used(table, name, impute)
+    if not is_part:
+        refuse_what_cannot_be_used(table, name, options, model, needs_labels)
     return DataFile(name, format, *table)
 
 
+def meant_by(classes: Sequence[Any] | None) -> Any:
+    """What makes labels of the words of CSV files, which only all of them tell."""
+    from maxmargin.reading.notations import labels_like, whole_numbers_or_strings
+
+    return whole_numbers_or_strings if classes is None else partial(labels_like, classes=classes)
+
+
+@contextmanager
+def as_user_errors(name: str, model: Expected, options: ReadingOptions) -> Iterator[None]:
+    """What is wrong with a file, with what the command can do about it."""
+    from maxmargin.reading.files import DataFileError, MissingValueError
+
+    try:
+        yield
+    except MissingValueError as error:
+        filled = "--impute fills such cells in" if model.columns is None else "the model was fitted without --impute"
+        raise UserError(str(error) if options.impute or model.fills_in else f"{error} ({filled})") from None
+    except DataFileError as error:
+        raise UserError(str(error).replace("say n_features=", "say --n-features ")) from None
+    except ImportError as missing:
+        raise UserError(f"{name} cannot be read: {missing}") from None
+    except OSError as error:
+        raise UserError(f"{name} cannot be read: {(error.strerror or str(error)).lower()}") from None
+
+
 def read_as(
-    source: Any, format: Format, name: str, options: ReadingOptions, model: Expected, needs_labels: bool
+    source: Any, format: Format, name: str, options: ReadingOptions, model: Expected, needs_labels: bool, is_part: bool
 ) -> LabelledTable:
     """The table, by the library's own reader."""
-    from maxmargin.reading.columns import Roles
     from maxmargin.reading.read import read_roles
 
-    roles = Roles(
+    return read_roles(
+        source,
+        roles_for(options, model, format, needs_labels, is_part),
+        n_features=options.n_features,
+        format=format,
+        header=not options.no_header,
+        zero_based=counting_of(format, name, options.zero_based, model.columns_by),
+        database=options.sql,
+    )
+
+
+def roles_for(options: ReadingOptions, model: Expected, format: Format, needs_labels: bool, is_part: bool) -> Roles:
+    """What the columns are for, as the options and the model say."""
+    from maxmargin.reading.columns import Roles
+
+    return Roles(
         label=options.label,
         weight=options.weight,
         id=options.id,
@@ -193,24 +262,33 @@ def read_as(
         missing=options.impute or model.fills_in,
         expected=model.columns,
         written=True,
-        may_be_empty=not needs_labels,
+        may_be_empty=is_part or not needs_labels,
+        is_part=is_part,
         by_position=None if model.columns_by is None else model.columns_by == "position",
         classes=model.classes,
         remembered=model.roles,
         needed=model.needed if needs_labels else (),
     )
-    return read_roles(
-        source,
-        roles,
-        n_features=options.n_features,
-        format=format,
-        header=not options.no_header,
-        zero_based=counting_of(format, name, options.zero_based, model.columns_by),
-        database=options.sql,
-    )
 
 
-def refuse_what_cannot_be_used(table: LabelledTable, name: str, impute: bool) -> None:
+def refuse_empty_columns(table: LabelledTable, name: str, model: Expected) -> None:
+    """A feature that no row of any file has."""
+    if model.columns is None and table.feature_names is not None and len(table.lines):
+        lacking = (table.X != table.X).all(axis=0)
+        for column, lacks in zip(table.feature_names, lacking.tolist(), strict=True):
+            if lacks:
+                raise UserError(f"{name}, column {column!r}: the value is missing in every row; ignore the column")
+
+
+def refuse_what_cannot_be_used(
+    table: LabelledTable, name: str, options: ReadingOptions, model: Expected, needs_labels: bool
+) -> None:
+    if needs_labels and table.y is None:
+        names = ", ".join(map(repr, (*(table.feature_names or ()), *table.texts)))
+        raise UserError(f"{name}: say with --label which column holds the labels; there are {names}")
+    if model.columns is not None:
+        return
+    impute = options.impute or model.fills_in
     if not table.X.shape[1] and not table.texts:
         raise UserError(f"{name}: there is no column but those of labels, weights and ids: nothing to learn from")
     if impute and table.feature_names is None:
@@ -234,23 +312,26 @@ def count_labels(data: DataFile) -> list[tuple[Any, int]]:
     return list(zip(labels.tolist(), counts.tolist(), strict=True))
 
 
-def refuse_a_measure(data: DataFile, labels: Sequence[Any]) -> None:
+def refuse_a_measure(data: DataFile, labels: Sequence[Any], rows: int | None = None) -> None:
     """Labels that are nearly as many as the rows are no classes, but what a regression predicts."""
-    if len(labels) > MANY_LABELS and 2 * len(labels) > len(data.lines):
+    rows = len(data.lines) if rows is None else rows
+    if len(labels) > MANY_LABELS and 2 * len(labels) > rows:
         where = "" if data.label_name is None else f", column {data.label_name!r}"
         raise UserError(
-            f"{data.name}{where}: {len(labels):,} different labels in {len(data.lines):,} rows. Is it a measure and "
+            f"{data.name}{where}: {len(labels):,} different labels in {rows:,} rows. Is it a measure and "
             "not a class? Choose another column with --label."
         )
 
 
 def headline(data: DataFile) -> str:
     """A line about the file."""
-    rows, columns = data.X.shape[0], data.n_columns
-    counts = count_labels(data)
+    return headline_of(data.name, data.X.shape[0], data.n_columns, count_labels(data))
+
+
+def headline_of(name: str, rows: int, columns: int, counts: list[tuple[Any, int]]) -> str:
     shown = [f"{label!r} ({count:,})" for label, count in counts[:LABELS_SHOWN]]
     shown += [f"{len(counts) - LABELS_SHOWN} more"] if len(counts) > LABELS_SHOWN else []
-    return f"{data.name}: {rows:,} rows x {columns:,} columns, {len(counts)} labels: {', '.join(shown)}"
+    return f"{name}: {rows:,} rows x {columns:,} columns, {len(counts)} labels: {', '.join(shown)}"
 
 
 def describe(data: DataFile) -> dict[str, Any]:
@@ -269,87 +350,3 @@ def standard_input() -> IO[bytes]:
     stream = io.BytesIO(sys.stdin.buffer.read())
     stream.name = "<stdin>"
     return stream
-
-
-def check_table_output(output: str, to: Format) -> None:
-    """One sentence before any work, where the name says that the file would be something else."""
-    suffix = suffix_of(output)
-    if to not in (Format.AUTO, Format.CSV, Format.SVMLIGHT):
-        raise UserError(f"tables are written as csv or svmlight, not as {to.value}")
-    if output != "-" and suffix in OTHER_SUFFIXES:
-        raise UserError(f"{output} cannot be written: {WRITTEN}, not as {suffix}")
-    if to is not Format.AUTO and SUFFIXES.get(suffix, to) is not to:
-        raise UserError(f"{output} cannot be written: its name says {suffix}, and --to says {to.value}")
-
-
-def write_table(output: str, format: Format, X: Any, data: DataFile) -> None:
-    """Rows and labels to a file, compressed if its name ends so."""
-    from maxmargin.persistence.container import replaced
-
-    check_table_output(output, format)
-    format = format_of(output, data) if format is Format.AUTO else format
-    try:
-        if output == "-":
-            stream = io.StringIO(newline="")
-            write_rows(stream, format, X, data, ",")
-            results.file.write(stream.getvalue())
-        elif format is Format.CSV:
-            with replaced(output) as path, opener_of(path)(path, "wt", encoding="utf-8", newline="") as file:
-                write_rows(file, format, X, data, "\t" if suffix_of(output) == ".tsv" else ",")
-        else:
-            with replaced(output) as path:
-                write_rows(path, format, X, data, ",")
-    except OSError as error:
-        raise UserError(
-            f"{name_of_output(output)} cannot be written: {(error.strerror or str(error)).lower()}"
-        ) from None
-    except ValueError as error:
-        raise UserError(f"{name_of_output(output)}: {error}") from None
-
-
-def format_of(output: str, data: DataFile) -> Format:
-    """By the name; or else as the data came, if that can be written."""
-    as_it_came = Format.SVMLIGHT if data.format is Format.SVMLIGHT else Format.CSV
-    return SUFFIXES.get(suffix_of(output), as_it_came)
-
-
-def write_rows(target: Any, format: Format, X: Any, data: DataFile, delimiter: str) -> None:
-    if format is Format.SVMLIGHT:
-        write_sparse(target, X, data)
-        return
-    if data.queries is not None:
-        messages.print(f"maxmargin: {data.name}: a CSV file has no place for the qid of the rows, which is left out")
-    dense = X.toarray() if hasattr(X, "toarray") else X
-    names = data.feature_names or tuple(f"x{index}" for index in range(dense.shape[1]))
-    id_name, weight_name = (data.id_name, data.weight_name) if data.has_names else ("id", "weight")
-    columns = [(id_name, data.ids), *zip(names, dense.T, strict=True), (weight_name, data.weights)]
-    columns = [(name, values) for name, values in columns if values is not None]
-    columns.append((data.label_name or "label", data.y))
-    titles = [name for name, _ in columns]
-    if len(set(titles)) < len(titles):
-        twin = next(name for place, name in enumerate(titles) if name in titles[:place])
-        raise UserError(f"two columns would be called {twin!r}: rename one of those that they come from, or ignore it")
-    writer = csv.writer(target, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(titles)
-    writer.writerows(zip(*(values.tolist() for _, values in columns), strict=True))
-
-
-def write_sparse(target: Any, X: Any, data: DataFile) -> None:
-    """Indices count from 1, or as they did in the file that they come from."""
-    from maxmargin.reading.svmlight_writer import write_svmlight
-
-    if data.ids is not None or data.weights is not None:
-        raise UserError("an SVMlight file has no place for --id and --weight: write CSV, or pass them over (--ignore)")
-    if data.y.dtype.kind not in "biuf":
-        raise UserError(
-            f"an SVMlight file has numbers for labels, and {data.name} has words such as {data.y[0].item()!r}: put a "
-            "number in the place of each, or write CSV"
-        )
-    is_zero_based = data.format is Format.SVMLIGHT and data.zero_based
-    write_svmlight(target, X, data.y, zero_based=is_zero_based, queries=data.queries)
-    used = X.indices if hasattr(X, "indices") else X.any(axis=0).nonzero()[0]
-    if not len(used) or int(used.max()) + 1 < X.shape[1]:
-        messages.print(
-            f"maxmargin: {data.name}: the last columns are zero in all rows, which an SVMlight file does not tell: "
-            f"read it with --n-features {X.shape[1]}"
-        )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from maxmargin.cli.blocks import of_a_model
 from maxmargin.cli.certified import (
     certificate_for_machines,
     exit_code,
@@ -16,8 +18,8 @@ from maxmargin.cli.certified import (
     tell_normalized,
 )
 from maxmargin.cli.console import UserError, messages, refuse_to_write_over, say, say_json
-from maxmargin.cli.models import Model, in_a_sentence, load_and_read
-from maxmargin.cli.options import AsJson, Data, Exact, ModelFile, ReadingForAModel
+from maxmargin.cli.models import Model, in_a_sentence, load_and_read, load_model
+from maxmargin.cli.options import AsJson, Data, Exact, Memory, ModelFile, ReadingForAModel
 from maxmargin.cli.preparation import inner_steps, names_after
 from maxmargin.cli.tables import DataFile, headline
 
@@ -26,6 +28,7 @@ def verify(
     model: ModelFile,
     data: Data,
     reading: ReadingForAModel,
+    memory: Memory = None,
     exact: Exact = False,
     export: Annotated[
         str | None,
@@ -47,22 +50,34 @@ def verify(
     """
     from maxmargin.estimators.model_verification import predictions_of, verify_model
 
-    loaded, table = load_and_read(model, data, reading)
-    certificate = getattr(loaded.classifier, "certificate_", None)
-    if certificate is None:
-        raise UserError(f"{model} holds no certificate: it was learnt from a stream, or comes from another program")
-    with in_a_sentence(table.name), messages.status("Checking the proof"):
-        X = loaded.prepared(table)
-        verification = verify_model(loaded.classifier, X, table.y, exact=exact, sample_weight=table.weights)
-        same = loaded.is_fitted_on(X, table.y)
-        files = None if export is None else exported(export, loaded, table, X, certificate, model, data, reading.sql)
+    if memory is not None:
+        if export is not None:
+            raise UserError("--export writes the table as the planes saw it, from memory: leave it out, or --memory")
+        loaded = load_model(model)
+        certificate = certificate_in(loaded, model)
+        blocks = of_a_model(loaded, data, reading, memory)
+        name = first_line = blocks.files.name
+        with in_a_sentence(name), messages.status("Checking the proof"):
+            verification = verify_model(
+                loaded.classifier, blocks, blocks.labels, exact=exact, sample_weight=blocks.weights
+            )
+        same, files = None, None
+    else:
+        loaded, table = load_and_read(model, data, reading)
+        name, certificate, first_line = table.name, certificate_in(loaded, model), headline(table)
+        with in_a_sentence(name), messages.status("Checking the proof"):
+            X = loaded.prepared(table)
+            verification = verify_model(loaded.classifier, X, table.y, exact=exact, sample_weight=table.weights)
+            same, files = loaded.is_fitted_on(X, table.y), None
+            if export is not None:
+                files = exported(export, loaded, table, X, certificate, model, data, reading.sql)
     if as_json:
-        found = {"model": model, "file": table.name, "holds": bool(verification), "is_the_data_of_the_fit": same}
+        found = {"model": model, "file": name, "holds": bool(verification), "is_the_data_of_the_fit": same}
         found["predictions"] = predictions_of(loaded.classifier) if verification else None
         found |= {"exported": files, **(normalized_for_machines(loaded.classifier) if verification else {})}
         say_json({**found, **certificate_for_machines(certificate, verification)})
     else:
-        say(headline(table))
+        say(first_line)
         tell_certificate(certificate, verification)
         if verification:
             tell_normalized(loaded.classifier)
@@ -76,6 +91,13 @@ def verify(
     return int(exit_code(certificate, verification))
 
 
+def certificate_in(loaded: Model, model: str) -> Any:
+    certificate = getattr(loaded.classifier, "certificate_", None)
+    if certificate is None:
+        raise UserError(f"{model} holds no certificate: it was learnt from a stream, or comes from another program")
+    return certificate
+
+
 def exported(
     folder: str,
     loaded: Model,
@@ -83,7 +105,7 @@ def exported(
     X: Any,
     certificate: Any,
     model: str,
-    data: str,
+    data: Sequence[str],
     sql: str | None,
 ) -> list[str]:
     """Write the proof as files of its own; none of them is one that was read."""

@@ -129,8 +129,9 @@ def place_of(table: DataFile, row: int | None) -> dict[str, Any]:
     """Where a row is in the file, what it is called, and its label."""
     ids = {} if table.ids is None else {"id": None if row is None else table.ids[row].item()}
     if row is None:
-        return {"row": None, "line": None, **ids, "label": None}
-    return {"row": row, "line": int(table.lines[row]), **ids, "label": table.y[row].item()}
+        where = ("file", "line") if table.parts else ("line",)
+        return {"row": None, **dict.fromkeys(where), **ids, "label": None}
+    return {"row": row, **table.place_of(row), **ids, "label": table.y[row].item()}
 
 
 def kind_of(slack: float) -> str:
@@ -178,7 +179,7 @@ def bounds_of(classifier: Any, number: int, table: DataFile) -> NDArray[Any]:
     part = None if certificate is None else parts_of(certificate)[number]
     if part is None or not hasattr(part, "C") or math.isinf(part.C):
         return np.full(len(table.lines), math.inf)
-    box = loss_named(getattr(part, "loss", "hinge"), getattr(part, "huber_width", None)).box
+    box = loss_named(part.loss, part.huber_width).box
     for label, weight in part.class_weight:
         weights = np.where(table.y == label, weight * weights, weights)
     return np.asarray(box * part.C * weights)

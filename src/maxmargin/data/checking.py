@@ -19,7 +19,18 @@ from sklearn.utils.validation import check_array, validate_data
 
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.frames import PLAIN, array_of, frame_of
-from maxmargin.data.table import Block, Matrix, Source, Table, canonical, is_sparse, largest_magnitude, terms_of
+from maxmargin.data.table import (
+    Block,
+    Matrix,
+    Source,
+    Table,
+    canonical,
+    dask_rows,
+    is_dask,
+    is_sparse,
+    largest_magnitude,
+    terms_of,
+)
 
 Where: TypeAlias = Callable[[tuple[int, ...]], str]  # what to call a cell in a message
 
@@ -323,6 +334,8 @@ class Surveyed(Table):
     """A source that was read once: every number is finite and a double, and it is known how many rows there are."""
 
     def __init__(self, source: Source, estimator: Any = None, *, reset: bool = True) -> None:
+        if is_dask(source):
+            source = dask_rows().DaskTable(source)
         self.source, self.n_columns, self.edges = source, int(source.n_columns), [0]
         self.largest, self.terms, self.numbers, self.is_sparse = 0.0, 0, 0, False
         self.dtype = np.dtype(np.float32)
@@ -366,9 +379,8 @@ class Surveyed(Table):
 
 def is_source(X: Any) -> bool:
     """Whether X is read by blocks. (A data frame has its columns as attributes: its class knows better.)"""
-    return callable(getattr(type(X), "block", None)) and all(
-        hasattr(X, name) for name in ("n_rows", "n_columns", "n_blocks")
-    )
+    own = callable(getattr(type(X), "block", None))
+    return is_dask(X) or (own and all(hasattr(X, name) for name in ("n_rows", "n_columns", "n_blocks")))
 
 
 def checked_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Checked:

@@ -17,7 +17,8 @@ held to one thread meanwhile: a product inside a block must not wait for a core 
 
 A solver shows an iterate between two steps. Where a step, a preparation or a measurement is long by itself, it checks
 between its blocks whether it shall go on. There whoever waits may raise `OutOfTime`: what was under way is given up,
-what was shown before stands. Without somebody who checks it is nothing. Threads that share the work check, too.
+what was shown before stands. Without somebody who checks, or anything that could end it, it is nothing. Threads that
+share the work check, too.
 
     with interruptible(check):        check() is called at every check_interrupt()
         for block in blocks:
@@ -31,11 +32,12 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
 from functools import cache, partial, reduce
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
@@ -124,7 +126,16 @@ def one_thread_for_blas() -> Iterator[None]:
 
 Check = Callable[[], None]
 
-CHECK: ContextVar[Check | None] = ContextVar("CHECK", default=None)
+
+@dataclass(eq=False)
+class Alarm:
+    """Whether anything can end the work by now: a limit, or Ctrl-C. While it is not set, nobody need be asked."""
+
+    is_set: bool = True
+
+
+ALWAYS = Alarm()
+CHECK: ContextVar[tuple[Check, Alarm] | None] = ContextVar("CHECK", default=None)
 
 
 class OutOfTime(Exception):
@@ -133,15 +144,15 @@ class OutOfTime(Exception):
 
 def check_interrupt() -> None:
     """Here the work could be ended."""
-    check = CHECK.get()
-    if check is not None:
-        check()
+    asked = CHECK.get()
+    if asked is not None and asked[1].is_set:
+        asked[0]()
 
 
 @contextmanager
-def interruptible(check: Check | None) -> Iterator[None]:
-    """Within it, the work is checked; None: it is not."""
-    token = CHECK.set(check)
+def interruptible(check: Check | None, alarm: Alarm = ALWAYS) -> Iterator[None]:
+    """Within it, the work is checked while the alarm is set; None: it is not."""
+    token = CHECK.set(None if check is None else (check, alarm))
     try:
         yield
     finally:
@@ -161,9 +172,21 @@ class Part(Protocol[Found]):
     def __call__(self, *args: Any, **kwargs: Any) -> Found: ...
 
 
+class Blocks(Protocol):
+    """Whatever has blocks, as a part wants them. It can be sent to other processes if an executor does that."""
+
+    @property
+    def n_blocks(self) -> int: ...
+
+    def block(self, k: int) -> Any: ...
+
+
 class Executor(Protocol):
     def map(self, part: Part[T], table: Table, *row_vectors: RowVector) -> Iterator[T]:
         """part(block, *slices) of every block, in their order."""
+
+    def fold(self, part: Part[Any], blocks: Blocks, own: Mapping[int, Any]) -> Any:
+        """part(block), or part(block, own[k]) where there is one, of every block k; joined by `and_of` in the tree."""
 
 
 class Serial(NamedTuple):
@@ -171,6 +194,10 @@ class Serial(NamedTuple):
 
     def map(self, part: Part[T], table: Table, *row_vectors: RowVector) -> Iterator[T]:
         return (on_block(part, table, k, row_vectors) for k in range(table.n_blocks))
+
+    def fold(self, part: Part[Any], blocks: Blocks, own: Mapping[int, Any]) -> Any:
+        with one_thread_for_blas():  # with another number of threads, other bits
+            return fold_range(part, blocks, own, 0, blocks.n_blocks)
 
 
 class Threaded(NamedTuple):
@@ -193,6 +220,9 @@ class Threaded(NamedTuple):
             finally:
                 for future in waiting:
                     future.cancel()
+
+    def fold(self, part: Part[Any], blocks: Blocks, own: Mapping[int, Any]) -> Any:
+        return Serial().fold(part, blocks, own)  # the memory holds as many blocks as one pass reads at a time
 
 
 EXECUTOR: ContextVar[Executor | None] = ContextVar("EXECUTOR", default=None)  # None: one block after the other
@@ -220,6 +250,54 @@ def parts_of(part: Part[T], table: Table, *row_vectors: RowVector) -> Iterable[T
     return (EXECUTOR.get() or Serial()).map(part, table, *row_vectors)
 
 
+def pass_over(part: Part[Any], blocks: Blocks, own: Mapping[int, Any] | None = None) -> Any:
+    """What part finds in all blocks together: each find has `and_of(other)`, and the tree joins them.
+
+    `own` has what only some blocks need beside the part, by their number: rows that are listed, for example.
+    """
+    return (EXECUTOR.get() or Serial()).fold(part, blocks, {} if own is None else own)
+
+
+def fold_range(part: Part[Any], blocks: Blocks, own: Mapping[int, Any], start: int, stop: int) -> Any:
+    """What blocks start, start + 1, ... have, as one. A range of 8, 64, ... that starts at a multiple of its length is
+    a branch of the tree: whoever folds such ranges, and these in the tree, has the bits of one who folds them all."""
+    return join((found_in(part, blocks, own, k) for k in range(start, stop)), join_two)
+
+
+def found_in(part: Part[Any], blocks: Blocks, own: Mapping[int, Any], k: int) -> Any:
+    check_interrupt()
+    block = blocks.block(k)
+    found = part(block, own[k]) if k in own else part(block)
+    tell_done(1)
+    return found
+
+
+Counted = Callable[[int], None]
+
+COUNTED: ContextVar[Counted | None] = ContextVar("COUNTED", default=None)
+
+
+def tell_done(blocks: int) -> None:
+    """So many more blocks of a pass are done; who computes them elsewhere says so where the pass was asked for."""
+    counted = COUNTED.get()
+    if counted is not None:
+        counted(blocks)
+
+
+@contextmanager
+def counting(counted: Counted) -> Iterator[None]:
+    """Within it, it is told of the blocks of passes as they are done."""
+    token = COUNTED.set(counted)
+    try:
+        yield
+    finally:
+        COUNTED.reset(token)
+
+
+def join_two(left: Any, right: Any) -> Any:
+    return left.and_of(right)
+
+
 def row_by_row(part: Part[RowVector], table: Table, *row_vectors: RowVector) -> RowVector:
     """A number of each row, from parts that have those of a block."""
     if table.n_blocks == 1:
@@ -228,26 +306,23 @@ def row_by_row(part: Part[RowVector], table: Table, *row_vectors: RowVector) -> 
 
 
 def join(parts: Iterable[T], together: Callable[[T, T], T]) -> T:
-    """All parts as one, by the fixed tree; at most 8 of each level are held at a time.
+    """All parts as one, by the fixed tree; one sum of each level is held at a time.
 
     >>> join("abcdefghijk", lambda left, right: f"({left}{right})")
     '((((((((ab)c)d)e)f)g)h)((ij)k))'
     """
-    levels: list[list[T]] = [[]]
+    held: dict[int, T] = {}  # what the neighbours so far have, on each level of the tree
+    counts: Counter[int] = Counter()
     for part in parts:
-        levels[0].append(part)
-        for depth, level in enumerate(levels):
-            if len(level) < NEIGHBOURS:
+        for level in itertools.count():
+            part = together(held.pop(level), part) if level in held else part
+            counts[level] += 1
+            if counts[level] < NEIGHBOURS:
+                held[level] = part
                 break
-            if depth + 1 == len(levels):
-                levels.append([])
-            levels[depth + 1].append(reduce(together, level))
-            level.clear()
-    rest: list[T] = []
-    for level in levels:
-        level += rest
-        rest = [reduce(together, level)] if level else []
-    return rest[0]
+            counts[level] = 0
+    lowest_first = [held[level] for level in sorted(held)]
+    return reduce(lambda right, left: together(left, right), lowest_first)
 
 
 def additions(n_parts: int) -> int:

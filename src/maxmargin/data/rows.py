@@ -1,57 +1,25 @@
-"""Rows behind one door: the compiled loops say dot() and add(), and mean a dense array or a CSR matrix.
+"""Rows behind one door: the compiled loops say dot() and add(), and mean a dense array or CSR (`table.rows_of`).
 
     dot(rows, i, w)          x_i . w      over the columns of X: w may be longer (a lifted bias at its end)
     add(rows, i, scale, w)   w += scale * x_i
     square(rows, i)          |x_i|^2
     touch_row(rows, i)       asks the memory for x_i, a few rows before it is needed
 
-One source serves both forms: Numba chooses by the type of `rows`. Uncompiled (NUMBA_DISABLE_JIT=1) the same
-names are the plain Python below. Only solvers import this file, because it imports the compiler.
+One source serves both forms: Numba chooses by the type of `rows`. Uncompiled, the same names are the plain
+Python below.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maxmargin._numba import overload, touch, types
-from maxmargin.data.table import Matrix, is_sparse
+from maxmargin._loops import is_record, overload, touch
+from maxmargin.data.table import DenseRows
 
 PER_LINE = 8  # float64 in a cache line of 64 bytes
 TOUCHED = 512  # numbers of a row that are asked for ahead; the memory finds the rest of a long row by itself
-
-
-class DenseRows(NamedTuple):
-    """A C-ordered array."""
-
-    values: NDArray[Any]
-
-
-class SparseRows(NamedTuple):
-    """CSR, with unsigned indices: Numba then need not ask whether an index is negative."""
-
-    data: NDArray[Any]
-    indices: NDArray[Any]
-    indptr: NDArray[Any]
-
-
-def rows_of(X: Matrix) -> DenseRows | SparseRows:
-    """X as read-only views, without a copy. Always read-only: one compiled version serves every input."""
-    if not is_sparse(X):
-        return DenseRows(_read_only(X))
-    return SparseRows(_read_only(X.data), _unsigned(X.indices), _unsigned(X.indptr))
-
-
-def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:
-    return _read_only(indices.view(np.dtype(f"uint{8 * indices.dtype.itemsize}")))
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def dot(rows: Any, i: int, w: Any) -> float:
@@ -79,10 +47,6 @@ def touch_row(rows: Any, i: int) -> None:
     pass  # there is nothing to compute
 
 
-def _is(rows: Any, kind: type) -> bool:
-    return isinstance(rows, types.BaseNamedTuple) and rows.instance_class is kind
-
-
 # A sum may be reordered, so that it runs in vector registers; nothing else may be assumed of the numbers.
 @overload(dot, fastmath={"reassoc", "contract"})
 def _compile_dot(rows: Any, i: Any, w: Any) -> Any:
@@ -99,7 +63,7 @@ def _compile_dot(rows: Any, i: Any, w: Any) -> Any:
             total += rows.data[entry] * w[rows.indices[entry]]
         return total
 
-    return dense if _is(rows, DenseRows) else csr
+    return dense if is_record(rows, DenseRows) else csr
 
 
 @overload(add)
@@ -113,7 +77,7 @@ def _compile_add(rows: Any, i: Any, scale: Any, w: Any) -> Any:
         for entry in range(rows.indptr[i], rows.indptr[i + 1]):
             w[rows.indices[entry]] += scale * rows.data[entry]
 
-    return dense if _is(rows, DenseRows) else csr
+    return dense if is_record(rows, DenseRows) else csr
 
 
 @overload(square, fastmath={"reassoc", "contract"})
@@ -131,7 +95,7 @@ def _compile_square(rows: Any, i: Any) -> Any:
             total += np.float64(rows.data[entry]) * rows.data[entry]
         return total
 
-    return dense if _is(rows, DenseRows) else csr
+    return dense if is_record(rows, DenseRows) else csr
 
 
 @overload(touch_row)
@@ -147,4 +111,4 @@ def _compile_touch_row(rows: Any, i: Any) -> Any:
             touch(rows.indices, entry)
             touch(rows.data, entry)
 
-    return dense if _is(rows, DenseRows) else csr
+    return dense if is_record(rows, DenseRows) else csr

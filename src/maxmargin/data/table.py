@@ -12,10 +12,13 @@ the last digits of a sum.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import math
+import sys
 from collections.abc import Iterator
 from functools import cached_property
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -30,11 +33,53 @@ Matrix = Any  # an ndarray, or a scipy.sparse csr_array or csr_matrix
 # Fourth powers of numbers far beyond these overflow or vanish; such a table is scaled by a power of two.
 SAFE_RANGE = (2.0**-100, 2.0**100)
 BLOCK = 2**16  # numbers that fit the cache
+BLOCKS_HELD = 8  # that a memory budget must hold: one is read while others are computed with, copied and joined
 
 
 def is_sparse(X: Any) -> bool:
     """Whether X is a SciPy sparse matrix or array."""
     return bool(sparse.issparse(X))
+
+
+class DenseRows(NamedTuple):
+    """A C-ordered array."""
+
+    values: NDArray[Any]
+
+
+class SparseRows(NamedTuple):
+    """CSR, with unsigned indices: Numba then need not ask whether an index is negative."""
+
+    data: NDArray[Any]
+    indices: NDArray[Any]
+    indptr: NDArray[Any]
+
+
+def rows_of(X: Matrix) -> DenseRows | SparseRows:
+    """X as read-only views, without a copy. Always read-only: one compiled version serves every input."""
+    if not is_sparse(X):
+        return DenseRows(_read_only(X))
+    return SparseRows(_read_only(X.data), _unsigned(X.indices), _unsigned(X.indptr))
+
+
+def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:
+    return _read_only(indices.view(np.dtype(f"uint{8 * indices.dtype.itemsize}")))
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def is_dask(given: Any) -> bool:
+    """Whether it is computed by Dask. (A data frame has its columns as attributes: its class knows better.)"""
+    return "dask" in sys.modules and callable(getattr(type(given), "__dask_graph__", None))
+
+
+def dask_rows() -> ModuleType:
+    """What makes a source of arrays and data frames of Dask: it stands on the checks of tables, which ask for it."""
+    return importlib.import_module("maxmargin.data.dask_rows")
 
 
 class Scaled(NamedTuple):
@@ -62,6 +107,7 @@ def largest_magnitude(X: Matrix) -> float:
     """max |x_ij|; NaN if there is one."""
     if is_sparse(X):
         return largest_of(X.data)
+    X = X.T if X.flags.f_contiguous else X  # as it lies in memory
     return float(max((largest_of(X[block]) for block in blocks(X)), default=0.0, key=nan_is_largest))
 
 

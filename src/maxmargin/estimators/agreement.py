@@ -31,6 +31,7 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.duality import LIGHTEST
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.multiclass import MulticlassCertificate, name_of
+from maxmargin.certificates.record import is_witness_of_kernel
 from maxmargin.data.table import Vector
 from maxmargin.estimators.base import vectors_of
 from maxmargin.problems.choices import Strategy
@@ -205,11 +206,6 @@ def of_plane(estimator: Any, line: int, part: Any) -> tuple[list[str], Factor]:
         return reasons, factor_by_margin(estimator, line, part)
     spread = 2.0 * (FEW + len(expected) + roundings) * UNIT  # the length of w, or the sums of the weights, enter it
     return reasons, Factor(factor.low * (1.0 - spread), factor.high * (1.0 + spread))
-
-
-def is_witness_of_kernel(part: Any) -> bool:
-    """Whether its rows are a witness in the space of a kernel, where planes are made of rows too: it has no plane."""
-    return hasattr(part, "kernel") and part.is_separable is False
 
 
 def signs_of(estimator: Any, line: int, part: Any) -> Vector | str:

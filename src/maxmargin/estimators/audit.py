@@ -13,29 +13,28 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sparse
 from scipy.optimize import minimize_scalar
 
+from maxmargin._loops import small_work
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.duality import OUTWARDS, PrimalValue, primal_value
+from maxmargin.certificates.duality import PrimalValue, primal_value
 from maxmargin.certificates.kernel_duality import Direction, combined, soft_primal
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.passes import rounding, total, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.data.checking import is_source
 from maxmargin.data.executor import OutOfTime, Threads, check_interrupt, one_thread_for_blas
-from maxmargin.data.table import Matrix, Vector, is_sparse
-from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart
+from maxmargin.data.table import Vector
+from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart, against
 from maxmargin.estimators.base import TrainingSet, behind_the_steps, table_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, KERNEL_SVM, TOL
-from maxmargin.estimators.fitted_models import FittedModel, read_model
+from maxmargin.estimators.fitted_models import FittedModel, problem_of, read_model, with_column
 from maxmargin.estimators.linear import LinearSVM
-from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Points
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import (
@@ -71,14 +70,36 @@ def audit(
 ) -> Audit:
     """How far a fitted model is from the optimum of its own problem, proven on the rows that it was fitted on.
 
-    estimator : a fitted LinearSVC, SVC, SGDClassifier (hinge, squared_hinge, modified_huber, perceptron) or
-        Perceptron of scikit-learn, an estimator of maxmargin, or a pipeline or search that ends with one of them.
-        A Perceptron, and our estimators of the hard margin, are measured by their margin against the best one, the
-        others by their objective
-    X, y, sample_weight : as they were given to its `fit`
-    tol : the relative gap to which the optimum is sought. The proof holds whatever the gap; a small one makes it sharp
-    max_time : seconds for that. The bounds are true then, too, but wide
+    A Perceptron, and our estimators of the hard margin, are measured by their margin against the best one, the others
+    by their objective.
 
+    Parameters
+    ----------
+    estimator : a fitted classifier
+        A LinearSVC, SVC, SGDClassifier (with a loss of the margin) or Perceptron of scikit-learn, an
+        estimator of maxmargin, or a pipeline or search that ends with one of them.
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        The samples of its `fit`. Of samples that are read by blocks (`scan_table`), the model is a linear
+        one, measured by its objective, and no pipeline: X are the rows as they reach it.
+    y : array-like of shape (n_samples,)
+        The labels of its `fit`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The weights of its `fit`.
+    tol : float, default=1e-5
+        The relative gap to which the optimum is sought. The proof holds whatever the gap; a small one makes
+        it sharp.
+    max_time : float, default=None
+        Seconds for that. The bounds are true then, too, but wide.
+    verbose : int, default=0
+        1 shows progress on stderr once a second, 2 every step.
+
+    Returns
+    -------
+    Audit
+        `excess` and `least_excess`, or `share`; `print` it.
+
+    Examples
+    --------
     >>> from sklearn.linear_model import SGDClassifier
     >>> from maxmargin.estimators.audit import audit
     >>> from maxmargin.data.synthetic import overlapping
@@ -88,6 +109,10 @@ def audit(
     True
     """
     TOL.check("tol", tol)
+    if is_source(X) and getattr(X, "memory", None) is not None:
+        from maxmargin.estimators.audit_by_blocks import audit_by_blocks
+
+        return audit_by_blocks(estimator, X, y, sample_weight, tol, max_time, verbose)
     model, X = last_step(estimator, X)
     table = table_of(LinearSVM(max_time=max_time), X, y, sample_weight)
     fitted = read_model(model, table)
@@ -99,7 +124,7 @@ def audit(
     clock = Clock(max_time, verbose, table.begun)
     questions = two_class_problems(table.X, table.labels, fitted.strategy, table.weights, table.largest)
     weighted = [with_class_weights(fitted, table, two) for two in questions]
-    with clock.hears_ctrl_c():
+    with clock.hears_ctrl_c(), small_work(*table.X.shape):
         parts = list(measured_parts(fitted, table, weighted, tol, clock))
     if clock.interrupted:
         raise KeyboardInterrupt
@@ -117,12 +142,6 @@ def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
             X, estimator = behind_the_steps(estimator, X), estimator.steps[-1][1]
         else:
             return estimator, X
-
-
-def with_column(X: Matrix, value: float) -> Matrix:
-    """X with one more column, which holds this value in every row."""
-    column = np.full((X.shape[0], 1), value, dtype=X.dtype if X.dtype.type(value) == value else np.float64)
-    return sparse.hstack([X, sparse.csr_array(column)], format="csr") if is_sparse(X) else np.hstack([X, column])
 
 
 def with_class_weights(fitted: FittedModel, table: TrainingSet, two: TwoClasses) -> tuple[TwoClasses, ClassWeight]:
@@ -225,36 +244,20 @@ def kernel_part(
 
 def direction_of(problem: KernelMargin, support: Points, coefficients: Vector, threads: Threads) -> Direction:
     """w = sum_j c_j phi(x_j) for any coefficients: its values on the rows and |w|^2, with their errors."""
+    points = problem.points
+    if points.X.shape[1] != support.X.shape[1]:  # without columns in which all rows are equal: the support has them
+        points = problem.kernel.points(problem.X, points.places)
     sides = np.stack([np.maximum(coefficients, 0.0), np.maximum(-coefficients, 0.0)], axis=1)
 
     def values_on(points: Points) -> tuple[Vector, Vector]:
         sums, sizes, error = combined(problem.kernel, points, support, sides, threads)
         return sums[:, 0] - sums[:, 1], error + rounding(2) * sizes
 
-    (values, off), (own, own_off) = values_on(problem.points), values_on(support)
+    (values, off), (own, own_off) = values_on(points), values_on(support)
     square, additions = total(coefficients * own)
     sizes = float(total(np.abs(coefficients * own))[0])
     square_error = 1.01 * (float(total(np.abs(coefficients) * own_off)[0]) + rounding(additions + 4) * sizes)
     return Direction(values, off, float(square), square_error, 0.0, 0.0, (1.0, 1.0))
-
-
-def against(
-    two: TwoClasses, own: PrimalValue, best: PrimalValue, certificate: SoftMarginCertificate | KernelCertificate
-) -> ObjectivePart:
-    """What the numbers prove."""
-    lower, upper = certificate.dual, min(certificate.primal, own.upper, best.upper)
-    surely = own.value - OUTWARDS * own.error if math.isfinite(own.error) else 0.0
-    return ObjectivePart(
-        positive=two.positive,
-        negative=two.negative,
-        objective=own.upper,
-        objective_best_bias=min(own.upper, best.upper),
-        optimum_lower=lower,
-        optimum_upper=upper,
-        least_excess=min(max(0.0, surely / upper - 1.0), sys.float_info.max) if upper > 0.0 else 0.0,
-        excess=own.upper / lower - 1.0 if lower > 0.0 else math.inf if own.upper > 0.0 else 0.0,
-        certificate=certificate,
-    )
 
 
 def margin_part(fitted: FittedModel, two: TwoClasses, plane: tuple[Vector, float], clock: Clock) -> MarginPart:
@@ -279,17 +282,3 @@ def margin_part(fitted: FittedModel, two: TwoClasses, plane: tuple[Vector, float
         is_separable=certificate.is_separable,
         certificate=certificate,
     )
-
-
-def problem_of(fitted: FittedModel) -> str:
-    """The question in a line."""
-    many = {Strategy.ONE_VERSUS_REST: "each class against the rest", Strategy.ONE_VERSUS_ONE: "each pair of classes"}
-    parts = [f"the widest street, {fitted.norm}" if fitted.loss is None else f"{fitted.loss.title}, C = {fitted.C:g}"]
-    if fitted.kernel is not None:
-        parts.append(f"{fitted.kernel.name} kernel")
-    parts.append(
-        "a regularised bias" if fitted.bias_column is not None else "a bias" if fitted.fit_intercept else "no bias"
-    )
-    if not np.all(fitted.class_weight == 1.0):
-        parts.append("class weights")
-    return ", ".join(parts + ([many[fitted.strategy]] if len(fitted.classes) > 2 else []))

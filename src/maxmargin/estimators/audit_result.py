@@ -5,16 +5,19 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.duality import OUTWARDS, PrimalValue
 from maxmargin.certificates.kernel_margin import KernelCertificate
-from maxmargin.certificates.proof import plain, spell_out
+from maxmargin.certificates.record import plain, spell_out
 from maxmargin.certificates.report import between
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.problems.statement import TwoClasses
 
 
 def down(share: float) -> str:
@@ -170,7 +173,13 @@ class Audit:
         return f"is at most {up(self.excess)} (relative) above the optimum, which is proven."
 
     def report(self) -> str:
-        """All of it, for a person."""
+        """All of it, for a person.
+
+        Returns
+        -------
+        str
+            What `print` shows.
+        """
         lines = [self.verdict, f"  {self.problem}"]
         for part in self.parts:
             other = "the rest" if part.negative is None else repr(part.negative)
@@ -185,7 +194,13 @@ class Audit:
         return f"Audit({self.verdict})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values only."""
+        """Plain Python values only.
+
+        Returns
+        -------
+        dict
+            By the names of the fields.
+        """
         parts = [
             {field.name: plain(getattr(part, field.name)) for field in dataclasses.fields(part)}
             | {"certificate": part.certificate.to_dict()}
@@ -203,5 +218,30 @@ class Audit:
         }
 
     def to_json(self) -> str:
-        """One line of JSON; what JSON cannot hold is written as {"number": "inf"}."""
+        """One line of JSON; what JSON cannot hold is written as {"number": "inf"}.
+
+        Returns
+        -------
+        str
+            One line.
+        """
         return json.dumps(spell_out(self.to_dict()), allow_nan=False)
+
+
+def against(
+    two: TwoClasses, own: PrimalValue, best: PrimalValue, certificate: SoftMarginCertificate | KernelCertificate
+) -> ObjectivePart:
+    """What the numbers prove."""
+    lower, upper = certificate.dual, min(certificate.primal, own.upper, best.upper)
+    surely = own.value - OUTWARDS * own.error if math.isfinite(own.error) else 0.0
+    return ObjectivePart(
+        positive=two.positive,
+        negative=two.negative,
+        objective=own.upper,
+        objective_best_bias=min(own.upper, best.upper),
+        optimum_lower=lower,
+        optimum_upper=upper,
+        least_excess=min(max(0.0, surely / upper - 1.0), sys.float_info.max) if upper > 0.0 else 0.0,
+        excess=own.upper / lower - 1.0 if lower > 0.0 else math.inf if own.upper > 0.0 else 0.0,
+        certificate=certificate,
+    )

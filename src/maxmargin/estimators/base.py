@@ -29,19 +29,24 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin._loops import small_work
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.data.checking import Labels, check_weights, checked_table, encode_labels
-from maxmargin.data.executor import row_by_row
-from maxmargin.data.table import Block, Matrix, Table, Vector, as_table, is_sparse, matrix_of
-from maxmargin.estimators.convergence import End, Ending, warn_of
+from maxmargin.data.checking import Labels, check_weights, checked_table, encode_labels, is_source
+from maxmargin.data.executor import check_interrupt
+from maxmargin.data.table import Matrix, Source, Table, Vector, is_dask, is_sparse, matrix_of, terms_of
+from maxmargin.estimators.convergence import LISTENER, End, Ending, warn_of
 from maxmargin.estimators.declarations import CLASS_WEIGHT
 from maxmargin.estimators.geometry import RowsAndPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
+from maxmargin.estimators.plane_values import plane_values as plane_values
+from maxmargin.estimators.plane_values import rows_to_multiply, values_at
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.statement import ClassWeight, TwoClasses, plain, two_class_problems, votes
-from maxmargin.run.control import Clock, Status, now
+from maxmargin.run.control import EARLY, Clock, Status, now
 from maxmargin.solve.answer import Answer
+
+MOST_NUMBERS = 2**22  # of support vectors that are kept where nobody predicts by them
 
 
 class TrainingSet(NamedTuple):
@@ -84,14 +89,18 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         with clock.hears_ctrl_c():
             answers = []
             for number, two in enumerate(problems):
-                clock.observation.snapshots.turn_to(number)
-                answers.append(answer(two, clock))
+                clock.snapshots.turn_to(number)
+                with small_work(*two.X.shape):
+                    answers.append(answer(two, clock))
             self._store(table.X, table.labels.classes, strategy, answers)
             self._seen = seen_by(self, table.X, table.labels.codes)
-        clock.report_end([answer.status for answer in answers])
+        statuses = [answer.status for answer in answers]
+        clock.report_end(statuses)
         if clock.interrupted:  # fitted as far as it got, with its true gap; but a search or pipeline must stop
             raise KeyboardInterrupt
-        if not clock.stopped:  # by somebody who knows that it is unfinished
+        if clock.stopped:  # by somebody who knows that it is unfinished
+            return self
+        if LISTENER.get() is not None or not EARLY.isdisjoint(statuses):
             ends = [End(answer.status, answer.certificate) for answer in answers]
             warn_of(Ending(type(self).__name__, self.get_params(deep=False), ends))
         return self
@@ -144,7 +153,10 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
             self.dual_coef_[line, np.searchsorted(self.support_, rows)] = dual
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """w.x + b: one number per row for two classes, otherwise one per row and class."""
+        if is_dask(X):
+            from maxmargin.estimators.dask_predictions import lazy
+
+            return lazy(self, "decision_function", X)  # type: ignore[no-any-return]
         check_is_fitted(self, "classes_")
         scores = self.values_of_planes(X)
         n_classes = len(self.classes_)
@@ -155,16 +167,24 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         return np.asarray(scores)
 
     def values_of_planes(self, X: Any) -> NDArray[np.float64]:
-        """w.x + b: one column for each plane."""
         check_is_fitted(self, "classes_")
-        table = as_table(checked_table(self, X, reset=False).X)
-        return row_by_row(PlaneValues(self.coef_, self.intercept_), table)
+        return values_at(rows_to_multiply(self, X), self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row. Where w.x + b is exactly 0, of two classes it is classes_[1]: f(x) >= 0 is +1."""
-        scores = self.decision_function(X)
+        check_is_fitted(self, "classes_")
+        if is_dask(X):
+            from maxmargin.estimators.dask_predictions import lazy
+
+            return lazy(self, "predict", X)  # type: ignore[no-any-return]
+        if is_source(X):
+            return predicted_by_blocks(self, X)
+        scores = self._scores_for_labels(X)
         codes = (scores >= 0.0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return np.asarray(self.classes_[codes])
+
+    def _scores_for_labels(self, X: Any) -> NDArray[np.float64]:
+        """Numbers that decide as those of `decision_function` do."""
+        return self.decision_function(X)
 
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's diagram and, once it is fitted, what is proven."""
@@ -185,6 +205,57 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         return tags
 
 
+class SupportRows:
+    """`support_vectors_` of an estimator that predicts without them: at hand after a fit, if they are not many."""
+
+    support_: NDArray[np.intp]
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The rows with a dual variable above zero."""
+        own = vars(self)
+        kept = own.get("support_vectors_")
+        kept = own.get("_support_rows") if kept is None else kept
+        if kept is None:
+            why = "is not fitted on a table in memory"
+            if "support_" in own:
+                why = (
+                    f"keeps {MOST_NUMBERS:,} numbers of them at most, none in pickles and files: take X[model.support_]"
+                )
+            raise AttributeError(f"there are no support_vectors_: a {type(self).__name__} {why}")
+        return kept
+
+    @support_vectors_.setter
+    def support_vectors_(self, rows: Any) -> None:
+        vars(self)["support_vectors_"] = rows
+
+    def __getstate__(self) -> Any:
+        """For a pickle or a copy: without these rows, which are the user's."""
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_support_rows"}
+
+    def _keep_support_rows(self, X: Matrix | Table) -> None:
+        """Those of a fit that has just been stored."""
+        own = vars(self)
+        own.pop("support_vectors_", None)
+        own.pop("_support_rows", None)
+        if not isinstance(X, Table) and len(self.support_) * terms_of(X) <= MOST_NUMBERS:
+            own["_support_rows"] = X[self.support_]
+
+
+def predicted_by_blocks(estimator: Any, source: Source) -> NDArray[Any]:
+    """In one read, of which the labels alone are kept; what is wrong with a block is said with its number."""
+    found = [estimator.classes_[:0]]
+    for k in range(source.n_blocks):
+        check_interrupt()
+        rows = source.block(k)
+        try:
+            found += [estimator.predict(rows)] if rows.shape[0] else []
+        except ValueError as error:
+            raise ValueError(f"block {k}: {error}") from None
+    return np.concatenate(found)
+
+
 def table_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, by_blocks: bool = False) -> TrainingSet:
     """The checked input; a wrong parameter of the estimator or a wrong cell raises a ValueError that names it.
 
@@ -203,15 +274,22 @@ def class_weights(class_weight: Any, table: TrainingSet) -> ClassWeight:
     """The weights of the classes, from None, a dict or "balanced"."""
     if class_weight is None:
         return ()
-    CLASS_WEIGHT.check("class_weight", class_weight)
     classes, codes = table.labels
     counting = codes >= 0
+    # Weighted rows are counted by their weight, whichever release of scikit-learn is installed.
+    totals = np.bincount(codes[counting], None if table.weights is None else table.weights[counting], len(classes))
+    return weights_of_classes(class_weight, classes, totals)
+
+
+def weights_of_classes(class_weight: Any, classes: NDArray[Any], totals: NDArray[Any]) -> ClassWeight:
+    """The same, from the weight of all rows of each class."""
+    if class_weight is None:
+        return ()
+    CLASS_WEIGHT.check("class_weight", class_weight)
     if isinstance(class_weight, str) and class_weight == "balanced":
-        # Weighted rows are counted by their weight, whichever release of scikit-learn is installed.
-        totals = np.bincount(codes[counting], None if table.weights is None else table.weights[counting], len(classes))
         weights = totals.sum() / (len(classes) * totals)
     else:
-        weights = compute_class_weight(class_weight, classes=classes, y=classes[codes[counting]])
+        weights = compute_class_weight(class_weight, classes=classes, y=classes)
     if not np.all((weights > 0.0) & (weights < math.inf)):
         wrong = int(np.argmin((weights > 0.0) & (weights < math.inf)))
         raise ValueError(
@@ -285,33 +363,6 @@ def vectors_of(estimator: Any) -> str | None:
         kind = "<i8" if numbers.dtype.kind == "i" else numbers.dtype.newbyteorder("<")
         digest.update(np.ascontiguousarray(numbers, dtype=kind).data if numbers.size else b"")
     return digest.hexdigest()
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def plane_values(X: Matrix, coef: NDArray[Any], intercept: Any) -> NDArray[np.float64]:
-    """w.x + b: one column for each plane. A sum that overflows on its way is made anew in smaller units, so that it has
-    its sign, and is infinite only where it is beyond float64."""
-    values = np.asarray(X @ coef.T + intercept, dtype=np.float64)
-    beyond = np.flatnonzero(~np.all(np.isfinite(values), axis=1))
-    if len(beyond):
-        few = sparse.csr_array(X[beyond], dtype=np.float64)
-        largest = abs(few).max(axis=1).toarray().ravel(), np.max(np.abs(coef), axis=1)
-        of_rows, of_planes = (np.frexp(sizes)[1] for sizes in largest)
-        few.data = np.ldexp(few.data, -np.repeat(of_rows, np.diff(few.indptr)))
-        sums = few @ np.ldexp(coef, -of_planes[:, None]).T
-        again = np.ldexp(sums, of_rows[:, None] + of_planes) + intercept
-        values[beyond] = np.where(np.isfinite(values[beyond]), values[beyond], again)
-    return values
-
-
-class PlaneValues(NamedTuple):
-    """The same, of a block of rows."""
-
-    coef: NDArray[Any]
-    intercept: Any
-
-    def __call__(self, block: Block) -> NDArray[np.float64]:
-        return plane_values(block.X, self.coef, self.intercept)
 
 
 def refuse_too_long_steps(values: Vector, rows: NDArray[np.intp]) -> None:

@@ -63,7 +63,24 @@ class CertifiedPlane:
         return self.audit.excess
 
     def verify(self, X: Any, y: Any, *, exact: bool = False, sample_weight: Any = None) -> Verification:
-        """Check the certificate of this plane and those of the best ones against the raw data; see `Record.verify`."""
+        """Check the certificate of this plane and those of the best ones against the raw data; see `Record.verify`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        exact : bool, default=False
+            Whether to decide in rational arithmetic.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+
+        Returns
+        -------
+        Verification
+            True or False in an `if`; the reasons when it is printed.
+        """
         best = [part.certificate for part in self.audit]
         of_this = self.certificate.verify(X, y, exact=exact, sample_weight=sample_weight)
         of_best = [certificate.verify(X, y, exact=exact, sample_weight=sample_weight) for certificate in best]
@@ -87,7 +104,13 @@ class CertifiedPlane:
         return f"{NAME.capitalize()} does not separate the classes: {wrong}. {others}."
 
     def report(self) -> str:
-        """The plane beside the best one, for a person; `certificate.report()` has the conditions of optimality."""
+        """The plane beside the best one, for a person; `certificate.report()` has the conditions of optimality.
+
+        Returns
+        -------
+        str
+            What `print` shows.
+        """
         _, *rest = self.audit.report().splitlines()
         return "\n".join([self.verdict, *rest])
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin._loops import small_work
 from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.certificate import certify as certified_separation
 from maxmargin.certificates.duality import dual_value, primal_value
@@ -27,12 +28,12 @@ from maxmargin.certificates.separation import Claim
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict, soft_conditions
 from maxmargin.data.checking import refuse_what_float64_cannot_hold
 from maxmargin.data.table import Vector
-from maxmargin.estimators.audit import measured_parts, problem_of, with_class_weights
+from maxmargin.estimators.audit import measured_parts, with_class_weights
 from maxmargin.estimators.audit_result import Audit, MarginPart
 from maxmargin.estimators.base import class_weights, table_of
 from maxmargin.estimators.certified_plane import NAME, CertifiedPlane
-from maxmargin.estimators.declarations import HARD_MARGIN_SVM, LINEAR_SVM
-from maxmargin.estimators.fitted_models import FittedModel, dense
+from maxmargin.estimators.declarations import HARD_MARGIN_SVM, LINEAR_SVM, LOSS
+from maxmargin.estimators.fitted_models import FittedModel, dense, problem_of
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.losses import Loss, loss_named
@@ -49,7 +50,7 @@ def certify(
     b: Any = 0.0,
     C: float | None = math.inf,
     *,
-    loss: str = "hinge",
+    loss: str = LOSS.default,
     huber_width: float | None = None,
     norm: str = "l2",
     fit_intercept: bool = True,
@@ -83,12 +84,16 @@ def certify(
         By which w is measured, of an infinite C.
     fit_intercept : bool, default=True
         Whether the best plane may have a bias. If not, b must be 0.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        Of more than two labels: each class against the rest, or each pair.
     sample_weight, class_weight : as in `LinearSVM`
         A margin has no class weights; rows of weight 0 do not count.
     tol : float, default=1e-5
         The relative gap within which the plane counts as optimal. The bounds are true whatever the gap.
     max_time : float, default=None
         Seconds for the bound of the best plane. It is true then, too, but may be wide.
+    verbose : int, default=0
+        1 shows progress on stderr once a second, 2 every step.
 
     Returns
     -------
@@ -142,7 +147,7 @@ def certify(
         raise ValueError("w is zero, which is no plane: it has no margin")
     clock = Clock(max_time, verbose, table.begun)
     weighted = [with_class_weights(fitted, table, two) for two in questions]
-    with clock.hears_ctrl_c():
+    with clock.hears_ctrl_c(), small_work(*table.X.shape):
         parts = list(measured_parts(fitted, table, weighted, SHARPER * tol, clock))
     if clock.interrupted:
         raise KeyboardInterrupt

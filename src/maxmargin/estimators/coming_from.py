@@ -36,6 +36,20 @@ def from_scikit_learn(estimator: Any, n_rows: int | None = None) -> LinearSVM | 
       the best plane for its `alpha`; ours is that plane. (epsilon and l1_ratio belong to losses and penalties that are
       refused.)
 
+    Parameters
+    ----------
+    estimator : a classifier of scikit-learn
+        Fitted or not: SVC, LinearSVC or SGDClassifier.
+    n_rows : int, default=None
+        How many samples there are, by which SGDClassifier's `alpha` becomes C.
+
+    Returns
+    -------
+    LinearSVM or KernelSVM
+        Not fitted.
+
+    Examples
+    --------
     >>> from sklearn.linear_model import SGDClassifier
     >>> from sklearn.svm import SVC, LinearSVC
     >>> from maxmargin import from_scikit_learn

@@ -24,7 +24,7 @@ import sklearn
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.certificates.rounding import rounded_gap
-from maxmargin.run.control import Status
+from maxmargin.run.control import EARLY, Status
 
 PACKAGES = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))
 BUDGETS = ("max_iter", "max_updates")
@@ -39,7 +39,7 @@ class End(NamedTuple):
     @property
     def is_early(self) -> bool:
         """Whether more was asked for than is proven."""
-        if self.status not in (Status.TIME, Status.BUDGET, Status.STALLED):
+        if self.status not in EARLY:
             return False
         proven_impossible = getattr(self.certificate, "is_separable", None) is False
         return not (proven_impossible or self.certificate.verdict.name == "OPTIMAL")

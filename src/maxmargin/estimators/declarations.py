@@ -20,6 +20,7 @@ from maxmargin.estimators.parameters import (
     Integer,
     Number,
     Record,
+    Size,
     Text,
     declared,
     is_boolean,
@@ -75,6 +76,15 @@ LIMIT = Integer(default=None, also={None: ""})
 SWEEPS = Integer(default=1000, label="Sweeps", shown=(1, 2000))
 CLASS_WEIGHT = ClassWeight(option="Repeat it for each class; or: balanced.")
 WARM_START = Flag(default=False)
+MEMORY = Size(default=None, also={None: ""}, later=True)
+CLIENT = Text(
+    default=None,
+    says="a distributed.Client, the address of a scheduler",
+    also={None: ""},
+    takes=lambda given: any(callable(getattr(type(given), name, None)) for name in ("submit", "fold")),
+    later=True,
+    of_this_process=True,
+)
 
 PRICE = Number(
     default=1.0,
@@ -288,6 +298,8 @@ HARD_MARGIN_SVM = declared(
         shown_if=("norm", ("l2",)),
     ),
     on_inseparable=Choice(default="raise", home="maxmargin.estimators.hard_margin:OnInseparable"),
+    memory=MEMORY,
+    client=CLIENT,
 )
 SOFT_MARGIN = declared(
     COMMON,
@@ -308,7 +320,7 @@ SOFT_MARGIN = declared(
     class_weight=CLASS_WEIGHT,
     max_iter=LIMIT,
 )
-LINEAR_SVM = declared(SOFT_MARGIN, C=PRICE, warm_start=WARM_START)
+LINEAR_SVM = declared(SOFT_MARGIN, C=PRICE, warm_start=WARM_START, memory=MEMORY, client=CLIENT)
 LINEAR_SVM_CV = declared(
     SOFT_MARGIN,
     Cs=Grid(default=10),

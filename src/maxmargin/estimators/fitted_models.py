@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sparse
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.data.table import Vector
+from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights
 from maxmargin.estimators.scikit_learn_versions import class_weights_like_theirs
 from maxmargin.problems.choices import Strategy
@@ -278,3 +279,23 @@ def require_l2(estimator: Any) -> None:
 
 def dense(values: Any) -> NDArray[np.float64]:
     return np.asarray(values.toarray() if hasattr(values, "toarray") else values, dtype=np.float64)
+
+
+def problem_of(fitted: FittedModel) -> str:
+    """The question in a line."""
+    many = {Strategy.ONE_VERSUS_REST: "each class against the rest", Strategy.ONE_VERSUS_ONE: "each pair of classes"}
+    parts = [f"the widest street, {fitted.norm}" if fitted.loss is None else f"{fitted.loss.title}, C = {fitted.C:g}"]
+    if fitted.kernel is not None:
+        parts.append(f"{fitted.kernel.name} kernel")
+    parts.append(
+        "a regularised bias" if fitted.bias_column is not None else "a bias" if fitted.fit_intercept else "no bias"
+    )
+    if not np.all(fitted.class_weight == 1.0):
+        parts.append("class weights")
+    return ", ".join(parts + ([many[fitted.strategy]] if len(fitted.classes) > 2 else []))
+
+
+def with_column(X: Matrix, value: float) -> Matrix:
+    """X with one more column, which holds this value in every row."""
+    column = np.full((X.shape[0], 1), value, dtype=X.dtype if X.dtype.type(value) == value else np.float64)
+    return sparse.hstack([X, sparse.csr_array(column)], format="csr") if is_sparse(X) else np.hstack([X, column])

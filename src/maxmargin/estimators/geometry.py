@@ -17,11 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.passes import length
-from maxmargin.data.table import Matrix, Table, Vector, terms_of
+from maxmargin.data.table import Vector
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.statement import plain
-
-MOST_NUMBERS = 2**22  # of support vectors that are kept where nobody predicts by them
 
 
 class CanonicalPlane(NamedTuple):
@@ -41,37 +39,6 @@ class Violations(NamedTuple):
     mistakes: NDArray[np.intp]
 
 
-class SupportRows:
-    """`support_vectors_` of an estimator that predicts without them: at hand after a fit, if they are not many."""
-
-    support_: NDArray[np.intp]
-
-    @property
-    def support_vectors_(self) -> Any:
-        """The rows with a dual variable above zero."""
-        own = vars(self)
-        kept = own.get("support_vectors_")
-        kept = own.get("_support_rows") if kept is None else kept
-        if kept is None:
-            why = "is not fitted on a table in memory"
-            if "support_" in own:
-                why = f"keeps {MOST_NUMBERS:,} numbers of them at most, and none in a file: take X[model.support_]"
-            raise AttributeError(f"there are no support_vectors_: a {type(self).__name__} {why}")
-        return kept
-
-    @support_vectors_.setter
-    def support_vectors_(self, rows: Any) -> None:
-        vars(self)["support_vectors_"] = rows
-
-    def _keep_support_rows(self, X: Matrix | Table) -> None:
-        """Those of a fit that has just been stored."""
-        own = vars(self)
-        own.pop("support_vectors_", None)
-        own.pop("_support_rows", None)
-        if not isinstance(X, Table) and len(self.support_) * terms_of(X) <= MOST_NUMBERS:
-            own["_support_rows"] = X[self.support_]
-
-
 class RowsAndPlanes:
     """What an estimator with `values_of_planes`, `classes_` and `intercept_` tells of rows."""
 
@@ -79,14 +46,67 @@ class RowsAndPlanes:
     intercept_: Any
     _strategy: Strategy
 
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row.
+
+        Where w.x + b is exactly 0, of two classes it is classes_[1]: f(x) >= 0 is +1. Of Dask's rows it is lazy.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Each is one of `classes_`.
+        """
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """w.x + b: one number per row for two classes, otherwise one per row and class. Of Dask's rows it is lazy.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Not divided by the length of w: `distances` are.
+        """
+        raise NotImplementedError
+
     def values_of_planes(self, X: Any) -> NDArray[np.float64]:
-        """w.x + b: one column for each plane."""
+        """w.x + b: one column for each plane.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_planes)
+            Not divided by the length of w.
+        """
         raise NotImplementedError
 
     def distances(self, X: Any) -> NDArray[np.float64]:
         """(w.x + b) / |w| of each row: positive on the positive side; of many planes, one column for each.
 
         With a kernel, in its space. Where w = 0 there is no plane, and the distance is infinite.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_planes)
+            Signed distances.
         """
         values = self.values_of_planes(X)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -96,6 +116,18 @@ class RowsAndPlanes:
         """The planes in canonical form on these rows: a `CanonicalPlane`, or a list of these.
 
         A plane that does not separate the rows has none, which a ValueError says.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        CanonicalPlane or list of CanonicalPlane
+            `w`, `b`, the margin and the street.
         """
         values = self.values_of_planes(X)
         margins = signs_of_planes(self, y, len(values)) * values
@@ -119,12 +151,37 @@ class RowsAndPlanes:
         """xi_i = max(0, 1 - y_i (w.x_i + b)) of each row; of many classes, one column for each plane.
 
         With one versus one, a row of a third class has no slack (NaN) against the plane between two others.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_planes)
+            0 for samples that are beyond their edge of the street.
         """
         values = self.values_of_planes(X)
         return alone(np.maximum(0.0, 1.0 - signs_of_planes(self, y, len(values)) * values))
 
     def violations(self, X: Any, y: Any) -> Any:
-        """The rows inside the street (0 < xi <= 1) and beyond the plane (xi > 1); a list of these for many planes."""
+        """The rows inside the street (0 < xi <= 1) and beyond the plane (xi > 1); a list of these for many planes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        Violations or list of Violations
+            The numbers of the rows: `inside` and `mistakes`.
+        """
         slack = self.slack(X, y)
         columns = slack[:, None] if slack.ndim == 1 else slack
         found = [Violations(np.flatnonzero((xi > 0) & (xi <= 1)), np.flatnonzero(xi > 1)) for xi in columns.T]

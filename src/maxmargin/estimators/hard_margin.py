@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.passes import length
+from maxmargin.data.checking import is_source
+from maxmargin.data.cluster import on_cluster
 from maxmargin.data.table import Matrix, Vector
+from maxmargin.estimators import by_blocks
 from maxmargin.estimators.base import MarginClassifier, table_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM
 from maxmargin.estimators.no_plane import no_plane
-from maxmargin.estimators.parameters import Declarations
+from maxmargin.estimators.parameters import Declarations, check_parameters
+from maxmargin.estimators.scikit_learn_versions import SharesClient
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.statement import Norm, TwoClasses
 from maxmargin.run.control import Clock, Status
@@ -29,13 +33,16 @@ class OnInseparable(StrEnum):
     RETURN = "return"
 
 
-class HardMarginSVM(MarginClassifier):
+class HardMarginSVM(SharesClient, MarginClassifier):
     """The widest street between two classes, exactly, with proof.
 
         min 1/2 |w|^2   subject to   y_i (w.x_i + b) >= 1            (norm="l1": min |w|_1)
 
     On data that no plane separates it raises `NotSeparableError`, which carries the proof: rows whose convex hulls
     meet. Where float64 cannot tell, it raises `UndecidedError`, with the bounds. It never turns soft silently.
+
+    scikit-learn's `check_estimator` fits inseparable data, of which the default tells the truth, so that
+    `HardMarginSVM()` does not pass it; `HardMarginSVM(on_inseparable="return")` is the setting that does.
 
     Parameters
     ----------
@@ -62,17 +69,42 @@ class HardMarginSVM(MarginClassifier):
         Seconds. What has been found by then is kept, with its true gap, which a `ConvergenceWarning` tells.
     verbose : int, default=0
         1 shows progress on stderr once a second, 2 every step.
+    memory : str or int, default=None
+        Of a table that is read by blocks (`scan_table`): the most memory that `fit` may take, such as "512MB". Then no
+        vector has the length of the table, norm is "l2", and the plane of on_inseparable="return" is that half way
+        between the means of the classes. None: the rows are put together in memory, unless they are Dask's.
+    client : distributed.Client or str, default=None
+        Of a table that is read by blocks: the Dask cluster that reads it, or the address of its scheduler. None: the
+        current client, if there is one. It is shared by clones and copies, and is in no file.
 
     Attributes
     ----------
-    coef_, intercept_ : the planes, scaled so that the nearest row has y (w.x + b) = 1
-    certificate_ : `Certificate`, or `MulticlassCertificate` for more than two classes
-    margin_, street_ : distance from the plane to the nearest row, proven from below; and twice that
-    support_, support_vectors_ : the rows that touch the street, and their positions
-    dual_coef_ : a_i y_i of those rows, one line for each plane; with normalize_rows the a_i sum to 1
-    normalized_margin_ : with normalize_rows, (lower, upper) of the best margin of the rows at length 1
-    n_support_ : how many rows support each plane (not each class, as in SVC)
-    classes_, n_features_in_, n_updates_, n_iter_, status_
+    coef_ : ndarray of shape (n_planes, n_features)
+        w of each plane, scaled so that the nearest row has y (w.x + b) = 1.
+    intercept_ : ndarray of shape (n_planes,)
+        b of each plane, in the same scale.
+    certificate_ : Certificate or MulticlassCertificate
+        What is proven; the second for more than two classes.
+    margin_, street_ : float
+        Distance from the plane to the nearest row, proven from below; and twice that.
+    support_ : ndarray of shape (n_support,)
+        The rows that touch the street.
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_support, n_features)
+        Those rows themselves.
+    dual_coef_ : ndarray of shape (n_planes, n_support)
+        a_i y_i of those rows; with normalize_rows the a_i sum to 1.
+    normalized_margin_ : pair of float
+        With normalize_rows, the lower and the upper bound of the best margin of the rows at length 1.
+    n_support_ : ndarray of shape (n_planes,)
+        How many rows support each plane (not each class, as in SVC).
+    status_ : Status
+        Why the fit ended; a list for more than one plane.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_iter_, n_updates_ : int
+        Sweeps, and steps of the algorithm.
+    n_features_in_ : int
+        How many features there were.
 
     Examples
     --------
@@ -99,6 +131,8 @@ class HardMarginSVM(MarginClassifier):
         on_inseparable: str = "raise",
         max_time: float | None = None,
         verbose: bool | int = 0,
+        memory: str | int | None = None,
+        client: Any = None,
     ) -> None:
         self.norm = norm
         self.fit_intercept = fit_intercept
@@ -109,17 +143,50 @@ class HardMarginSVM(MarginClassifier):
         self.on_inseparable = on_inseparable
         self.max_time = max_time
         self.verbose = verbose
+        self.memory = memory
+        self.client = client
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """From a file; older ones had no memory."""
+        super().__setstate__({"memory": None} | state)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the widest street.
 
         A row of weight k is k equal rows: none if k = 0, and otherwise the street is the same for every k. (A class
         weight would have no meaning here, so there is none.)
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels: two or more classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
+        if is_source(X) and by_blocks.is_asked(self, X, y):
+            check_parameters(self)
+            from maxmargin.estimators import hard_margin_by_blocks
+
+            known = {"returns": self._returns, "looks_further": self._fallback is not with_least_squares}
+            with on_cluster(self.client):
+                hard_margin_by_blocks.fit(self, X, y, sample_weight, self._store, **known)
+            return self
         return self._solve(table_of(self, X, y, sample_weight), self._answer)
 
+    @property
+    def _returns(self) -> bool:
+        """Whether a plane is shown where none separates."""
+        return OnInseparable(self.on_inseparable) is OnInseparable.RETURN
+
     def _answer(self, two: TwoClasses, clock: Clock) -> Answer:
-        returns = OnInseparable(self.on_inseparable) is OnInseparable.RETURN
+        returns = self._returns
         asked = SeparationQuestion(Norm(self.norm), self.fit_intercept, self.tol, self.solver, self.normalize_rows)
         answer = solve_separation(two, asked, clock, self._fallback if returns else None)
         certificate, stopped = answer.certificate, answer.status in (Status.TIME, Status.INTERRUPTED)

@@ -4,7 +4,8 @@ its values on the table, predictions from the rows learnt."""
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +16,16 @@ from maxmargin.data.checking import checked_table
 from maxmargin.data.executor import Threads, one_thread_for_blas
 from maxmargin.data.table import Matrix, is_sparse, matrix_of
 from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights, table_of, weights_of_rows
-from maxmargin.estimators.declarations import KERNEL_SVM
+from maxmargin.estimators.declarations import KERNEL_SVM, LOSS
+from maxmargin.estimators.kernel_labels import are_in_float32, certainly_signed
 from maxmargin.estimators.no_plane import no_plane
 from maxmargin.estimators.parameters import Declarations
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Kernel, KernelChoice, Linear
-from maxmargin.problems.kernels.choice import is_table
+from maxmargin.problems.kernels.base import is_table
 from maxmargin.problems.kernels.given import refuse_a_skew_table
 from maxmargin.problems.kernels.limits import refuse_decisions_beyond_float64
-from maxmargin.problems.losses import loss_named
+from maxmargin.problems.losses import HINGE, loss_named
 from maxmargin.problems.statement import TwoClasses, plain
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
@@ -31,6 +33,32 @@ from maxmargin.solvers import registry
 
 if TYPE_CHECKING:
     from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
+
+
+def learns_from_streams(estimator: Any) -> bool:
+    """Whether there is a partial_fit; an AttributeError says why not."""
+    if estimator.kernel == Linear.name:
+        return True
+    raise AttributeError(
+        'partial_fit is for kernel="linear": with another kernel every row that was ever learnt from must be kept. '
+        "For a stream, put a map such as sklearn.kernel_approximation.RBFSampler before this estimator."
+    )
+
+
+FEW = 16  # rows whose values are made at once
+MOST_REMEMBERED = 2**22  # numbers of support vectors
+
+
+class SupportFactors(NamedTuple):
+    """What a kernel wants of the support vectors, and whose it is."""
+
+    kernel: Kernel
+    vectors: Matrix
+    factors: list[tuple[slice, Any]]
+
+
+# Beside the estimators, not in them: a prediction changes no estimator, and no file holds them.
+REMEMBERED: WeakKeyDictionary[Any, SupportFactors] = WeakKeyDictionary()
 
 
 class KernelPlanes(MarginClassifier):
@@ -52,7 +80,7 @@ class KernelPlanes(MarginClassifier):
                     f"X has the shape {X.shape}"
                 )
             refuse_a_skew_table(X, np.arange(X.shape[0]))
-        return KernelChoice(self.kernel, self.gamma, self.coef0, self.degree).on(X)
+        return KernelChoice(self.kernel, self.gamma, self.coef0, self.degree).on(X, table.weights)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -91,11 +119,39 @@ class KernelPlanes(MarginClassifier):
         check_is_fitted(self, "classes_")
         X = matrix_of(checked_table(self, X, reset=False).X)
         assert self._kernel is not None
-        with one_thread_for_blas():
-            points, support = self._kernel.points(X), self._kernel.points(self.support_vectors_, self.support_)
-            values = self._kernel.combine(points, support, np.ascontiguousarray(self.dual_coef_.T)) + self.intercept_
+        coefficients = np.ascontiguousarray(self.dual_coef_.T)
+        if X.shape[0] <= FEW and (factors := self._support_factors()) is not None:
+            values = self._kernel.combine_few(self._kernel.points(X), factors, coefficients) + self.intercept_
+        else:
+            with one_thread_for_blas():
+                support = self._kernel.points(self.support_vectors_, self.support_)
+                values = self._kernel.combine(self._kernel.points(X), support, coefficients) + self.intercept_
         refuse_decisions_beyond_float64(values)
         return np.asarray(values)
+
+    def _support_factors(self) -> list[tuple[slice, Any]] | None:
+        """Those of the support vectors, made once for the predictions of few rows, if they are not large."""
+        vectors = self.support_vectors_
+        assert self._kernel is not None
+        if not self._kernel.sums_by_blocks or is_sparse(vectors) or vectors.size > MOST_REMEMBERED:
+            return None
+        known = REMEMBERED.get(self)
+        if known is None or known.kernel is not self._kernel or known.vectors is not vectors:
+            factors = self._kernel.factors_of(self._kernel.points(vectors, self.support_))
+            known = REMEMBERED[self] = SupportFactors(self._kernel, vectors, factors)
+        return known.factors
+
+    def _scores_for_labels(self, X: Any) -> NDArray[np.float64]:
+        """Of many rows and two classes, in float32 where it is certain of the sign."""
+        kernel, is_few = self._kernel, not hasattr(X, "shape") or X.shape[0] <= FEW
+        if kernel is None or is_few or len(self.classes_) != 2 or not are_in_float32(kernel):
+            return self.decision_function(X)
+        X = matrix_of(checked_table(self, X, reset=False).X)
+        with one_thread_for_blas():
+            points, support = kernel.points(X), kernel.points(self.support_vectors_, self.support_)
+            scores = certainly_signed(kernel, points, support, self.dual_coef_[0], float(self.intercept_[0]))
+        refuse_decisions_beyond_float64(scores[:, None])
+        return scores
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -131,11 +187,11 @@ class KernelSVM(KernelPlanes):
         k(A, B) gives the kernel of every row of A with every row of B, and must be positive semidefinite; with
         "precomputed", X is the matrix of its values.
     gamma : "scale", "auto" or float, default="scale"
-        scale is 1 / (columns * variance of X), auto is 1 / columns.
+        scale is 1 / (columns * variance of X, a row of weight k being k rows), auto is 1 / columns.
     coef0, degree : float, default=0.0, and int, default=3
         The constant and the exponent of the polynomial kernel.
-    loss : "hinge", "squared_hinge", "huber_hinge" or "modified_huber", default="hinge"
-        What slack costs, as in `LinearSVM`. The hard margin, C = inf, pays none.
+    loss : str, default: the hinge
+        What slack costs, by its name, as in `LinearSVM`. The hard margin, C = inf, pays none.
     huber_width : float, default=None
         Of the Huber hinge, as in `LinearSVM`: None is 0.5.
     fit_intercept : bool, default=True
@@ -164,17 +220,32 @@ class KernelSVM(KernelPlanes):
 
     Attributes
     ----------
-    certificate_ : `KernelCertificate`, or `MulticlassCertificate` for more than two classes
-    support_ : the rows with a dual variable above zero, of any plane
-    support_vectors_ : these rows themselves; not with a precomputed kernel
-    dual_coef_ : a_i y_i of those rows, one line for each plane
-    n_support_ : how many rows support each plane (not each class, as in SVC)
-    bounded_ : where in dual_coef_ the dual variable is at its bound: C_i, with "modified_huber" 4 C_i
-    intercept_ : the bias of each plane; of a hard margin, the nearest row has y (w.phi(x) + b) = 1
-    margin_, street_ : 1 / |w| in the space of the kernel, and 2 / |w|
-    class_weight_ : the weight of each class
-    status_ : why it ended
-    classes_, n_features_in_, n_updates_, n_iter_
+    certificate_ : KernelCertificate or MulticlassCertificate
+        What is proven; the second for more than two classes.
+    support_ : ndarray of shape (n_support,)
+        The rows with a dual variable above zero, of any plane.
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_support, n_features)
+        These rows themselves; not with a precomputed kernel.
+    dual_coef_ : ndarray of shape (n_planes, n_support)
+        a_i y_i of those rows.
+    n_support_ : ndarray of shape (n_planes,)
+        How many rows support each plane (not each class, as in SVC).
+    bounded_ : ndarray of bool, of the shape of dual_coef_
+        Where the dual variable is at its bound: C_i, with "modified_huber" 4 C_i.
+    intercept_ : ndarray of shape (n_planes,)
+        The bias of each plane; of a hard margin, the nearest row has y (w.phi(x) + b) = 1.
+    margin_, street_ : float
+        1 / |w| in the space of the kernel, and 2 / |w|.
+    class_weight_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    status_ : Status
+        Why the fit ended; a list for more than one plane.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_iter_, n_updates_ : int
+        Sweeps, and steps of the algorithm.
+    n_features_in_ : int
+        How many features there were.
 
     Examples
     --------
@@ -200,7 +271,7 @@ class KernelSVM(KernelPlanes):
         gamma: float | str = "scale",
         coef0: float = 0.0,
         degree: int = 3,
-        loss: str = "hinge",
+        loss: str = LOSS.default,
         huber_width: float | None = None,
         fit_intercept: bool = True,
         tol: float = 1e-3,
@@ -233,16 +304,31 @@ class KernelSVM(KernelPlanes):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """From a file; older ones had the hinge and a bias."""
-        super().__setstate__({"loss": "hinge", "huber_width": None, "fit_intercept": True, "solver": "auto"} | state)
+        super().__setstate__({"loss": HINGE.name, "huber_width": None, "fit_intercept": True, "solver": "auto"} | state)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the plane. A row of weight k is k equal rows."""
+        """Find the plane.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels: two or more classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
 
         table = table_of(self, X, y, sample_weight)
+        kernel = self._kernel_on(table)
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
-        kernel = self._kernel_on(table)
         with Threads() as threads, one_thread_for_blas():
             work = KernelWork(kernel, table.X, threads, self.cache_size)
             asked = KernelQuestion(

@@ -39,7 +39,9 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
     Parameters
     ----------
     kernel : a name or a function, default="rbf"
-        As in `KernelSVM`, with `gamma`, `coef0` and `degree`.
+        As in `KernelSVM`.
+    gamma, coef0, degree : as in `KernelSVM`
+        The numbers of the kernel.
     fit_intercept : bool, default=True
         A bias, learnt as one more coordinate of phi(x) that is 1 in every row: the kernel is k + 1.
     max_iter : int, default=1000
@@ -111,6 +113,18 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
         """Learn from the rows until no row is a mistake.
 
         There are no sample weights: the theorem speaks of a set of rows, and the order of visits matters.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels: two or more classes.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         table = table_of(self, X, y)
         kernel = self._kernel_on(table)

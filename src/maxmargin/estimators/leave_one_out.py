@@ -83,7 +83,13 @@ class LeaveOneOut:
         return len(self.undecided) == 0
 
     def report(self) -> str:
-        """For a person."""
+        """For a person.
+
+        Returns
+        -------
+        str
+            What `print` shows.
+        """
         low, high = rounded_down(self.error_lower, 4), rounded_up(self.error_upper, 4)
         error = f"is {len(self.wrong):,} of {self.n_rows:,} rows" if self.is_exact else f"lies between {low} and {high}"
         lines = [f"The leave-one-out error {error}, which is proven."]

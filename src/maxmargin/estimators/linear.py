@@ -12,14 +12,24 @@ from numpy.typing import NDArray
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.passes import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.data.checking import is_source
+from maxmargin.data.cluster import on_cluster
 from maxmargin.data.table import Matrix, Table, Vector
-from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights, single, table_of, weights_of_rows
+from maxmargin.estimators import by_blocks
+from maxmargin.estimators.base import (
+    MarginClassifier,
+    SupportRows,
+    TrainingSet,
+    class_weights,
+    single,
+    table_of,
+    weights_of_rows,
+)
 from maxmargin.estimators.convergence import Ending, collected, warn_of
-from maxmargin.estimators.declarations import LINEAR_SVM
-from maxmargin.estimators.geometry import SupportRows
+from maxmargin.estimators.declarations import LINEAR_SVM, LOSS
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
 from maxmargin.estimators.parameters import Declarations, check_parameters
-from maxmargin.estimators.scikit_learn_versions import CallbackSupportMixin, with_callbacks
+from maxmargin.estimators.scikit_learn_versions import CallbackSupportMixin, SharesClient, with_callbacks
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.losses import loss_named
 from maxmargin.problems.protocol import Iterate
@@ -27,6 +37,8 @@ from maxmargin.problems.statement import SignedRows, TwoClasses, plain
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.soft_margin import SoftQuestion, solve_soft_margin
+
+NEEDS_A_NUMBER_A_ROW = ("support_", "dual_coef_", "bounded_", "n_support_")
 
 
 class Start(NamedTuple):
@@ -43,7 +55,7 @@ def check_solver(svm: Any) -> None:
     check_suits(SOFT_MARGIN, svm.solver, loss_named(svm.loss, svm.huber_width))
 
 
-class LinearSVM(CallbackSupportMixin, SupportRows, MarginClassifier):
+class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, SupportRows, MarginClassifier):
     """The linear support vector machine, to a duality gap that is proven.
 
         min 1/2 |w|^2 + C sum_i loss(1 - y_i (w.x_i + b))
@@ -83,21 +95,45 @@ class LinearSVM(CallbackSupportMixin, SupportRows, MarginClassifier):
         is measured first: if it is good enough, nothing is solved, and what is shown is never worse.
     verbose : int, default=0
         1 shows progress on stderr once a second, 2 every step.
+    memory : str or int, default=None
+        Of a table that is read by blocks: the most memory that `fit` may take, such as "512MB", and no vector has the
+        length of the table. None: what `scan_table` was allowed; of other tables, y and the weights are in memory.
+    client : distributed.Client or str, default=None
+        Of a table that is read by blocks: the Dask cluster that reads it, or the address of its scheduler. None: the
+        current client, if there is one. It is shared by clones and copies, and is in no file.
 
     Attributes
     ----------
-    coef_, intercept_ : the planes
-    certificate_ : `SoftMarginCertificate`, or `MulticlassCertificate` for more than two classes
-    margin_, street_ : 1 / |w|, from the plane to an edge of the street, and 2 / |w|
-    support_ : the rows with a dual variable above zero, of any plane
-    support_vectors_ : those rows themselves, after a fit on a table in memory, if they are not many; not in a file
-    dual_coef_ : a_i y_i of those rows, one line for each plane
-    bounded_ : where in dual_coef_ the dual variable is at its bound: C_i, with "modified_huber" 4 C_i
-    n_support_ : how many rows support each plane (not each class, as in SVC)
-    class_weight_ : the weight of each class
-    solver_ : the algorithm that worked last; "none needed" if the start was good enough
-    status_ : why it ended
-    classes_, n_features_in_, n_updates_, n_iter_
+    coef_ : ndarray of shape (n_planes, n_features)
+        w of each plane.
+    intercept_ : ndarray of shape (n_planes,)
+        b of each plane.
+    certificate_ : SoftMarginCertificate or MulticlassCertificate
+        What is proven; the second for more than two classes.
+    margin_, street_ : float
+        1 / |w|, from the plane to an edge of the street, and 2 / |w|.
+    support_ : ndarray of shape (n_support,)
+        The rows with a dual variable above zero, of any plane.
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_support, n_features)
+        Those rows themselves, after a fit on a table in memory, if they are not many; not in a file.
+    dual_coef_ : ndarray of shape (n_planes, n_support)
+        a_i y_i of those rows.
+    bounded_ : ndarray of bool, of the shape of dual_coef_
+        Where the dual variable is at its bound: C_i, with "modified_huber" 4 C_i.
+    n_support_ : ndarray of shape (n_planes,)
+        How many rows support each plane (not each class, as in SVC).
+    class_weight_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    solver_ : str
+        The algorithm that worked last; "none needed" if the start was good enough.
+    status_ : Status
+        Why the fit ended; a list for more than one plane.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_iter_, n_updates_ : int
+        Sweeps, and steps of the algorithm.
+    n_features_in_ : int
+        How many features there were.
 
     Examples
     --------
@@ -117,7 +153,7 @@ class LinearSVM(CallbackSupportMixin, SupportRows, MarginClassifier):
         self,
         C: float = 1.0,
         *,
-        loss: str = "hinge",
+        loss: str = LOSS.default,
         huber_width: float | None = None,
         fit_intercept: bool = True,
         tol: float = 1e-4,
@@ -128,6 +164,8 @@ class LinearSVM(CallbackSupportMixin, SupportRows, MarginClassifier):
         max_time: float | None = None,
         warm_start: bool = False,
         verbose: bool | int = 0,
+        memory: str | int | None = None,
+        client: Any = None,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -141,18 +179,44 @@ class LinearSVM(CallbackSupportMixin, SupportRows, MarginClassifier):
         self.max_time = max_time
         self.warm_start = warm_start
         self.verbose = verbose
+        self.memory = memory
+        self.client = client
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """From a file; older ones had no width."""
-        super().__setstate__({"huber_width": None} | state)
+        """From a file; older ones had no width and no memory."""
+        super().__setstate__({"huber_width": None, "memory": None} | state)
+
+    def __getattr__(self, name: str) -> Any:
+        """Why it is not there."""
+        if name in NEEDS_A_NUMBER_A_ROW and "classes_" in vars(self):
+            raise AttributeError(
+                f"there is no {name}: the rows were read by blocks, and nothing of a fit has the length of the table. "
+                "The dual variables are told by certificate_, by a rule and for the rows that it lists"
+            )
+        return object.__getattribute__(self, name)  # says why, once more
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, a0: Any = None) -> Self:
         """Find the plane.
 
-        X may be a table that is not in memory, read block by block (`maxmargin.data.table.Source`).
-        `a0` are dual variables to start from: one per row, or one line of them for each two-class problem.
-        `sample_weight`: a row of weight k counts as k equal rows.
+        X may be a table that is not in memory, read block by block: `scan_table`, `maxmargin.data.table.Source`, an
+        array or a data frame of Dask. Then y may be a column that stays with its blocks, or the name of one.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels: two or more classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+        a0 : array-like, default=None
+            Dual variables to start from: one per sample, or a line of them for each two-class problem.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         check_parameters(self)
         context = None
@@ -161,6 +225,10 @@ class LinearSVM(CallbackSupportMixin, SupportRows, MarginClassifier):
             context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         if math.inf == self.C:
             self._fit_hard(X, y, sample_weight)
+        elif is_source(X) and by_blocks.is_asked(self, X, y):
+            with on_cluster(self.client):
+                observer_of = None if context is None else partial(Callbacks, self, context, X, y)
+                by_blocks.fit(self, X, y, sample_weight, a0, observer_of)
         else:
             self._fit_soft(X, y, sample_weight, a0, context)
         if context is not None:
@@ -195,6 +263,8 @@ class LinearSVM(CallbackSupportMixin, SupportRows, MarginClassifier):
             multi_class=self.multi_class,
             max_time=self.max_time,
             verbose=self.verbose,
+            memory=self.memory,
+            client=self.client,
         )
         try:
             with collected() as ends:

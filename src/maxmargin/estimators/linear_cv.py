@@ -15,7 +15,7 @@ from maxmargin.data.checking import check_weights, checked_table, encode_labels
 from maxmargin.data.table import Matrix, Vector, matrix_of
 from maxmargin.estimators.base import TrainingSet, class_weights
 from maxmargin.estimators.convergence import Ending, collected, warn_of
-from maxmargin.estimators.declarations import LINEAR_SVM_CV
+from maxmargin.estimators.declarations import LINEAR_SVM_CV, LOSS
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.path import check_Cs
@@ -39,19 +39,27 @@ class LinearSVMCV(LinearSVM):
         As in scikit-learn: None is five stratified folds.
     scoring : str or callable, default=None
         As in scikit-learn: None is the accuracy.
-    loss, huber_width, fit_intercept, tol, solver, multi_class, max_iter : as in `LinearSVM`
+    loss, huber_width, fit_intercept, tol, solver, multi_class : as in `LinearSVM`
+        Of every fit.
     class_weight : dict or "balanced", default=None
         "balanced" is computed once, from all rows.
+    max_iter : int, default=None
+        As in `LinearSVM`, of every fit.
     max_time : float, default=None
         Seconds for each fit. What has been found by then is scored.
     verbose : int, default=0
+        1 shows progress on stderr once a second, 2 every step.
 
     Attributes
     ----------
-    C_ : the best C; of several that are equally good, the lowest
-    Cs_ : the values of C that were tried, rising
-    scores_ : one line for each fold, one column for each C
-    coef_, intercept_, certificate_ and all else that `LinearSVM` has after `fit`: of the last fit, on all rows
+    C_ : float
+        The best C; of several that are equally good, the lowest.
+    Cs_ : ndarray of shape (n_Cs,)
+        The values of C that were tried, rising.
+    scores_ : ndarray of shape (n_folds, n_Cs)
+        The score of each fold at each C.
+    coef_, intercept_, certificate_ : as in `LinearSVM`
+        These and all else that it has after `fit`: of the last fit, on all rows.
 
     Examples
     --------
@@ -71,7 +79,7 @@ class LinearSVMCV(LinearSVM):
         *,
         cv: int | Any | None = None,
         scoring: Any = None,
-        loss: str = "hinge",
+        loss: str = LOSS.default,
         huber_width: float | None = None,
         fit_intercept: bool = True,
         tol: float = 1e-4,
@@ -101,6 +109,20 @@ class LinearSVMCV(LinearSVM):
 
         `sample_weight` weighs the rows in every fit and, as in `LogisticRegressionCV`, in every score. Callbacks
         are called in the last fit only.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels: two or more classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         check_parameters(self)
         count, given = check_Cs(self.Cs)
@@ -151,7 +173,22 @@ class LinearSVMCV(LinearSVM):
         ]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The score by which C was chosen."""
+        """The score by which C was chosen.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+
+        Returns
+        -------
+        float
+            The share, or what `scoring` measures.
+        """
         check_is_fitted(self, "coef_")
         if self.scoring is None:
             return float(super().score(X, y, sample_weight))

@@ -14,11 +14,12 @@ from sklearn.pipeline import Pipeline
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.normalized import follows_from
+from maxmargin.certificates.record import is_witness_of_kernel
 from maxmargin.certificates.report import between
 from maxmargin.certificates.verify import Verification, problem_of
 from maxmargin.data.checking import checked_table
 from maxmargin.data.table import is_sparse
-from maxmargin.estimators.agreement import disagreements, is_witness_of_kernel, parts_of
+from maxmargin.estimators.agreement import disagreements, parts_of
 from maxmargin.estimators.base import behind_the_steps, sample_of
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Function

@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
@@ -41,7 +42,7 @@ class Declaration:
     label, help     on the page
     shown_if        another parameter, and those of its values at which this one has a meaning; or a function for it
     option          help of its option, where `maxmargin fit` has one
-    later           older model files have none: it is written only where it is not the default
+    later           older model files have none: it is written where it is not the default (`of_this_process`: never)
     """
 
     default: Any
@@ -55,6 +56,7 @@ class Declaration:
     shown_if: tuple[str, tuple[Any, ...]] | Callable[[], tuple[str, tuple[Any, ...]]] | None = None
     option: str = ""
     later: bool = False
+    of_this_process: bool = False
 
     def fits(self, value: Any) -> bool:
         """Whether a value, which is none of NumPy's, is of this kind."""
@@ -62,9 +64,8 @@ class Declaration:
 
     def is_special(self, value: Any) -> bool:
         """Whether it is one of those beside the kind."""
-        return any(
-            value is one or (isinstance(value, str | Real) and is_word_or_infinity(one, value)) for one in self.also
-        )
+        is_plain = isinstance(value, str | Real)
+        return any(value is one or (is_plain and is_word_or_infinity(one, value)) for one in self.also)
 
     def accepts(self, value: Any) -> bool:
         if self.takes is not None and self.takes(value):
@@ -73,8 +74,9 @@ class Declaration:
         return self.is_special(value) or self.fits(value)
 
     def check(self, name: str, value: Any) -> None:
-        """A ValueError where `fit` does not take the value."""
-        if not self.accepts(value):
+        """A ValueError where `fit` does not take the value. Nobody is asked about the default."""
+        is_default = type(value) is type(self.default) and value == self.default
+        if not is_default and not self.accepts(value):
             raise ValueError(self.refusal(name, value))
 
     def refusal(self, name: str, value: Any) -> str:
@@ -156,9 +158,8 @@ class Number(Declaration):
         except OverflowError:  # a whole number beyond float64
             return False
         low, high = self.interval
-        return (
-            low < number < high or (number == low and self.ends[0] == "[") or (number == high and self.ends[1] == "]")
-        )
+        is_an_end = (number == low and self.ends[0] == "[") or (number == high and self.ends[1] == "]")
+        return is_an_end or low < number < high
 
     def read(self, text: str) -> Any:
         return number_in(super().read(text))
@@ -257,6 +258,21 @@ class Text(Declaration):
 
     def fits(self, value: Any) -> bool:
         return isinstance(value, str) and len(value) <= LONGEST_TEXT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size(Declaration):
+    """Of memory: a number of bytes, or a text with a unit."""
+
+    says: str = 'a size such as "512MB", a number of bytes'
+
+    def fits(self, value: Any) -> bool:
+        from maxmargin.reading.scan import bytes_of  # which loads NumPy
+
+        try:
+            return bytes_of(value) > 0
+        except (TypeError, ValueError):
+            return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -379,8 +395,6 @@ def shown(value: Any) -> str:
 def number_in(text: Any) -> Any:
     """The number in a text; what is none stays as it is."""
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text) if isinstance(text, str) else text
-        except ValueError:
-            pass
     return text

@@ -30,7 +30,7 @@ from maxmargin.data.checking import check_table
 from maxmargin.data.table import Vector, in_safe_range, row_squares
 from maxmargin.estimators.base import class_weights, table_of, weights_of_rows
 from maxmargin.estimators.convergence import End, Ending, warn_of
-from maxmargin.estimators.declarations import HARD_MARGIN_SVM, LINEAR_SVM_CV
+from maxmargin.estimators.declarations import HARD_MARGIN_SVM, LINEAR_SVM_CV, LOSS
 from maxmargin.estimators.hard_margin import canonical_plane, canonical_weights, hull_weights
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.problems.choices import Strategy
@@ -169,7 +169,7 @@ def path(
     y: Any,
     *,
     Cs: Any = 10,
-    loss: str = "hinge",
+    loss: str = LOSS.default,
     huber_width: float | None = None,
     fit_intercept: bool = True,
     tol: float = 1e-4,
@@ -182,16 +182,31 @@ def path(
 ) -> MarginPath:
     """The soft margin of two classes for many C, each point with its certificate.
 
-    `Cs` are the values of C; they are taken in rising order, each once. A number of values stands for that many,
-    evenly spaced in their logarithm, from where all rows are inside the street up to C_max, beyond which nothing
-    changes, or, if that is not known, to 1000 / (mean squared distance of the rows from their centre).
+    Parameters
+    ----------
+    X, y : the samples, and their labels
+        Two classes.
+    Cs : int or array-like, default=10
+        The values of C, taken in rising order, each once. A number stands for that many, evenly spaced in their
+        logarithm, from where all rows are inside the street up to C_max, beyond which nothing changes, or, if that is
+        not known, to 1000 / (mean squared distance of the rows from their centre).
+    loss, huber_width, fit_intercept, tol, solver, class_weight, sample_weight : as in `LinearSVM`
+        Of every point.
+    hard_margin : bool, default=None
+        Whether to look for the hard margin, which gives C_max, or for the proof that there is none. None: where that
+        is quick, with at most 3000 rows or at most 3000 columns.
+    max_time : float, default=None
+        Seconds for the whole path, of which the hard margin gets at most half; points that were not begun are left out.
+    verbose : int, default=0
+        1 shows progress on stderr once a second, 2 every step.
 
-    `hard_margin` says whether to look for the hard margin, which gives C_max, or for the proof that there is none.
-    None: where that is quick, with at most 3000 rows or at most 3000 columns.
+    Returns
+    -------
+    MarginPath
+        `points`, `C_max`, and the numbers of all points as arrays.
 
-    `max_time` are seconds for the whole path, of which the hard margin gets at most half; points that were not
-    begun by then are left out. The other parameters are those of `LinearSVM`.
-
+    Examples
+    --------
     >>> from maxmargin import path
     >>> X, y = [[0, 0], [0, 2], [3, 0], [5, 1]], ["left", "left", "right", "right"]
     >>> street = path(X, y, Cs=[0.01, 1, 100], tol=1e-6)

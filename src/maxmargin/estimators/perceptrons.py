@@ -16,6 +16,7 @@ from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.checking import checked_table, labels_of_a_batch
 from maxmargin.data.table import Vector, matrix_of, scaled_to_safe_range
+from maxmargin.estimators import by_blocks
 from maxmargin.estimators.base import plane_values, refuse_too_long_steps, table_of
 from maxmargin.estimators.declarations import MARGIN_PERCEPTRON, PERCEPTRON
 from maxmargin.estimators.parameters import Declarations, check_parameters
@@ -56,7 +57,15 @@ class MistakeDriven(RecordsUpdates, metaclass=ABCMeta):
         """Learn from the rows until no row is a mistake, or until it is proven that this cannot be.
 
         There are no sample weights: the theorems speak of a set of rows, and the order of visits matters.
+        Rows from `scan_table` stay in their files, and a sweep reads block after block in this process.
         """
+        if by_blocks.is_asked_of_a_learner(X, y):
+            check_parameters(self)
+            if by_blocks.can_sweep(self):
+                from maxmargin.estimators import mistakes_by_blocks
+
+                mistakes_by_blocks.fit(self, X, y, self._store, self._seed(), UPDATES_ALLOWED)
+                return self
         return self._solve(table_of(self, X, y), self._answer)
 
     def _seed(self) -> int:
@@ -143,7 +152,7 @@ def mistakes(problem: Separation, w: Vector, b: float) -> int:
     return int(np.count_nonzero(problem.signs * (values_of(problem.X, w) + b) <= 0.0))
 
 
-class Perceptron(MistakeDriven):
+class Perceptron(by_blocks.ScoresBlocks, MistakeDriven):
     """Rosenblatt's perceptron, with Novikov's bound beside the count and a proof at the end.
 
         while some row has y (w.x + b) <= 0:   w += rate y x,   b += rate y
@@ -299,7 +308,7 @@ class Perceptron(MistakeDriven):
         return Answer(two, iterate, certificate, Status.BUDGET, normalized=normalized)
 
 
-class MarginPerceptron(MistakeDriven):
+class MarginPerceptron(by_blocks.ScoresBlocks, MistakeDriven):
     """A perceptron that also counts narrow escapes: a share of the best margin, guaranteed (of the lifted rows).
 
         a row is a violation when its distance to the plane is below guess / 2:   w += y x,  b += y

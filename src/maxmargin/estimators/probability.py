@@ -38,6 +38,18 @@ from maxmargin.run.control import now
 def logistic(f: Any) -> Any:
     """1 / (1 + exp(-f)), of a number or of each number in an array.
 
+    Parameters
+    ----------
+    f : float or array-like
+        Scores.
+
+    Returns
+    -------
+    float or ndarray
+        Between 0 and 1.
+
+    Examples
+    --------
     >>> from maxmargin import logistic
     >>> logistic(0.0), logistic(-1000.0), logistic(1000.0)
     (0.5, 0.0, 1.0)
@@ -52,6 +64,18 @@ def logistic(f: Any) -> Any:
 def symmetric_logistic(f: Any) -> Any:
     """(1 - exp(-f)) / (1 + exp(-f)), of a number or of each number in an array.
 
+    Parameters
+    ----------
+    f : float or array-like
+        Scores.
+
+    Returns
+    -------
+    float or ndarray
+        Between -1 and 1.
+
+    Examples
+    --------
     >>> from maxmargin import symmetric_logistic
     >>> symmetric_logistic(0.0), symmetric_logistic(-1000.0), symmetric_logistic(1000.0)
     (0.0, -1.0, 1.0)

@@ -76,7 +76,18 @@ class Robustness:
         return float(self.accuracy_at(0.0))
 
     def accuracy_at(self, radius: Any) -> Any:
-        """The share of rows that stay right whatever perturbation of at most this radius they get: surely not less."""
+        """The share of rows that stay right whatever perturbation of at most this radius they get: surely not less.
+
+        Parameters
+        ----------
+        radius : float or array-like
+            How far samples may be moved, in the norm of the answer.
+
+        Returns
+        -------
+        float or ndarray
+            One for each radius.
+        """
         radii = checked_radii(radius)
         sorted_distances = np.sort(self.distances)
         shares = 1.0 - np.searchsorted(sorted_distances, radii, side="right") / len(self)
@@ -84,14 +95,36 @@ class Robustness:
 
     def accuracy_at_most(self, radius: Any) -> Any:
         """The same share, surely not more: rows that are wrong, or that some perturbation within it makes wrong, do
-        not count."""
+        not count.
+
+        Parameters
+        ----------
+        radius : float or array-like
+            How far samples may be moved, in the norm of the answer.
+
+        Returns
+        -------
+        float or ndarray
+            One for each radius.
+        """
         radii = checked_radii(radius)
         broken = np.sort(np.where(self.distances < 0.0, -math.inf, self.farthest))
         shares = 1.0 - np.searchsorted(broken, radii, side="left") / len(self)
         return float(shares) if radii.ndim == 0 else shares
 
     def curve(self, radii: Any = None) -> RobustnessCurve:
-        """The accuracy over the radius of perturbation: at these radii, or wherever it falls."""
+        """The accuracy over the radius of perturbation: at these radii, or wherever it falls.
+
+        Parameters
+        ----------
+        radii : array-like, default=None
+            None: wherever the accuracy falls.
+
+        Returns
+        -------
+        RobustnessCurve
+            `radii`, and the least and the most accuracy at each.
+        """
         if radii is None:
             ends = [self.distances, self.farthest[self.distances >= 0.0]]
             ends = [values[(values > 0.0) & (values < math.inf)] for values in ends]
@@ -100,7 +133,13 @@ class Robustness:
         return RobustnessCurve(radii, self.accuracy_at(radii), self.accuracy_at_most(radii))
 
     def report(self) -> str:
-        """For a person."""
+        """For a person.
+
+        Returns
+        -------
+        str
+            What `print` shows.
+        """
         right, wrong = (int(np.count_nonzero(side)) for side in (self.distances > 0.0, self.distances < 0.0))
         lines = [
             f"{self.model}: {right:,} of {len(self):,} rows are classified right, {wrong:,} wrong, which is proven."

@@ -1,19 +1,21 @@
-"""What differs between the releases of scikit-learn that are supported, in one place.
+"""Where scikit-learn wants more than its words: what differs between its releases, and what it must not copy.
 
 Callbacks came with 1.9: before, an estimator is one without them. Balanced class weights that count sample weights
-came with 1.7: before, scikit-learn's own estimators counted rows.
+came with 1.7: before, scikit-learn's own estimators counted rows. A client of a cluster (`data/cluster.py`) belongs to
+this process: whoever clones, copies or pickles an estimator must not do so with its client.
 """
 
 from __future__ import annotations
 
+import copy
 import inspect
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
-__all__ = ["CallbackSupportMixin", "class_weights_like_theirs", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "SharesClient", "class_weights_like_theirs", "with_callbacks"]
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -36,3 +38,34 @@ def class_weights_like_theirs(
     """The weight of each class as the installed scikit-learn gives it to its own estimators."""
     counted = {"sample_weight": sample_weight} if _COUNTS_SAMPLE_WEIGHT else {}
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=y, **counted), dtype=np.float64)
+
+
+class SharesClient:
+    """Its clones and copies have the same client, its pickles none; what is read from an older one has none either."""
+
+    client: Any = None
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        return {name: None if name == "client" else value for name, value in state.items()}
+
+    def __copy__(self) -> Self:
+        twin = self.__new__(type(self))
+        twin.__dict__.update(vars(self))
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        memo |= {id(self.client): self.client}  # as if it had been copied already
+        twin = self.__new__(type(self))
+        memo[id(self)] = twin
+        twin.__dict__.update(copy.deepcopy(vars(self), memo))
+        return twin
+
+    def __sklearn_clone__(self) -> Self:
+        if self.client is None:
+            return super().__sklearn_clone__()  # type: ignore[misc, no-any-return]
+        alone = copy.copy(self)
+        alone.client = None
+        twin = alone.__sklearn_clone__()
+        twin.client = self.client
+        return twin

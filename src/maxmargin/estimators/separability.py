@@ -31,6 +31,8 @@ def separability(
     fit_intercept: bool = True,
     multi_class: str = "ovr",
     max_time: float | None = None,
+    memory: str | int | None = None,
+    client: Any = None,
 ) -> Certificate | MulticlassCertificate:
     """Whether a plane separates the labels, and how widely: a certificate that reads as a report.
 
@@ -44,9 +46,39 @@ def separability(
     - undecided at this precision, with the interval in which the best margin lies;
     - stopped, where `max_time` ended the search first.
 
+    Of a table that is read by blocks (`scan_table`, or what Dask computes), `memory` is the most that may be taken,
+    such as "512MB", and `client` the Dask cluster that reads it: a few passes over the table, the same certificates;
+    nobody looks for a weakly separating plane then.
+
     `print` it, ask `.is_separable`, or check it with `.verify(X, y, exact=True)`. For more than two labels there is
     one certificate for each class against the rest (or for each pair, with multi_class="ovo").
 
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        The samples.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    norm : {"l2", "l1"}, default="l2"
+        By which w is measured.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        Of more than two labels: each class against the rest, or each pair.
+    max_time : float, default=None
+        Seconds. What is proven by then is true, and may be less.
+    memory : str or int, default=None
+        Of a table that is read by blocks: the most that may be taken, such as "512MB".
+    client : distributed.Client or str, default=None
+        Of such a table: the Dask cluster that reads it.
+
+    Returns
+    -------
+    Certificate or MulticlassCertificate
+        `print` it, ask `.is_separable`, or check it with `.verify(X, y, exact=True)`.
+
+    Examples
+    --------
     >>> from maxmargin import separability
     >>> separability([[0.0], [1.0], [2.0]], ["a", "b", "a"]).verdict.name
     'NOT_SEPARABLE'
@@ -57,6 +89,8 @@ def separability(
         multi_class=multi_class,
         on_inseparable="return",
         max_time=max_time,
+        memory=memory,
+        client=client,
     )
     with collected():  # the verdict says how it ended
         certificate: Certificate | MulticlassCertificate = decider.fit(X, y).certificate_
@@ -82,7 +116,22 @@ class TwoMargins:
     certificates: tuple[Certificate, Certificate]
 
     def verify(self, X: Any, y: Any, *, exact: bool = False) -> bool:
-        """Whether all of it follows from the raw data, by code that imports no solver; exact: in fractions."""
+        """Whether all of it follows from the raw data, by code that imports no solver; exact: in fractions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        exact : bool, default=False
+            Whether to decide in rational arithmetic.
+
+        Returns
+        -------
+        bool
+            False where anything does not follow.
+        """
         found = []
         for claimed, c in zip((self.l2, self.l1), self.certificates, strict=True):
             holds = bool(c.verify(X, y, exact=exact))
@@ -96,7 +145,13 @@ class TwoMargins:
         return self.l2.lower <= root * self.l1.upper and self.l1.lower <= root * self.l2.upper
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Plain values.
+
+        Returns
+        -------
+        dict
+            By the names of the margins.
+        """
         own = [certificate.margin_lower for certificate in self.certificates]
         return {
             "m": self.m,
@@ -127,6 +182,24 @@ def two_margins(X: Any, y: Any, *, fit_intercept: bool = True, max_time: float |
 
     A perceptron makes at most 1 / g_P^2 mistakes on such rows, and Winnow at most about (16/3) ln(2 m) / g_W^2.
 
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        The samples.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept.
+    max_time : float, default=None
+        Seconds. What is proven by then is true, and may be less.
+
+    Returns
+    -------
+    TwoMargins
+        `l2` and `l1`, each with `lower` and `upper`.
+
+    Examples
+    --------
     >>> from maxmargin import two_margins
     >>> print(two_margins([[1, 0], [0, 1], [-1, 0], [0, -1]], [1, 1, 0, 0], fit_intercept=False))
     Two margins of the rows at length 1:

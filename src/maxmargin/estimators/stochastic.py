@@ -17,7 +17,9 @@ from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.passes import length
 from maxmargin.data.checking import Labels, check_weights, checked_table, labels_of_a_batch
 from maxmargin.data.table import Matrix, matrix_of
+from maxmargin.estimators import by_blocks
 from maxmargin.estimators.base import (
+    SupportRows,
     TrainingSet,
     class_weights,
     plane_values,
@@ -27,8 +29,7 @@ from maxmargin.estimators.base import (
     weights_of_rows,
 )
 from maxmargin.estimators.declarations import STOCHASTIC_SVM
-from maxmargin.estimators.geometry import SupportRows
-from maxmargin.estimators.kernel import KernelPlanes
+from maxmargin.estimators.kernel import KernelPlanes, learns_from_streams
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.recording import RecordsUpdates
 from maxmargin.problems.choices import Strategy
@@ -56,22 +57,12 @@ from maxmargin.solve.stochastic import (
 ABOUT_ROWS = ("support_", "dual_coef_", "n_support_", "support_vectors_", "_support_rows", "status_", "trace_")
 
 
-def learns_from_streams(estimator: StochasticSVM) -> bool:
-    """Whether there is a partial_fit; an AttributeError says why not."""
-    if estimator.kernel == Linear.name:
-        return True
-    raise AttributeError(
-        'partial_fit is for kernel="linear": with another kernel every row that was ever learnt from must be kept. '
-        "For a stream, put a map such as sklearn.kernel_approximation.RBFSampler before this estimator."
-    )
-
-
 def check_bias(svm: Any) -> None:
     if svm.kernel != Linear.name and not svm.fit_intercept:
         raise ValueError('fit_intercept=False is for kernel="linear": a plane in the space of a kernel has a bias')
 
 
-class StochasticSVM(RecordsUpdates, SupportRows, KernelPlanes):
+class StochasticSVM(by_blocks.ScoresBlocks, RecordsUpdates, SupportRows, KernelPlanes):
     """The soft margin by stochastic subgradient steps: one row at a time, from a table or from a stream.
 
         min 1/2 |w|^2 + C sum_i max(0, 1 - y_i (w.x_i + b)),                   lambda = 1 / (n C)
@@ -85,8 +76,8 @@ class StochasticSVM(RecordsUpdates, SupportRows, KernelPlanes):
     ----------
     C : float, default=1.0
         The price of the loss, a sum over the rows.
-    kernel : a name or a function, default="linear"
-        As in `KernelSVM`, with `gamma`, `coef0` and `degree`. Anything but "linear" keeps the rows it learnt from.
+    kernel, gamma, coef0, degree : as in `KernelSVM`; default="linear"
+        Anything but "linear" keeps the rows it learnt from.
     step : str, float or function, default="pegasos"
         eta_t, the length of the step at visit t = 1, 2, ...; after T visits the mean of the objectives is above the
         least one by about
@@ -197,11 +188,20 @@ class StochasticSVM(RecordsUpdates, SupportRows, KernelPlanes):
         """Sweep over the rows until the gap is proven to be `tol`, or `max_iter` times.
 
         A row of weight s is a row whose slack costs s times as much; it is visited as often as the others.
+
+        Of X from `scan_table`, rows, labels and weights stay in their files: each sweep reads the blocks one after the
+        other in this process, shuffled: in a new order, and the rows of each block in one. See docs/scaling.md.
         """
+        if by_blocks.is_asked_of_a_learner(X, y):
+            from maxmargin.estimators import stochastic_by_blocks
+
+            check_parameters(self)
+            stochastic_by_blocks.fit(self, X, y, sample_weight, self._seed())
+            return self
         table = table_of(self, X, y, sample_weight)
+        kernel = None if self.kernel == Linear.name else self._kernel_on(table)
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
-        kernel = None if self.kernel == Linear.name else self._kernel_on(table)
         seed = self._seed()
         earlier = iter(self._runs if self._goes_on(table) else ())
 

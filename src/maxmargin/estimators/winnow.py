@@ -13,6 +13,7 @@ from maxmargin.certificates.normalized import lengths_of
 from maxmargin.certificates.passes import point_of, rounding
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.table import Vector, in_safe_range, largest_magnitude, matrix_of
+from maxmargin.estimators import by_blocks
 from maxmargin.estimators.base import single
 from maxmargin.estimators.declarations import WINNOW
 from maxmargin.estimators.parameters import Declarations
@@ -56,7 +57,7 @@ class Game:
     regret_bound: float
 
 
-class Winnow(MistakeDriven):
+class Winnow(by_blocks.ScoresBlocks, MistakeDriven):
     """Balanced Winnow: few mistakes where few columns matter, because the weights are multiplied.
 
         on a mistake   v_j *= (1 - epsilon)^(-a_j)       a = y (x / s, 1), s = max |x_ij|, so that |a_j| <= 1
@@ -71,14 +72,47 @@ class Winnow(MistakeDriven):
         made than the theorem allows.
     balanced : bool, default=True
         False keeps all weights of columns positive: for data where larger values speak for the positive class.
+    order : {"cyclic", "shuffled", "worst_first", "drawn"}, default="cyclic"
+        How the rows are visited: in turn; in a new order for each sweep; all are looked at before each update; each is
+        drawn from all.
+    fit_intercept : bool, default=True
+        A bias, learnt as one more coordinate that is 1 in every row.
     normalize_rows : bool, default=False
         Divide each lifted row (x, 1) by its own largest number, in place of the whole table by s.
-    order, fit_intercept, max_updates, record, random_state, multi_class, max_time, verbose : as in `Perceptron`
+    max_updates : int, default=None
+        The budget; None means 2,000,000 and ten more for each row.
+    record : bool or Trace, default=False
+        Keep every update in `trace_`, in bounded memory; a Trace says how much: `record=Trace(limit=500)`.
+    random_state : int, RandomState or None, default=0
+        The seed of the shuffled and the drawn order; None takes another one for each fit.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        One versus rest or one versus one, when there are more than two classes.
+    max_time : float, default=None
+        Seconds. What has been found by then is kept, with what is proven of it.
+    verbose : int, default=0
+        1 shows progress on stderr once a second, 2 every step.
 
     Attributes
     ----------
-    as in `Perceptron`
-    game_ : with record, the last run as a `Game`, one for each plane
+    coef_ : ndarray of shape (n_planes, n_features)
+        w of each plane.
+    intercept_ : ndarray of shape (n_planes,)
+        b of each plane.
+    certificate_ : Certificate or MulticlassCertificate
+        What is proven of the l1 margin.
+    margin_, street_ : float
+        The l1 margin of the plane, proven from below; and twice that.
+    trace_ : Trace
+        With record, the updates; a list for more than one plane.
+    game_ : Game
+        With record, the last run as a repeated game; a list for more than one plane.
+
+    Examples
+    --------
+    >>> from maxmargin import Winnow
+    >>> model = Winnow().fit([[1, 0, 1], [1, 1, 0], [0, 0, 1], [0, 1, 0]], [1, 1, 0, 0])
+    >>> model.predict([[1, 1, 1], [0, 1, 1]]).tolist()
+    [1, 0]
     """
 
     norm_ = Norm.L1

@@ -18,8 +18,9 @@ from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.kinds import NOT_NEGATIVE, Arrays, Between, OneOf, Rule, Stored, shown
 from maxmargin.persistence.schema import Reader, split, written
 
-IN_ARRAYS = ("w", "rows", "weights")
+IN_ARRAYS = ("w", "rule_w", "rows", "weights", "shares", "heights")  # where a kind has them
 ROWS, WEIGHTS = Stored("certificate rows", types=("int64",)), Stored("certificate rows")
+HEIGHTS = Stored("blocks", types=("int64",))  # the same of all parts: they are about one table
 LABEL = Rule("a label", lambda value: isinstance(value, str | int | float))
 KINDS_OF_FIELDS: dict[str, Any] = {  # where the annotations of a certificate say less
     **{name: Annotated[str, OneOf(words)] for name, words in WORDS.items()},
@@ -42,9 +43,14 @@ def write_certificate(certificate: Any, arrays: Arrays) -> Any:
     parts: tuple[Any, ...] = certificate.parts if isinstance(certificate, MulticlassCertificate) else (certificate,)
     kind = type(parts[0]).kind
     arrays["certificate.rows"] = np.concatenate([part.rows for part in parts]).astype(np.int64)
-    arrays["certificate.weights"] = np.concatenate([part.weights for part in parts])
-    if has_plane(KINDS[kind]):
-        arrays["certificate.w"] = np.stack([part.w for part in parts])
+    for name in fields_of(KINDS[kind], "weights", "shares"):
+        arrays[f"certificate.{name}"] = np.concatenate([getattr(part, name) for part in parts])
+    for name in fields_of(KINDS[kind], "w", "rule_w"):
+        arrays[f"certificate.{name}"] = np.stack([getattr(part, name) for part in parts])
+    for _ in fields_of(KINDS[kind], "heights"):
+        arrays["certificate.heights"] = parts[0].heights.astype(np.int64)
+        if not all(np.array_equal(part.heights, parts[0].heights) for part in parts):
+            raise Refusal("the parts of the certificate are about tables of different blocks")
     plain = [{name: value for name, value in part.to_dict().items() if name not in IN_ARRAYS} for part in parts]
     lacking = {"huber_width": None, **KINDS[kind].later}  # as older files
     fields = [{k: v for k, v in part.items() if k not in lacking or v != lacking[k]} for part in plain]
@@ -58,11 +64,15 @@ def read_certificate(reader: Reader, document: Any, sides: list[tuple[Any, Any]]
     if not len(said.sizes) == len(said.parts) == len(sides):
         raise Refusal(f"the certificate must have {len(sides)} parts, one for each plane, each with a size")
     arrays: dict[str, Any] = {
-        "rows": split(reader.array("certificate.rows", ROWS, [NOT_NEGATIVE]), said.sizes, "certificate.rows"),
-        "weights": split(reader.array("certificate.weights", WEIGHTS), said.sizes, "certificate.weights"),
+        "rows": split(reader.array("certificate.rows", ROWS, [NOT_NEGATIVE]), said.sizes, "certificate.rows")
     }
-    if has_plane(kind):
-        arrays["w"] = [w.copy() for w in reader.array("certificate.w", Stored(len(sides), n_columns))]
+    for name in fields_of(kind, "weights", "shares"):
+        arrays[name] = split(reader.array(f"certificate.{name}", WEIGHTS), said.sizes, f"certificate.{name}")
+    for name in fields_of(kind, "w", "rule_w"):
+        planes = reader.array(f"certificate.{name}", Stored(len(sides), n_columns))
+        arrays[name] = [plane.copy() for plane in planes]
+    for name in fields_of(kind, "heights"):
+        arrays[name] = [reader.array("certificate.heights", HEIGHTS, [NOT_NEGATIVE])] * len(sides)
     parts = dataclasses.replace(reader, kinds=KINDS_OF_FIELDS, missing={**LATER, **kind.later, "plane": ()})
     made = []
     for index, part in enumerate(said.parts):
@@ -82,5 +92,7 @@ def refuse_another_plane(part: Record, place: str, sides: tuple[Any, Any], n_col
         raise Refusal(f"{place}.tol must be above 0 and below 1, not {tol}")
 
 
-def has_plane(kind: type[Record]) -> bool:
-    return "w" in {field.name for field in dataclasses.fields(kind)}
+def fields_of(kind: type[Record], *names: str) -> list[str]:
+    """Those that this kind has."""
+    own = {field.name for field in dataclasses.fields(kind)}
+    return [name for name in names if name in own]

@@ -7,7 +7,8 @@ The file is a safetensors file like those of models, and closed in the same way.
 
     format, version, written_by     "maxmargin checkpoint", 2, the version of maxmargin
     estimator, parameters           as in a model, without those that change no bit (max_time, verbose)
-    data, weights                   the fingerprints of the table and of the rows' weights, or null
+    data, weights                   the fingerprints of the table and of the rows' weights, or null; of a table that is
+                                    read by blocks within a memory budget, one for both, and for how it is cut
     problems                        for each two-class problem its state (`problems.protocol`); arrays stand as
                                     {"array": true}, and are called "0/judge/w" in the file
 
@@ -22,12 +23,16 @@ import hashlib
 import json
 import os
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin._version import __version__
 from maxmargin.data.checking import check_weights
+from maxmargin.data.executor import pass_over
+from maxmargin.data.labelled import with_labels
+from maxmargin.data.table import is_dask, is_sparse
+from maxmargin.estimators import by_blocks
 from maxmargin.persistence import container
 from maxmargin.persistence.container import read_whole, write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
@@ -36,7 +41,8 @@ from maxmargin.persistence.model_file import ESTIMATORS, write_parameters
 from maxmargin.persistence.record import Fingerprint
 from maxmargin.persistence.schema import Reader, written
 from maxmargin.problems.protocol import Record, StateError
-from maxmargin.run.control import Snapshots, keeping
+from maxmargin.run.control import Snapshots
+from maxmargin.run.observation import keeping
 
 FORMAT = "maxmargin checkpoint"
 VERSION = 2
@@ -99,8 +105,8 @@ def identity_of(estimator: Any, X: Any, y: Any, sample_weight: Any) -> dict[str,
         for name, value in write_parameters(estimator.parameters, values).items()
         if name not in CHANGES_NO_BIT
     }
-    weights = None
-    if sample_weight is not None:
+    weights, by_passes = None, stays_in_blocks(estimator, X, y)
+    if sample_weight is not None and not by_passes:
         numbers = check_weights(sample_weight, np.shape(y)[0])
         weights = hashlib.sha256(np.ascontiguousarray(numbers, dtype="<f8").data).hexdigest()
     identity = {
@@ -109,10 +115,41 @@ def identity_of(estimator: Any, X: Any, y: Any, sample_weight: Any) -> dict[str,
         "written_by": __version__,
         "estimator": kind,
         "parameters": written,
-        "data": Fingerprint.of(X, y).to_dict(),
+        "data": of_blocks(X, y, sample_weight) if by_passes else Fingerprint.of(X, y).to_dict(),
         "weights": weights,
     }
     return dict(json.loads(json.dumps(identity)))
+
+
+def stays_in_blocks(estimator: Any, X: Any, y: Any) -> bool:
+    """Whether no part of the run has the length of the table."""
+    if hasattr(estimator, "memory"):
+        return by_blocks.is_asked(estimator, X, y)
+    if not by_blocks.is_asked_of_a_learner(X, y):
+        return False
+    return by_blocks.can_sweep(estimator) if hasattr(estimator, "order") else hasattr(estimator, "step")
+
+
+def of_blocks(X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+    """The fingerprint of a table that is read by blocks; where X has none of its own, one pass makes it."""
+    has_own = is_dask(X) or hasattr(X, "fingerprint")
+    own = {} if has_own else {"kind": "rows", "rows": pass_over(Digests(), X).content.hex()}
+    return {**with_labels(X, y, sample_weight).fingerprint(), **own}
+
+
+class Digests(NamedTuple):
+    """Of the numbers of blocks, and of how the rows are cut."""
+
+    content: bytes = b""
+
+    def __call__(self, X: Any) -> Digests:
+        found = hashlib.sha256(f"{X.shape} {X.dtype}\n".encode())
+        for part in (X.indptr, X.indices, X.data) if is_sparse(X) else (np.asarray(X),):
+            found.update(np.ascontiguousarray(part).data)
+        return Digests(found.digest())
+
+    def and_of(self, other: Digests) -> Digests:
+        return Digests(hashlib.sha256(self.content + other.content).digest())
 
 
 def write(path: str | os.PathLike[str], identity: dict[str, Any], records: list[Record]) -> None:

@@ -99,7 +99,7 @@ LONGEST_HEADER = 2**24
 MOST_ARRAYS = 64
 KEY = "maxmargin"
 PREFIX = 8  # bytes before the header
-TYPES = {"F64": "float64", "F32": "float32", "I64": "int64", "I32": "int32", "BOOL": "bool"}
+TYPES = {"F64": "float64", "F32": "float32", "I64": "int64", "I32": "int32", "U64": "uint64", "BOOL": "bool"}
 
 
 def pack(document: dict[str, Any], arrays: Arrays) -> bytes:

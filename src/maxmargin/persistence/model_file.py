@@ -52,7 +52,7 @@ from maxmargin.persistence.certificates import read_certificate, write_certifica
 from maxmargin.persistence.container import read_whole, write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.kinds import Arrays, Between, Digest, OneOf, Rule, Size, later, shown
-from maxmargin.persistence.parts import COMBINATIONS, PARTS, Labels, parts_of
+from maxmargin.persistence.parts import COMBINATIONS, PARTS, Labels, parts_of, refuse_other_parts
 from maxmargin.persistence.preprocessing import read_steps, write_steps
 from maxmargin.persistence.record import (
     ColumnRoles,
@@ -288,7 +288,7 @@ def write_fitted(estimator: Any, arrays: Arrays) -> dict[str, Any]:
 def write_parameters(declarations: Declarations, values: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters as a document holds them, if it can: no function among them, which would be code."""
     found = {}
-    for name, declaration in declarations.items():
+    for name, declaration in ((name, one) for name, one in declarations.items() if not one.of_this_process):
         value = without_numpy(values[name])
         if not declaration.keeps(value):
             can = f"a file can hold {declaration.words_for_a_file()}"
@@ -351,7 +351,7 @@ def read_parameters(declarations: Declarations, fields: Fields) -> dict[str, Any
     """All parameters of the estimator, and no others."""
     values = {}
     for name, declaration in declarations.items():
-        if declaration.later and name not in fields.left:
+        if declaration.of_this_process or (declaration.later and name not in fields.left):
             values[name] = declaration.default
             continue
         try:
@@ -388,6 +388,7 @@ def read_fitted(estimator: Any, fields: Fields, certificate: dict[str, Any] | No
     sizes.update(planes=len(sides), classes=len(estimator.classes_), width=shape.n_columns)
     if certificate is not None:
         estimator.certificate_ = read_certificate(fields.reader, certificate, sides, shape.n_columns)
+        refuse_other_parts(certificate["kind"], parts)
     elif "runs" not in parts or "support" in parts:
         raise Refusal(f"a fitted {kind} has a certificate, and there is none")
     fields.read(Counts).put(estimator)

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from maxmargin.certificates.block_margin import BlockMarginCertificate
 from maxmargin.certificates.normalized import NormalizedMargin
 from maxmargin.data.table import Vector, is_sparse
 from maxmargin.estimators.base import single
@@ -33,7 +34,8 @@ HARD = "hard margin"  # the name under which LinearSVM(C=inf) says which solver 
 
 SOFT_PARTS = ("planes", "support", "bounded", "class_weight", "solver", "table")
 HARD_PARTS = ("planes", "support", "support_vectors", "bounded", "class_weight", "solver")
-STREAM_PARTS = ("planes", "runs")
+BLOCK_PARTS = ("planes", "class_weight", "solver")  # of rows by blocks: nothing has the length of the table
+STREAM_PARTS = ("planes", "runs")  # or of steps over blocks
 HULL_PARTS = ("planes", "support", "support_vectors")
 KERNEL_PARTS = ("kernel", "support", "support_vectors")
 COMBINATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -41,7 +43,7 @@ COMBINATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
     "MarginPerceptron": (("planes",), ("planes", "normalized")),
     "Winnow": (("planes",), ("planes", "normalized")),
     "HardMarginSVM": (HULL_PARTS, (*HULL_PARTS, "normalized")),
-    "LinearSVM": (SOFT_PARTS, HARD_PARTS),
+    "LinearSVM": (SOFT_PARTS, HARD_PARTS, BLOCK_PARTS),
     "LinearSVMCV": ((*SOFT_PARTS, "scores"), (*HARD_PARTS, "scores")),
     "KernelSVM": ((*KERNEL_PARTS, "bounded", "class_weight"),),
     "KernelPerceptron": (KERNEL_PARTS,),
@@ -58,12 +60,18 @@ def parts_of(estimator: Any) -> tuple[str, ...]:
     """The parts that this estimator's last fit has left; others may be there from fits before."""
     combinations = COMBINATIONS[type(estimator).__name__]
     if isinstance(estimator, LinearSVM):
-        return combinations[1 if estimator.solver_ == HARD else 0]
+        return combinations[1 if estimator.solver_ == HARD else 0 if "support_" in vars(estimator) else 2]
     if isinstance(estimator, StochasticSVM):
         if estimator._kernel is not None:
             return combinations[2]
         return combinations[0 if "support_" in vars(estimator) else 1]
     return combinations[1 if "normalized_margin_" in vars(estimator) else 0]
+
+
+def refuse_other_parts(kind: str, parts: tuple[str, ...]) -> None:
+    """Only a fit of rows by blocks has a certificate by blocks, and it has no other."""
+    if (kind == BlockMarginCertificate.kind) != (parts in (BLOCK_PARTS, STREAM_PARTS)):
+        raise Refusal("a certificate by blocks goes with a fit of rows by blocks, and with no other")
 
 
 @dataclass

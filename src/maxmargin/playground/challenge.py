@@ -30,7 +30,7 @@ from maxmargin.playground.messages import MOST_SECONDS, Line, State
 from maxmargin.playground.shown import NOTHING_DRAWN, certificate_of, hulls_of, straight_picture
 from maxmargin.plots.shapes import Box
 from maxmargin.problems.losses import HUBER_HINGE, Loss
-from maxmargin.run.control import observing
+from maxmargin.run.observation import observing
 
 BEST = ALGORITHMS["hard_margin"]
 GAP = 1e-6  # to which the least objective is sought
@@ -93,8 +93,7 @@ def objective_of_line(
 def best_scale(values: Vector, square: float, price: float, loss: Loss) -> float:
     """The s >= 0 with the least P(s), for values y_i (w.x_i + b) and |w|^2.
 
-    >>> from maxmargin.problems.losses import loss_named
-    >>> best_scale(np.array([1.0, 1.0]), 1.0, 0.25, loss_named("hinge"))
+    >>> best_scale(np.array([1.0, 1.0]), 1.0, 0.25, Loss("straight", box=1.0, bend=0.0))
     0.5
     """
 

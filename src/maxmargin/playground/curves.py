@@ -1,7 +1,7 @@
 """What a row costs by its margin, and the soft margin over C, as curves for the page.
 
 "loss" (state): the loss over the margin y f(x), 1 on the edge of the street, and the rows below it
-    curves   [{"name": "hinge", "title": , "own": true, "points": [[margin, cost], ...]}, ...]; own: that of the state
+    curves   [{"name": , "title": , "own": true, "points": [[margin, cost], ...]}, ...]; own: that of the state
     rows     [{"row": i, "sign": 1, "margin": , "cost": }, ...], cost by the own loss; null where it is the hard margin
     words    how many rows pay, and what they pay together
 
@@ -28,8 +28,8 @@ from maxmargin.playground.explain import number
 from maxmargin.playground.fits import Recording, Stopped, fit_state, warm_up
 from maxmargin.playground.messages import MOST_SECONDS, State
 from maxmargin.plots.planes import plane_of
-from maxmargin.problems.losses import HINGE, SQUARED_HINGE, Loss, loss_named
-from maxmargin.run.control import observing
+from maxmargin.problems.losses import HINGE, TEXTBOOK, Loss, loss_named
+from maxmargin.run.observation import observing
 
 HIGHEST = 4.0  # of the curves that are drawn
 STEPS = 80
@@ -61,7 +61,7 @@ def loss(state: State, is_stopped: Callable[[], bool] = lambda: False) -> dict[s
             "own": each == own,
             "points": np.column_stack([at, each.value(1.0 - at)]),
         }
-        for each in dict.fromkeys((HINGE, SQUARED_HINGE, own))
+        for each in dict.fromkeys((*TEXTBOOK, own))
     ]
     inside = int(np.count_nonzero((margins < 1.0 - 1e-6) & (margins > 0.0)))
     wrong = int(np.count_nonzero(margins <= 0.0))

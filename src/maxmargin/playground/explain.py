@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.passes import length
-from maxmargin.certificates.soft_margin import soft_gap
+from maxmargin.certificates.passes import length, soft_gap
 from maxmargin.data.table import Vector
 from maxmargin.playground.fits import Fit
 from maxmargin.playground.messages import State

@@ -29,7 +29,8 @@ from maxmargin.playground.messages import MOST_SECONDS, State
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SignedRows
-from maxmargin.run.control import Status, observing
+from maxmargin.run.control import Status
+from maxmargin.run.observation import observing
 from maxmargin.run.recorder import Recorder
 
 MOST_ITERATES = 400  # kept of a fit; then every second one is dropped, as in a `Trace`

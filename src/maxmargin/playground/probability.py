@@ -31,7 +31,7 @@ from maxmargin.playground.fits import Recording, Stopped, warm_up
 from maxmargin.playground.messages import MOST_SECONDS, State, short, short_points
 from maxmargin.plots.contours import Grid, even_nodes
 from maxmargin.plots.shapes import Box
-from maxmargin.run.control import observing
+from maxmargin.run.observation import observing
 
 FOLDS = 5
 MESH = 40  # squares along each side of the grid

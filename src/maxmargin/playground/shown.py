@@ -18,11 +18,11 @@ from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.kernel_margin import KernelVerdict
 from maxmargin.certificates.measure import dual_norm
 from maxmargin.certificates.passes import length
+from maxmargin.certificates.record import is_witness_of_kernel
 from maxmargin.certificates.report import CONDITIONS, HARD_CONDITIONS, bounds_of, promise, sentences
 from maxmargin.certificates.rounding import rounded_down, rounded_up, rounded_within
 from maxmargin.certificates.soft_margin import SoftVerdict
 from maxmargin.data.table import Vector
-from maxmargin.estimators.agreement import is_witness_of_kernel
 from maxmargin.playground.fits import Fit, Stopped, fit_state
 from maxmargin.playground.messages import State, short, short_points
 from maxmargin.playground.steps import rounds_of

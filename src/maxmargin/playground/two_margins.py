@@ -23,7 +23,7 @@ from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.playground.fits import Recording, Stopped, fit_state, warm_up
 from maxmargin.playground.messages import MOST_SECONDS, State
-from maxmargin.run.control import observing
+from maxmargin.run.observation import observing
 
 HARD = ALGORITHMS["hard_margin"]
 DIGITS = 5

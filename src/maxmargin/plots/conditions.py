@@ -54,14 +54,58 @@ class KKTDisplay:
         ax: Axes | None = None,
         **look: Any,
     ) -> KKTDisplay:
-        """The rows X with labels y that the estimator was fitted to, with the same weights."""
+        """The rows X with labels y that the estimator was fitted to, with the same weights.
+
+        Parameters
+        ----------
+        estimator : a fitted estimator
+            Of this library.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        plane : int, default=0
+            Which one, where there are more than two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        KKTDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         return cls(plane_of(estimator, X, y, plane=plane, sample_weight=sample_weight)).plot(ax, **look)
 
     @classmethod
     def from_certificate(
         cls, certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Axes | None = None, **look: Any
     ) -> KKTDisplay:
-        """The rows that a certificate is about."""
+        """The rows that a certificate is about.
+
+        Parameters
+        ----------
+        certificate : a certificate
+            Of a fit, or of `separability`.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        KKTDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         return cls(certified_plane(certificate, X, y, sample_weight=sample_weight)).plot(ax, **look)
 
     def plot(
@@ -72,7 +116,24 @@ class KKTDisplay:
         title: str | None = None,
         scatter_kwargs: Mapping[str, Any] | None = None,
     ) -> KKTDisplay:
-        """Draw into `ax`, or into a new figure; `legend`, `title` and `scatter_kwargs` as in `StreetDisplay.plot`."""
+        """Draw into `ax`, or into a new figure; `legend`, `title` and `scatter_kwargs` as in `StreetDisplay.plot`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        legend : bool, str or dict, default=True
+            Whether there is one, where, or what Matplotlib's `legend` takes.
+        title : str, default=None
+            In the place of ours; "" leaves it out.
+        scatter_kwargs : dict, default=None
+            For Matplotlib's `scatter`, which draws the samples.
+
+        Returns
+        -------
+        KKTDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         self.ax_: Any = one_axes(ax, (7.5, 5.4))
         self.figure_: Figure = self.ax_.figure
         palette, found = palette_of(self.ax_), self.conditions

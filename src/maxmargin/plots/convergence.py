@@ -51,13 +51,50 @@ class ConvergenceDisplay:
         """Fit a copy of the estimator to two classes, and measure what its solver knew after each round.
 
         `plane` is the number of the plane of a fitted estimator, where there are more than two classes.
+
+        Parameters
+        ----------
+        estimator : an estimator
+            Fitted or not; a copy of it is fitted.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        plane : int, default=0
+            Which one, where there are more than two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        ConvergenceDisplay
+            `ax_` and `figure_` are Matplotlib's.
         """
         X, y, sample_weight = two_sides(estimator, X, y, plane, sample_weight)
         found = rounds_of(estimator, X, y, sample_weight=sample_weight)
         return cls(found, getattr(estimator, "tol", None), type(estimator).__name__).plot(ax, **look)
 
     def plot(self, ax: Axes | None = None, *, legend: Legend = True, title: str | None = None) -> ConvergenceDisplay:
-        """Draw two panels into the place of `ax`, or into a new figure; the rest as in `StreetDisplay.plot`."""
+        """Draw two panels into the place of `ax`, or into a new figure; the rest as in `StreetDisplay.plot`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        legend : bool, str or dict, default=True
+            Whether there is one, where, or what Matplotlib's `legend` takes.
+        title : str, default=None
+            In the place of ours; "" leaves it out.
+
+        Returns
+        -------
+        ConvergenceDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         self.axes_ = many_axes(ax, 1, 2, WIDE)[0]
         self.ax_: Any = self.axes_[0]
         self.figure_: Figure = self.ax_.figure

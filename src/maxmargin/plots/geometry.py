@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.passes import length
-from maxmargin.certificates.soft_margin import row_shares
+from maxmargin.certificates.passes import length, row_shares
 from maxmargin.data.table import Vector, is_sparse
 from maxmargin.plots.contours import MESH, Grid
 from maxmargin.plots.planes import Plane, certified_plane, is_soft, plane_of, rows_and_names, signs_of

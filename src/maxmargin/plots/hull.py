@@ -67,6 +67,26 @@ class HullDisplay:
         """The hulls that a fitted estimator has between them.
 
         The certificate of a hard margin knows the two points. For any other estimator `separability` is asked.
+
+        Parameters
+        ----------
+        estimator : a fitted estimator
+            Of this library.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        plane : int, default=0
+            Which one, where there are more than two classes.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        HullDisplay
+            `ax_` and `figure_` are Matplotlib's.
         """
         certificate = part_of(estimator, plane)
         if getattr(estimator, "_kernel", None) is not None:
@@ -86,7 +106,26 @@ class HullDisplay:
 
     @classmethod
     def from_certificate(cls, certificate: Any, X: Any, y: Any, *, ax: Axes | None = None, **look: Any) -> HullDisplay:
-        """The hulls that a hard-margin certificate, such as that of `separability`, speaks of."""
+        """The hulls that a hard-margin certificate, such as that of `separability`, speaks of.
+
+        Parameters
+        ----------
+        certificate : a certificate
+            Of a fit, or of `separability`.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        HullDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         if not isinstance(certificate, Certificate):
             raise ValueError(f"a {type(certificate).__name__} knows no points of hulls: separability(X, y) does")
         return cls(certificate, X, y).plot(ax, **look)
@@ -99,7 +138,24 @@ class HullDisplay:
         title: str | None = None,
         scatter_kwargs: Mapping[str, Any] | None = None,
     ) -> HullDisplay:
-        """Draw into `ax`, or into a new figure; `legend`, `title` and `scatter_kwargs` as in `StreetDisplay.plot`."""
+        """Draw into `ax`, or into a new figure; `legend`, `title` and `scatter_kwargs` as in `StreetDisplay.plot`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        legend : bool, str or dict, default=True
+            Whether there is one, where, or what Matplotlib's `legend` takes.
+        title : str, default=None
+            In the place of ours; "" leaves it out.
+        scatter_kwargs : dict, default=None
+            For Matplotlib's `scatter`, which draws the samples.
+
+        Returns
+        -------
+        HullDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         self.ax_: Any = one_axes(ax, SQUARE)
         self.figure_: Figure = self.ax_.figure
         palette, found = palette_of(self.ax_), self.hulls

@@ -73,6 +73,24 @@ class LagrangianDisplay:
         """One variable: at the point x and the price a, which are the best ones where they are not given.
 
         Further keywords are those of Matplotlib's lines, for the curve of the function.
+
+        Parameters
+        ----------
+        problem : ConstrainedParabola
+            One variable and one constraint.
+        x : float, default=None
+            The point; None: the best one.
+        a : float, default=None
+            The price; None: the best one.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **line
+            What Matplotlib's lines take, for the curve of the function.
+
+        Returns
+        -------
+        LagrangianDisplay
+            `ax_` and `figure_` are Matplotlib's.
         """
         return cls(problem, x, a).plot(ax, **line)
 
@@ -84,6 +102,34 @@ class LagrangianDisplay:
         """A margin problem along the line from `start`, a pair (w, b), to the plane of a fitted estimator.
 
         x is the place on that line, 1 at the plane of the fit; a is the factor of its multipliers.
+
+        Parameters
+        ----------
+        estimator : a fitted estimator
+            Of this library.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        start : pair of w and b, default=None
+            Where the line begins; None: at w = 0.
+        x : float, default=None
+            The point; None: the best one.
+        a : float, default=None
+            The price; None: the best one.
+        plane : int, default=0
+            Which one, where there are more than two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **line
+            What Matplotlib's lines take, for the curve of the function.
+
+        Returns
+        -------
+        LagrangianDisplay
+            `ax_` and `figure_` are Matplotlib's.
         """
         found = margin_line(estimator, X, y, start=start, plane=plane, sample_weight=sample_weight)
         return cls(found, x, a).plot(ax, **line)
@@ -91,7 +137,24 @@ class LagrangianDisplay:
     def plot(
         self, ax: Axes | None = None, *, legend: Legend = True, title: str | None = None, **line: Any
     ) -> LagrangianDisplay:
-        """Draw three panels into the place of `ax`, or into a new figure; the rest as in `StreetDisplay.plot`."""
+        """Draw three panels into the place of `ax`, or into a new figure; the rest as in `StreetDisplay.plot`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        legend : bool, str or dict, default=True
+            Whether there is one, where, or what Matplotlib's `legend` takes.
+        title : str, default=None
+            In the place of ours; "" leaves it out.
+        **line
+            What Matplotlib's lines take, for the curve of the function.
+
+        Returns
+        -------
+        LagrangianDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         self._legend = legend
         self.axes_ = many_axes(ax, 1, 3, SIZE)[0]
         self.ax_: Any = self.axes_[0]

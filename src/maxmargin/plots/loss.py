@@ -8,7 +8,7 @@ import numpy as np
 
 from maxmargin.plots.planes import Plane, certified_plane, plane_of
 from maxmargin.plots.style import DASHES, Legend, Palette, furnish, legend_of, marks_for, one_axes, palette_of, titled
-from maxmargin.problems.losses import HINGE, SQUARED_HINGE, loss_named
+from maxmargin.problems.losses import HINGE, TEXTBOOK, loss_named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,16 +44,71 @@ class LossDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, plane: int = 0, ax: Axes | None = None, **look: Any
     ) -> LossDisplay:
-        """The margins that the rows X with labels y have from a fitted estimator."""
+        """The margins that the rows X with labels y have from a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : a fitted estimator
+            Of this library.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        plane : int, default=0
+            Which one, where there are more than two classes.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        LossDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         return cls(plane_of(estimator, X, y, plane=plane)).plot(ax, **look)
 
     @classmethod
     def from_certificate(cls, certificate: Any, X: Any, y: Any, *, ax: Axes | None = None, **look: Any) -> LossDisplay:
-        """The margins that the rows have from the plane of a certificate."""
+        """The margins that the rows have from the plane of a certificate.
+
+        Parameters
+        ----------
+        certificate : a certificate
+            Of a fit, or of `separability`.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        LossDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         return cls(certified_plane(certificate, X, y)).plot(ax, **look)
 
     def plot(self, ax: Axes | None = None, *, legend: Legend = True, title: str | None = None) -> LossDisplay:
-        """Draw into `ax`, or into a new figure; `legend` and `title` as in `StreetDisplay.plot`."""
+        """Draw into `ax`, or into a new figure; `legend` and `title` as in `StreetDisplay.plot`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        legend : bool, str or dict, default=True
+            Whether there is one, where, or what Matplotlib's `legend` takes.
+        title : str, default=None
+            In the place of ours; "" leaves it out.
+
+        Returns
+        -------
+        LossDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         self.ax_: Any = one_axes(ax, (7.5, 5.0))
         self.figure_: Figure = self.ax_.figure
         palette, margins = palette_of(self.ax_), self.plane.margins
@@ -74,7 +129,7 @@ class LossDisplay:
         own = loss_named(getattr(certificate, "loss", HINGE.name), getattr(certificate, "huber_width", None))
         self.ax_.axvspan(-1.0, 1.0, color=palette.street, linewidth=0, zorder=0)
         x = np.union1d(np.linspace(left, right, STEPS), [0.0, 1.0])
-        drawn = {HINGE: "solid", SQUARED_HINGE: (0, (5, 2))}
+        drawn: dict[Any, Any] = dict(zip(TEXTBOOK, ("solid", (0, (5, 2))), strict=True))
         for loss, dashes in ({own: (0, (6, 1, 1, 1))} | drawn).items():
             width = 2.4 if loss == own else 1.2
             self.ax_.plot(

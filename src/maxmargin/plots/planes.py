@@ -17,7 +17,7 @@ from maxmargin.certificates.passes import length, margins_of
 from maxmargin.certificates.report import side_names
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.checking import checked_rows, is_source
-from maxmargin.data.frames import frame_of
+from maxmargin.data.frames import PLAIN, frame_of
 from maxmargin.data.table import Matrix, Vector, as_table, is_sparse, matrix_of
 from maxmargin.problems.kernels import Kernel
 
@@ -172,7 +172,7 @@ def two_sides(estimator: Any, X: Any, y: Any, plane: int, sample_weight: Any = N
 
 def rows_and_names(X: Any, feature_names: Any = None) -> tuple[Matrix, tuple[str, ...] | None]:
     """The rows as numbers, and what the columns are called."""
-    frame = frame_of(X)
+    frame = None if isinstance(X, PLAIN) else frame_of(X)
     known = feature_names if feature_names is not None or frame is None else frame.names
     names = None if known is None else tuple(map(str, known))
     X = matrix_of(checked_rows(X)) if is_source(X) else X if frame is None else frame.native

@@ -55,6 +55,30 @@ class PathDisplay:
         """Follow the soft margin of these rows over C, with the other parameters of the estimator.
 
         `plane` is the number of the plane of a fitted estimator, where there are more than two classes.
+
+        Parameters
+        ----------
+        estimator : LinearSVM
+            Whose other parameters are taken.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        plane : int, default=0
+            Which one, where there are more than two classes.
+        Cs : int or array-like, default=25
+            How many values of C, or which.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        PathDisplay
+            `ax_` and `figure_` are Matplotlib's.
         """
         parameters = estimator.get_params()
         if getattr(estimator, "_kernel", None) is not None or parameters.get("kernel", "linear") != "linear":
@@ -71,11 +95,43 @@ class PathDisplay:
 
     @classmethod
     def from_path(cls, path: MarginPath, *, C: float | None = None, ax: Axes | None = None, **look: Any) -> PathDisplay:
-        """Draw a path that `maxmargin.path` found; C is marked, if it is given."""
+        """Draw a path that `maxmargin.path` found; C is marked, if it is given.
+
+        Parameters
+        ----------
+        path : MarginPath
+            What `maxmargin.path` found.
+        C : float, default=None
+            To be marked.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        PathDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         return cls(path, C).plot(ax, **look)
 
     def plot(self, ax: Axes | None = None, *, legend: Legend = True, title: str | None = None) -> PathDisplay:
-        """Draw three panels into the place of `ax`, or into a new figure; the rest as in `StreetDisplay.plot`."""
+        """Draw three panels into the place of `ax`, or into a new figure; the rest as in `StreetDisplay.plot`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        legend : bool, str or dict, default=True
+            Whether there is one, where, or what Matplotlib's `legend` takes.
+        title : str, default=None
+            In the place of ours; "" leaves it out.
+
+        Returns
+        -------
+        PathDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         self.axes_ = many_axes(ax, 3, 1, (7.0, 7.2))[:, 0]
         self.ax_: Any = self.axes_[0]
         self.figure_: Figure = self.ax_.figure

@@ -51,7 +51,28 @@ class RobustnessDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, norm: str = "l2", ax: Axes | None = None, **look: Any
     ) -> RobustnessDisplay:
-        """Of a fitted model, or of several in a dict by their names, on the rows X with labels y."""
+        """Of a fitted model, or of several in a dict by their names, on the rows X with labels y.
+
+        Parameters
+        ----------
+        estimator : a fitted classifier, or a dict of these
+            By their names.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        norm : {"l2", "linf"}, default="l2"
+            Of the perturbation.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        RobustnessDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         models = estimator if isinstance(estimator, Mapping) else {type(estimator).__name__: estimator}
         return cls({str(name): robustness(model, X, y, norm=norm) for name, model in models.items()}).plot(ax, **look)
 
@@ -59,11 +80,41 @@ class RobustnessDisplay:
     def from_robustness(
         cls, answer: Robustness | Mapping[str, Robustness], *, ax: Axes | None = None, **look: Any
     ) -> RobustnessDisplay:
-        """Of what `robustness` found; of several models, a dict of these by their names."""
+        """Of what `robustness` found; of several models, a dict of these by their names.
+
+        Parameters
+        ----------
+        answer : Robustness or dict of Robustness
+            By the names of the models.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        RobustnessDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         return cls(answer if isinstance(answer, Mapping) else {answer.model: answer}).plot(ax, **look)
 
     def plot(self, ax: Axes | None = None, *, legend: Legend = True, title: str | None = None) -> RobustnessDisplay:
-        """Draw into `ax`, or into a new figure; `legend` and `title` as in `StreetDisplay.plot`."""
+        """Draw into `ax`, or into a new figure; `legend` and `title` as in `StreetDisplay.plot`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        legend : bool, str or dict, default=True
+            Whether there is one, where, or what Matplotlib's `legend` takes.
+        title : str, default=None
+            In the place of ours; "" leaves it out.
+
+        Returns
+        -------
+        RobustnessDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         self.ax_: Any = one_axes(ax, (7.5, 4.6))
         self.figure_: Figure = self.ax_.figure
         palette = palette_of(self.ax_)

@@ -90,14 +90,62 @@ class TraceDisplay:
         ax: Axes | None = None,
         **look: Any,
     ) -> TraceDisplay:
-        """Draw the run of a fitted estimator on the rows X with labels y."""
+        """Draw the run of a fitted estimator on the rows X with labels y.
+
+        Parameters
+        ----------
+        estimator : a fitted estimator
+            Of this library.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        plane : int, default=0
+            Which one, where there are more than two classes.
+        kind : {"run", "update", "bound", "schedule", "game"}, default="run"
+            What is drawn.
+        update : int, default=1
+            Which update, of kind="update".
+        panels : int, default=6
+            How many moments, of kind="run".
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        TraceDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         return cls(run_of(estimator, X, y, plane=plane)).plot(ax, kind=kind, update=update, panels=panels, **look)
 
     @classmethod
     def from_trace(
         cls, trace: Trace, *, kind: str = "run", update: int = 1, panels: int = 6, ax: Axes | None = None, **look: Any
     ) -> TraceDisplay:
-        """Draw a recorded run, such as one that `Trace.from_json` has read: neither data nor estimator are needed."""
+        """Draw a recorded run, such as one that `Trace.from_json` has read: neither data nor estimator are needed.
+
+        Parameters
+        ----------
+        trace : Trace
+            A recorded run.
+        kind : {"run", "update", "bound", "schedule", "game"}, default="run"
+            What is drawn.
+        update : int, default=1
+            Which update, of kind="update".
+        panels : int, default=6
+            How many moments, of kind="run".
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        TraceDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         return cls(run_of_trace(trace)).plot(ax, kind=kind, update=update, panels=panels, **look)
 
     def plot(
@@ -114,6 +162,28 @@ class TraceDisplay:
         """Draw into `ax` (or its place, where there are many panels), or into a new figure.
 
         `legend`, `title` and `scatter_kwargs` as in `StreetDisplay.plot`; panels have a title over all of them.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        kind : {"run", "update", "bound", "schedule", "game"}, default="run"
+            What is drawn.
+        update : int, default=1
+            Which update, of kind="update".
+        panels : int, default=6
+            How many moments, of kind="run".
+        legend : bool, str or dict, default=True
+            Whether there is one, where, or what Matplotlib's `legend` takes.
+        title : str, default=None
+            In the place of ours; "" leaves it out.
+        scatter_kwargs : dict, default=None
+            For Matplotlib's `scatter`, which draws the samples.
+
+        Returns
+        -------
+        TraceDisplay
+            `ax_` and `figure_` are Matplotlib's.
         """
         self._scatter_kwargs = scatter_kwargs
         try:
@@ -142,7 +212,20 @@ class TraceDisplay:
         return self
 
     def animate(self, path: str | Path, *, seconds: float = 8.0) -> Path:
-        """Write a film of the run: a GIF, or an MP4 where ffmpeg is installed."""
+        """Write a film of the run: a GIF, or an MP4 where ffmpeg is installed.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file: .gif or .mp4.
+        seconds : float, default=8
+            How long it takes.
+
+        Returns
+        -------
+        Path
+            Where it was written.
+        """
         from matplotlib.animation import FFMpegWriter, PillowWriter
 
         path = Path(path)

@@ -84,6 +84,30 @@ class StreetDisplay:
 
         `plane` is the number of the plane, where there are more than two classes. The names of two columns are
         written on the axes; a data frame brings its own. `look` is what `plot` takes.
+
+        Parameters
+        ----------
+        estimator : a fitted estimator
+            Of this library.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        plane : int, default=0
+            Which one, where there are more than two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+        feature_names : list of str, default=None
+            Of the two axes.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        StreetDisplay
+            `ax_` and `figure_` are Matplotlib's.
         """
         known = {"sample_weight": sample_weight, "feature_names": feature_names}
         return cls(plane_of(estimator, X, y, plane=plane, **known)).plot(ax, **look)
@@ -92,7 +116,26 @@ class StreetDisplay:
     def from_certificate(
         cls, certificate: Any, X: Any, y: Any, *, ax: Axes | None = None, **look: Any
     ) -> StreetDisplay:
-        """Draw what a certificate proves about the rows X with labels y."""
+        """Draw what a certificate proves about the rows X with labels y.
+
+        Parameters
+        ----------
+        certificate : a certificate
+            Of a fit, or of `separability`.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        **look
+            `legend`, `title` and what else `plot` takes.
+
+        Returns
+        -------
+        StreetDisplay
+            `ax_` and `figure_` are Matplotlib's.
+        """
         return cls(certified_plane(certificate, X, y)).plot(ax, **look)
 
     def plot(
@@ -107,6 +150,22 @@ class StreetDisplay:
 
         `legend` says whether there is one, where, or what Matplotlib's `legend` takes; `title` takes the place of ours,
         and "" leaves it out; `scatter_kwargs` go to Matplotlib's `scatter` for the rows.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: a new figure.
+        legend : bool, str or dict, default=True
+            Whether there is one, where, or what Matplotlib's `legend` takes.
+        title : str, default=None
+            In the place of ours; "" leaves it out.
+        scatter_kwargs : dict, default=None
+            For Matplotlib's `scatter`, which draws the samples.
+
+        Returns
+        -------
+        StreetDisplay
+            `ax_` and `figure_` are Matplotlib's.
         """
         self.ax_: Any = one_axes(ax, SQUARE)
         self.figure_: Figure = self.ax_.figure

@@ -110,6 +110,7 @@ HINGE = register(Loss("hinge", box=1.0, bend=0.0))
 SQUARED_HINGE = register(Loss("squared_hinge", box=math.inf, bend=0.5))
 HUBER_HINGE = register(Loss("huber_hinge", box=1.0, bend=0.5))
 MODIFIED_HUBER = register(Loss("modified_huber", box=4.0, bend=0.5))
+TEXTBOOK = (HINGE, SQUARED_HINGE)  # the two that every textbook draws
 
 
 def loss_named(name: Any, huber_width: Any = None) -> Loss:

@@ -324,25 +324,6 @@ class Anew(State):
     options: Options
 
 
-@dataclass(eq=False)
-class Late(State):
-    """Of a run that has not been started before its first iterate is asked for."""
-
-    run: State | Kept | None = varying(None)
-
-
-def later(start: Callable[[], Run], n_rows: int) -> Run:
-    """A run whose start is long by itself: it is started with the first iterate."""
-    state = Late()
-
-    def iterates() -> Iterates:
-        run = start()
-        state.run = resumed(state.run, run.state, n_rows)
-        yield from run.iterates
-
-    return Run(state, iterates())
-
-
 def shown(run: Iterates) -> Iterates:
     """The iterates of a run, without its rests."""
     answer: Evaluation | None = None

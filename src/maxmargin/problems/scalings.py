@@ -31,8 +31,22 @@ def C_from(*, norm_factor: float = 0.5, loss_factor: float = 1.0, mean_over: flo
 
         norm_factor |w|^2 + loss_factor / mean_over sum loss
 
-    `mean_over` is what the sum is divided by where the loss is a mean: the number of rows.
+    Parameters
+    ----------
+    norm_factor : float, default=0.5
+        What stands before the square of the norm.
+    loss_factor : float, default=1
+        What stands before the sum, or the mean, of the losses.
+    mean_over : float, default=1
+        What the sum is divided by where the loss is a mean: the number of samples.
 
+    Returns
+    -------
+    float
+        C.
+
+    Examples
+    --------
     >>> from maxmargin import C_from
     >>> C_from(norm_factor=0.05)                                 # 0.05 |w|^2 + sum xi
     10.0
@@ -50,6 +64,22 @@ def C_from(*, norm_factor: float = 0.5, loss_factor: float = 1.0, mean_over: flo
 def norm_factor_from(C: float, *, loss_factor: float = 1.0, mean_over: float = 1.0) -> float:
     """The factor before |w|^2 that says the same as C, where the loss has these factors.
 
+    Parameters
+    ----------
+    C : float
+        Of 1/2 |w|^2 + C sum loss.
+    loss_factor : float, default=1
+        What stands before the sum, or the mean, of the losses.
+    mean_over : float, default=1
+        What the sum is divided by where the loss is a mean: the number of samples.
+
+    Returns
+    -------
+    float
+        The factor.
+
+    Examples
+    --------
     >>> from maxmargin import norm_factor_from
     >>> norm_factor_from(10)                                     # the lambda of lambda |w|^2 + sum xi
     0.05
@@ -63,6 +93,22 @@ def norm_factor_from(C: float, *, loss_factor: float = 1.0, mean_over: float = 1
 def loss_factor_from(C: float, *, norm_factor: float = 0.5, mean_over: float = 1.0) -> float:
     """The factor before the sum (or before the mean) that says the same as C, where |w|^2 has this factor.
 
+    Parameters
+    ----------
+    C : float
+        Of 1/2 |w|^2 + C sum loss.
+    norm_factor : float, default=0.5
+        What stands before the square of the norm.
+    mean_over : float, default=1
+        What the sum is divided by where the loss is a mean: the number of samples.
+
+    Returns
+    -------
+    float
+        The factor.
+
+    Examples
+    --------
     >>> from maxmargin import loss_factor_from
     >>> loss_factor_from(10, norm_factor=1)                      # the C' of |w|^2 + C' sum xi
     20.0

@@ -215,15 +215,20 @@ class TwoClasses:
 
     def in_rows_of_the_user(self, certificate: AnyCertificate) -> AnyCertificate:
         """A certificate about this problem with its rows, and those of its conditions, numbered as in that table."""
-        kkt = certificate.kkt
-        if kkt is not None:
-            moved = {
-                field.name: replace(violation, row=int(self.rows[violation.row]))
-                for field in fields(kkt)
-                if (violation := getattr(kkt, field.name)).row >= 0
-            }
-            kkt = replace(kkt, **moved)
-        return replace(certificate, rows=self.rows[certificate.rows], kkt=kkt)
+        return numbered(certificate, self.rows)
+
+
+def numbered(certificate: AnyCertificate, rows: NDArray[np.intp]) -> AnyCertificate:
+    """The certificate with its rows, and those of its conditions, named by these numbers."""
+    kkt = certificate.kkt
+    if kkt is not None:
+        moved = {
+            field.name: replace(violation, row=int(rows[violation.row]))
+            for field in fields(kkt)
+            if (violation := getattr(kkt, field.name)).row >= 0
+        }
+        kkt = replace(kkt, **moved)
+    return replace(certificate, rows=rows[certificate.rows], kkt=kkt)
 
 
 def two_class_problems(

@@ -50,8 +50,8 @@ class Trace:
     or not, and bound nothing. In the space of a kernel the weights are the coefficients of the rows. Where a number is
     searched, `phases` has the runs of the search, each with the number that it tried.
 
-    `to_html` writes a page that steps through the run, `to_json` all of it, to be read back by `from_json`, and
-    `to_csv` a table with a line for each update.
+    `to_html` writes a page that steps through the run, which is also what a notebook shows; `to_json` writes all of it,
+    to be read back by `from_json`, and `to_csv` a table with a line for each update.
 
     >>> from maxmargin import Perceptron, Trace
     >>> trace = Perceptron(record=True).fit([[1, 2], [2, 1], [-1, -1]], [1, 1, 0]).trace_
@@ -121,6 +121,11 @@ class Trace:
         """The columns by name; where a number is searched, "tried" has that of each update.
 
         `pandas.DataFrame({k: list(v) for k, v in trace.to_arrays().items()})` is a frame.
+
+        Returns
+        -------
+        dict of ndarray
+            Each has an entry for each update that is kept.
         """
         entries = self._entries()
         width = len(entries[0][3]) if entries else 0
@@ -146,27 +151,77 @@ class Trace:
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """All of it as JSON, to the last digit; written to `path` where one is given."""
+        """All of it as JSON, to the last digit; written to `path` where one is given.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            The file to write; None: none is written.
+
+        Returns
+        -------
+        str
+            The document.
+        """
         from maxmargin.problems.trace_files import json_of, written
 
         return written(json_of(self), path)
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """A line for each update that is kept, with the weights after it; written to `path` where one is given."""
+        """A line for each update that is kept, with the weights after it; written to `path` where one is given.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            The file to write; None: none is written.
+
+        Returns
+        -------
+        str
+            The table.
+        """
         from maxmargin.problems.trace_files import csv_of, written
 
         return written(csv_of(self), path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """One page that steps through the run, and needs nothing but itself; written to `path` where one is given."""
+        """One page that steps through the run, and needs nothing but itself; written to `path` where one is given.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            The file to write; None: none is written.
+
+        Returns
+        -------
+        str
+            The page.
+        """
         from maxmargin.problems.trace_files import written
         from maxmargin.problems.trace_page import page_of
 
         return written(page_of(self), path)
 
+    def _repr_html_(self) -> str | None:
+        """In a notebook a record is its page; before the fit has ended there is none."""
+        from maxmargin.problems.trace_page import frame_of
+
+        return None if self.subject is None else frame_of(self)
+
     @classmethod
     def from_json(cls, text: str | bytes) -> Trace:
-        """The record that `to_json` wrote. What is none raises a ValueError that says why."""
+        """The record that `to_json` wrote. What is none raises a ValueError that says why.
+
+        Parameters
+        ----------
+        text : str or bytes
+            What `to_json` wrote.
+
+        Returns
+        -------
+        Trace
+            With its subject, so that it can be drawn.
+        """
         from maxmargin.problems.trace_files import record_in
 
         read = record_in(text)

@@ -7,6 +7,7 @@ some of its steps, evenly chosen, and a large table by some of its rows; the pag
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,13 @@ def page_of(trace: Trace) -> str:
         raise ValueError("this trace does not know what it is about: it is shown once the fit has ended")
     text = json.dumps(numbers_of(trace, trace.subject), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return TEMPLATE.read_text(encoding="utf-8").replace(PLACE, text.replace("<", "\\u003c"))
+
+
+def frame_of(trace: Trace) -> str:
+    """The page inside of another one, such as a notebook; its script sees nothing of the page around it."""
+    page = html.escape(page_of(trace))
+    style = "width: 100%; height: min(50rem, 95vh); border: 0"
+    return f'<iframe title="A recorded run" sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
 
 
 def numbers_of(trace: Trace, about: Subject) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Roles(NamedTuple):
     categories even if they look like numbers; `prose` is text to be read word by word, where nothing is an empty text.
     `texts` says whether a column of text is a category, or an error, and `missing` whether a feature may lack values.
     `written` is for columns as a command line has them, where 2 is an index or a name. `may_be_empty` allows for a
-    table without rows.
+    table without rows, `is_part` for some rows of a table, which may all lack what others have.
 
     A model knows what it expects: the names of its features and of each whether it is a "number", a "category" or
     "text"; other columns are passed over then. `by_position` says that its columns had no names: then a table without
@@ -95,6 +95,7 @@ class Roles(NamedTuple):
     expected: Mapping[str, str] | None = None
     written: bool = False
     may_be_empty: bool = False
+    is_part: bool = False
     by_position: bool | None = None
     classes: Sequence[Any] | None = None
     remembered: Mapping[str, str] | None = None
@@ -167,7 +168,7 @@ class Columns:
 
     def refuse_without_values(self, index: int, missing: NDArray[np.bool_]) -> None:
         """A feature that no row has; what would it be filled in with?"""
-        if len(missing) and missing.all() and self.roles.expected is None:
+        if len(missing) and missing.all() and self.roles.expected is None and not self.roles.is_part:
             problem = "the value is missing in every row; ignore the column"
             raise MissingValueError(self.file, problem, column=self[index])
 

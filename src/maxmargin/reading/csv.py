@@ -214,7 +214,7 @@ def table_of(cells: Cells, layout: Layout) -> LabelledTable:
     refuse_header_that_is_data(columns, words)
     return LabelledTable(
         cells.X,
-        None if columns.label is None else labels_of(words[columns.label], columns.roles),
+        None if columns.label is None else labels_in(words[columns.label], columns.roles),
         tuple(columns.name_of(index) for index in numbers),
         columns.label_name,
         cells.lines,
@@ -228,6 +228,11 @@ def table_of(cells: Cells, layout: Layout) -> LabelledTable:
         notes=columns.notes,
         ignored=columns.ignored,
     )
+
+
+def labels_in(words: list[str], roles: Roles) -> NDArray[Any]:
+    """Of a part they stay words: what they mean is told by those of all parts."""
+    return np.array(words, dtype=str) if roles.is_part else labels_of(words, roles)
 
 
 def labels_of(words: list[str], roles: Roles) -> NDArray[Any]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit
 
 SMALLEST_POWER, LARGEST_POWER = -342, 308  # of ten: beyond them every decimal of 19 digits is zero or infinite
 SHORT_DIVISOR = -27  # 5^27 is the last power of five in 64 bits

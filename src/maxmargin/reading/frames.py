@@ -10,6 +10,7 @@ pyarrow is asked for by its name, and only where it is needed: the extra `data` 
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -19,17 +20,20 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin.data.frames import Frame
+from maxmargin.data.table import blocks, largest_magnitude
 from maxmargin.reading.cells import column_of, ids_of, labels_of, numbers_in, weights_of, words_of
 from maxmargin.reading.columns import ColumnName, Columns, LabelledTable, Roles
 from maxmargin.reading.files import DataFileError, shortened
 
+FLOATS = (np.float32, np.float64)
 SPARSE_PARTS = {"data", "format", "indices", "indptr", "shape"}
 
 
 class TypedColumns(NamedTuple):
     """The names of the columns (None if they have none), how many they are, and what fetches one of them.
 
-    `fetch_as_is` fetches one without turning its cells into floats, where that differs.
+    `fetch_as_is` fetches one without turning its cells into floats, where that differs. `together` gives those from one
+    to another as rows, in C order, if all of them are floats of one type.
     """
 
     file: str
@@ -37,6 +41,7 @@ class TypedColumns(NamedTuple):
     width: int
     fetch: Callable[[int], Any]
     fetch_as_is: Callable[[int], Any] | None = None
+    together: Callable[[int, int], NDArray[Any]] | None = None
 
 
 # Where the columns come from.
@@ -106,6 +111,8 @@ def arrow_values(column: Any) -> Any:
         column = column.cast("float64")
     if column.null_count and types.is_integer(column.type):
         column = column.cast("float64")  # refuses what it would have to round
+    if not len(column) and str(column.type).endswith(("string", "string_view")):
+        return np.empty(0, "U1")  # where there are no cells to tell it
     return column.to_numpy()
 
 
@@ -128,7 +135,14 @@ def array_columns(file: str, table: NDArray[Any]) -> TypedColumns:
         return TypedColumns(file, names, len(names), lambda index: table[names[index]])
     if table.ndim != 2:
         raise DataFileError(file, f"the array has the shape {table.shape}; a table has two dimensions")
-    return TypedColumns(file, None, table.shape[1], lambda index: table[:, index])
+
+    def together(first: int, last: int) -> NDArray[Any]:
+        return np.ascontiguousarray(table[:, first : last + 1])
+
+    is_plain = table.dtype in FLOATS
+    return TypedColumns(
+        file, None, table.shape[1], lambda index: table[:, index], together=together if is_plain else None
+    )
 
 
 def archive_columns(file: str, arrays: dict[str, NDArray[Any]]) -> TypedColumns:
@@ -221,12 +235,14 @@ def table_of(table: TypedColumns, roles: Roles, rows: int | None = None) -> Labe
     file = table.file
     columns = Columns(file, table.names, table.width, roles)
     fetched: dict[int, NDArray[Any]] = {}
-    numbers: list[int] = []
+    X = finite_part(table, columns)
+    features = set(columns.features)
+    numbers = [] if X is None else columns.features
     texts: list[int] = []
     for index in range(table.width):
-        if index not in columns.features and index not in (columns.label, columns.weight, columns.id):
+        is_feature = index in features
+        if X is not None if is_feature else index not in (columns.label, columns.weight, columns.id):
             continue
-        is_feature = index in columns.features
         if index == columns.id:
             values = ids_of(np.asarray((table.fetch_as_is or table.fetch)(index)), file, columns[index])
         else:
@@ -242,13 +258,15 @@ def table_of(table: TypedColumns, roles: Roles, rows: int | None = None) -> Labe
                 raise DataFileError(file, f"{shortened(values[row])} is not a number", column=columns[index], row=row)
             (texts if is_text else numbers).append(index)
         fetched[index] = values
+    rows = X.shape[0] if rows is None and X is not None else rows
     if rows is None or (not rows and not roles.may_be_empty):
         raise DataFileError(file, "there is no row")
-    kinds = {fetched[index].dtype for index in numbers}
-    X = np.empty((rows, len(numbers)), np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
-    for position, index in enumerate(numbers):
-        X[:, position] = numbers_in(fetched.pop(index), file, columns[index], roles.missing)
-        columns.refuse_without_values(index, np.isnan(X[:, position]))
+    if X is None:
+        X = side_by_side(
+            [numbers_in(fetched.pop(index), file, columns[index], roles.missing) for index in numbers], rows
+        )
+        for index, lacks in zip(numbers, np.isnan(X).all(axis=0) if roles.missing else (), strict=False):
+            columns.refuse_without_values(index, np.full(rows, lacks))
     return LabelledTable(
         X,
         None if columns.label is None else labels_of(fetched[columns.label], file, columns[columns.label], roles),
@@ -265,6 +283,29 @@ def table_of(table: TypedColumns, roles: Roles, rows: int | None = None) -> Labe
         notes=columns.notes,
         ignored=columns.ignored,
     )
+
+
+def finite_part(table: TypedColumns, columns: Columns) -> NDArray[Any] | None:
+    """The features of a matrix of floats at once; None where they must be looked at one by one."""
+    features = columns.features
+    if table.together is None or not features or any(columns.holds_text(index) for index in features):
+        return None
+    first, last = features[0], features[-1]
+    X = table.together(first, last)
+    if last - first != len(features) - 1:
+        X = np.take(X, np.array(features) - first, axis=1)
+    return X if math.isfinite(largest_magnitude(X)) else None
+
+
+def side_by_side(columns: list[NDArray[Any]], rows: int) -> NDArray[Any]:
+    """Columns as a matrix: float32 if all of them are; some rows at a time, which stay in the cache meanwhile."""
+    kind = np.float32 if {column.dtype for column in columns} == {np.dtype(np.float32)} else np.float64
+    X = np.empty((rows, len(columns)), kind)
+    for some in blocks(X):
+        part = X[some]
+        for position, column in enumerate(columns):
+            part[:, position] = column[some]
+    return X
 
 
 def optional(module: str) -> Any:

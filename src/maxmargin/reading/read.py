@@ -56,22 +56,45 @@ def read_table(
 ) -> LabelledTable:
     """Read a table: X and y, and what else was asked for; `DataFileError` names the place of what is wrong.
 
-    source      : a path, an open file, a data frame, a pyarrow table, any object with `__arrow_c_stream__`, an array;
-                  or a query, if `database` is given
-    label       : the column of the labels, by its name or its index (from 0; -1 is the last); None if there are none.
-                  An SVMlight file has its labels in front: give None
-    weight, id  : the columns of the weights and of the names of the rows, likewise. Names stay the text that they are
-    ignore      : columns to leave out
-    categorical : columns that are categories though they look like numbers; columns of text are so anyway
-    n_features  : the number of columns of X; None takes what there is
-    format      : "csv", "svmlight", "parquet", "arrow", "npy", "npz"; "auto" recognises it
-    header      : whether the first line of a CSV file holds the names of the columns
-    zero_based, any_order : see `read_svmlight`
-    missing     : whether a feature that lacks a value is an error, or kept as NaN, for an imputer to come
-    database    : what answers a query: "duckdb:FILE", "sqlite:FILE", or an open connection (see `databases`)
-
     Numbers go to X; categories, to `texts`, for the caller to encode. Nothing missing is filled in.
 
+    Parameters
+    ----------
+    source : path, file, data frame, Arrow table, array or query
+        Also any object with `__arrow_c_stream__`; a query, if `database` is given.
+    label : str or int or None
+        The column of the labels, by its name or its index (from 0; -1 is the last); None if there are none.
+        An SVMlight file has its labels in front: give None.
+    weight : str or int, default=None
+        The column of the weights, likewise.
+    ignore : collection of columns, default=()
+        Columns to leave out.
+    id : str or int, default=None
+        The column of the names of the rows, which stay the text that they are.
+    categorical : collection of columns, default=()
+        Columns that are categories though they look like numbers; columns of text are so anyway.
+    n_features : int, default=None
+        The number of columns of X; None takes what there is.
+    format : {"auto", "csv", "svmlight", "parquet", "arrow", "npy", "npz"}, default="auto"
+        "auto" recognises it.
+    header : bool, default=True
+        Whether the first line of a CSV file holds the names of the columns.
+    zero_based : bool or "auto", default="auto"
+        How an SVMlight file counts its columns.
+    any_order : bool, default=False
+        Whether its indices may come in any order.
+    missing : {"refuse", "keep"}, default="refuse"
+        Whether a feature that lacks a value is an error, or kept as NaN, for an imputer to come.
+    database : str or connection, default=None
+        What answers a query: "duckdb:FILE", "sqlite:FILE", or an open connection (see `databases`).
+
+    Returns
+    -------
+    LabelledTable
+        `X`, `y`, `weights`, `texts` and what else was read.
+
+    Examples
+    --------
     >>> import io
     >>> table = read_table(io.StringIO("kg,colour,animal\\n3.5,red,cat\\n9,grey,dog\\n"), label="animal")
     >>> table.X.tolist(), table.y.tolist(), list(table.texts)
@@ -149,11 +172,7 @@ def columns_in_memory(source: Any) -> TypedColumns | None:
 def read_sparse(
     source: Source, roles: Roles, n_features: int | None, zero_based: bool | Literal["auto"], any_order: bool
 ) -> LabelledTable:
-    named = ("label", "weight", "id", "ignore", "categorical", "prose")
-    asked = [name.replace("prose", "text") for name in named if getattr(roles, name) not in (None, ())]
-    if asked:
-        problem = f"an SVMlight file has its label in front and no other named columns: leave out {', '.join(asked)}"
-        raise DataFileError(name_of(source), problem)
+    refuse_named_columns(name_of(source), roles)
     from maxmargin.reading.svmlight import read_svmlight  # the compiler with it
 
     table = read_svmlight(source, n_features=n_features, zero_based=zero_based, any_order=any_order)
@@ -167,6 +186,15 @@ def read_sparse(
         zero_based=table.zero_based,
         notes=table.notes,
     )
+
+
+def refuse_named_columns(file: str, roles: Roles) -> None:
+    """Where a sparse file is asked for columns by name."""
+    named = ("label", "weight", "id", "ignore", "categorical", "prose")
+    asked = [name.replace("prose", "text") for name in named if getattr(roles, name) not in (None, ())]
+    if asked:
+        problem = f"an SVMlight file has its label in front and no other named columns: leave out {', '.join(asked)}"
+        raise DataFileError(file, problem)
 
 
 def checked_width(table: LabelledTable, file: str, n_features: int | None) -> LabelledTable:

@@ -1,22 +1,21 @@
 """Tables larger than memory: rows that stay in their files, and are read block by block whenever they are needed.
 
-    X, y = scan_table("rows/*.parquet", label="y", memory="512MB")[:2]
+    X, y, _ = scan_table("rows/*.parquet", label="y", memory="512MB")
     LinearSVM().fit(X, y)
 
-The blocks are those of the files (`scanned_blocks.py`). One pass over them is made here: labels and weights are kept in
-memory, 8 bytes a row or so, and rows that are wrong are named. What can be read once only, such as a stream or a
-compressed file, is first written to a folder, and a warning says where.
+The blocks are those of the files (`scanned_blocks.py`). Labels and weights stay in the files, too: they are columns
+that belong to X, and come with its blocks in one read; `np.asarray(y)` reads them into memory. To open a table costs a
+look at the head of each file. Its rows are checked as they are read; a file that has changed since is refused.
 """
 
 from __future__ import annotations
 
-import glob
+import hashlib
+import json
 import math
 import os
 import re
 import shutil
-import tempfile
-import warnings
 import weakref
 from collections.abc import Collection, Sequence
 from typing import Any, Literal, NamedTuple
@@ -24,54 +23,155 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.table import Matrix
-from maxmargin.reading.columns import ColumnName, Roles
-from maxmargin.reading.files import COMPRESSED, DataFileError, Format, chunks_of, recognise, suffix_of
-from maxmargin.reading.frames import optional
-from maxmargin.reading.scanned_blocks import (
-    ArrowBatches,
-    BlockReader,
-    CsvRanges,
-    MappedRows,
-    ParquetGroups,
-    SvmlightRanges,
-)
+from maxmargin.data.executor import check_interrupt
+from maxmargin.data.labelled import RowsAndLabels
+from maxmargin.data.table import BLOCKS_HELD, Matrix
+from maxmargin.reading.columns import ColumnName, LabelledTable, Roles
+from maxmargin.reading.files import DataFileError, Format
+from maxmargin.reading.paths import format_of, paths_of
+from maxmargin.reading.read import refuse_named_columns
+from maxmargin.reading.scanned_blocks import SHORTER, ArrowBatches, BlockReader, NpyRows, ParquetGroups
+from maxmargin.reading.scanned_text import CsvRanges, SvmlightRanges
 
-BLOCKS_HELD = 8  # that the memory must hold: one is read while others are computed with, copied and joined
 LARGEST_BLOCK = 200 * 10**6  # bytes: beyond, a larger block is no faster
 SMALLEST_BLOCK = 2**16
-TEXT_IN_NUMBERS = 2  # how many bytes of memory a byte of text may become
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 MEMORY = re.compile(r"([0-9]*\.?[0-9]+)\s*([kmgt]?i?)b?", re.ASCII)
+ENDS = 2**16  # bytes at the beginning and at the end of a file, by which it is known again
+FEW = 32  # files, or names of columns, that a fingerprint lists
 
 
-class SpooledWarning(UserWarning):
-    """Rows that can be read once only were written to a folder first."""
+class Stamp(NamedTuple):
+    """How a file was when the table was opened."""
+
+    size: int
+    time: int
+
+    @classmethod
+    def of(cls, path: str) -> Stamp:
+        found = os.stat(path)
+        return cls(found.st_size, found.st_mtime_ns)
 
 
 class ScannedRows:
-    """The features of a table, as a source of blocks: what `fit` takes as X. It can be pickled, and holds no file."""
+    """The features of a table, as a source of blocks: what `fit` takes as X. It can be pickled, and holds no file.
 
-    def __init__(self, reader: BlockReader, roles: Roles, n_rows: int, names: tuple[str, ...] | None, width: int):
-        self.reader, self.n_rows, self.n_columns, self.feature_names = reader, n_rows, width, names
-        self.n_blocks = reader.n_blocks
-        beside = [name for name in (roles.label, roles.weight) if name is not None]
-        self.roles = roles._replace(label=None, weight=None, ignore=(*roles.ignore, *beside))
+    `memory` is what was allowed, in bytes. n_rows and `heights`, the rows of each block, are None where the files do
+    not tell them before they are read.
+    """
+
+    def __init__(self, reader: BlockReader, memory: int, paths: Sequence[str], asked: dict[str, Any]) -> None:
+        head = reader.head
+        self.reader, self.memory, self.asked = reader, memory, asked
+        self.n_columns, self.n_blocks, self.feature_names = int(head.X.shape[1]), reader.n_blocks, head.feature_names
+        self.heights = reader.heights
+        self.n_rows = None if self.heights is None else sum(self.heights)
+        self.stamps = {path: Stamp.of(path) for path in paths}
+        self.labelled, self.weighted = head.y is not None, head.weights is not None
+
+    def table(self, k: int) -> LabelledTable:
+        """Block k with all that was asked for, text too."""
+        check_interrupt()
+        self.refuse_a_change(self.reader.file_of(k))
+        return self.reader.read(k)
 
     def block(self, k: int) -> Matrix:
-        return self.reader.read(k, self.roles).X
+        return self.labelled_block(k).X
+
+    def labelled_block(self, k: int) -> RowsAndLabels:
+        refuse_text(self.reader, self.reader.file_of(k))
+        found = self.table(k)
+        return RowsAndLabels(found.X, found.y, found.weights)
+
+    @property
+    def labels(self) -> ScannedColumn | None:
+        return ScannedColumn(self, "labels") if self.labelled else None
+
+    @property
+    def weights(self) -> ScannedColumn | None:
+        return ScannedColumn(self, "weights") if self.weighted else None
+
+    def labelled_by(self, label: ColumnName, weight: ColumnName | None = None) -> ScannedRows:
+        """The same files, with this column as labels."""
+        found = scan_table(list(self.stamps), **{**self.asked, "label": label, "weight": weight}).X
+        found.spooled_by = self.spooled_by if hasattr(self, "spooled_by") else self  # whose end removes what it wrote
+        return found
+
+    spooled_by: ScannedRows
+
+    def meant(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """What the labels of the blocks mean, of which these are all the different ones."""
+        return self.reader.meant(labels)
+
+    def refuse_a_change(self, path: str) -> None:
+        now, then = Stamp.of(path), self.stamps[path]
+        if now.size < then.size:
+            raise DataFileError(path, f"{SHORTER}: {now.size:,} bytes, and it had {then.size:,}")
+        if now != then:
+            raise DataFileError(path, "the file has changed since it was first read")
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What tells this table, cut into these blocks, from another: the same of a copy of the files elsewhere."""
+        files = [[os.path.basename(path), stamp.size, ends_of(path)] for path, stamp in self.stamps.items()]
+        return {
+            "kind": type(self.reader).__name__,
+            "files": files if len(files) <= FEW else [len(files), digest_of(files)],
+            "columns": few(self.feature_names),
+            "roles": {name: self.asked[name] for name in ("label", "weight", "ignore")},
+            "n_rows": self.n_rows,
+            "n_columns": self.n_columns,
+            "n_blocks": self.n_blocks,
+            "memory": self.memory,
+            "cut": digest_of(self.reader.cut),
+        }
 
     def __repr__(self) -> str:
-        kind = type(self.reader).__name__
-        return f"<{self.n_rows:,} rows x {self.n_columns:,} columns in {self.n_blocks} blocks of {kind}>"
+        kind, rows = type(self.reader).__name__, "?" if self.n_rows is None else f"{self.n_rows:,}"
+        return f"<{rows} rows x {self.n_columns:,} columns in {self.n_blocks} blocks of {kind}>"
+
+
+class ScannedColumn:
+    """The labels of a table, or the weights of its rows, which stay in its files: `rows` is the X that it belongs to.
+
+    `np.asarray` reads it into memory; `fit` and `verify` need not do that if they are given its own X.
+    """
+
+    def __init__(self, rows: ScannedRows, what: Literal["labels", "weights"]) -> None:
+        self.rows, self.what = rows, what
+
+    def block(self, k: int) -> NDArray[Any]:
+        found = self.rows.table(k)
+        return np.asarray(found.y if self.what == "labels" else found.weights)
+
+    def meant(self, labels: NDArray[Any]) -> NDArray[Any]:
+        return self.rows.meant(labels)
+
+    def fingerprint(self) -> dict[str, Any]:
+        return self.rows.fingerprint()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("labels that stay in their files are read into memory: that is a copy")
+        parts = [self.block(k) for k in range(self.rows.n_blocks)]
+        found = np.concatenate([part for part in parts if len(part)] or parts or [np.empty(0)])
+        if self.what == "labels":
+            written, places = np.unique(found, return_inverse=True)
+            found = self.meant(written)[places]
+        return found if dtype is None else found.astype(dtype)
+
+    def __len__(self) -> int:
+        return len(np.asarray(self)) if self.rows.n_rows is None else self.rows.n_rows
+
+    def __repr__(self) -> str:
+        return f"<the {self.what} of {self.rows!r}>"
 
 
 class ScannedTable(NamedTuple):
-    """X is read when it is needed; y and the weights are in memory (None where they were not asked for)."""
+    """X, y and the weights stay in their files (None where they were not asked for), and are read by blocks."""
 
     X: ScannedRows
-    y: NDArray[Any] | None
-    weights: NDArray[np.float64] | None
+    y: ScannedColumn | None
+    weights: ScannedColumn | None
 
 
 def scan_table(
@@ -89,75 +189,117 @@ def scan_table(
 ) -> ScannedTable:
     """Rows that stay in their files: X and y for `fit`, whatever their size.
 
-    source     : a path, a folder, a pattern such as "rows/*.parquet", a list of paths, a `pyarrow.dataset.Dataset`; or
-                 what can be read once only: an Arrow stream (a query of DuckDB), a lazy frame of Polars
-    label      : the column of the labels, by its name or its index. An SVMlight file has them in front: give None
-    weight     : the column of the weights, likewise
-    ignore     : columns to leave out
-    memory     : how much memory blocks may take, such as "512MB"; they are cut accordingly, where the files leave the
-                 choice. A row group of Parquet is a block as it is: where one is too large, that is an error
-    format     : "csv", "svmlight", "parquet", "arrow", "npy"; "auto" recognises it
-    header, n_features, zero_based : see `read_table`
-    folder     : where rows are written that can be read once only (default: the system's temporary folder); they are
-                 removed when X is
+    Parameters
+    ----------
+    source : path, folder, pattern, list of paths, dataset or stream
+        A pattern is such as "rows/*.parquet"; a dataset is one of pyarrow. What can be read once only, an
+        Arrow stream (a query of DuckDB) or a lazy frame of Polars, is written to `folder` first.
+    label : str or int, default=None
+        The column of the labels, by its name or its index. An SVMlight file has them in front: give None.
+    weight : str or int, default=None
+        The column of the weights, likewise.
+    ignore : collection of columns, default=()
+        Columns to leave out.
+    memory : str or int, default="512MB"
+        How much memory blocks may take; they are cut accordingly, where the files leave the choice. A row
+        group of Parquet is a block as it is: where one is too large, that is an error.
+    format : {"auto", "csv", "svmlight", "parquet", "arrow", "npy"}, default="auto"
+        "auto" recognises it.
+    header : bool, default=True
+        Whether the first line of a CSV file holds the names of the columns.
+    n_features : int, default=None
+        The number of columns of X; None takes what there is.
+    zero_based : bool or "auto", default="auto"
+        How an SVMlight file counts its columns.
+    folder : path, default=None
+        Where rows are written that can be read once only: the system's temporary folder, if none is given.
+        They are removed when X is.
 
+    Returns
+    -------
+    ScannedTable
+        X, y and the weights, as columns that stay where they are.
+
+    Examples
+    --------
     >>> import pathlib, tempfile
     >>> path = tempfile.mkdtemp() + "/rows.csv"
     >>> _ = pathlib.Path(path).write_text("a,b,y\\n1,2,yes\\n3,4,no\\n")
     >>> X, y, _ = scan_table(path, label="y")
-    >>> X, y.tolist()
-    (<2 rows x 2 columns in 1 blocks of CsvRanges>, ['yes', 'no'])
+    >>> X, np.asarray(y).tolist()
+    (<? rows x 2 columns in 1 blocks of CsvRanges>, ['yes', 'no'])
     """
-    allowed = bytes_of(memory)
-    block_bytes = max(SMALLEST_BLOCK, min(LARGEST_BLOCK, allowed // BLOCKS_HELD))
     paths, scratch = paths_of(source, folder)
-    written_as = format_of(paths, format)
     roles = Roles(label, weight, ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore))
-    reader: BlockReader
-    if written_as is Format.PARQUET:
-        reader = ParquetGroups.of(paths)
-        refuse_a_large_group(reader, allowed)
-    elif written_as is Format.ARROW:
-        reader = ArrowBatches.of(paths)
-    elif written_as is Format.NPY:
-        if len(paths) > 1:
-            raise DataFileError(
-                paths[1], "rows of several .npy files cannot be read as one table: save them as Parquet"
-            )
-        reader = MappedRows.of(paths[0], block_bytes)
-    elif written_as is Format.CSV:
-        reader = CsvRanges.of(paths, block_bytes // TEXT_IN_NUMBERS, roles, header)
-    elif written_as is Format.SVMLIGHT:
-        if label is not None or weight is not None or roles.ignore:
-            raise DataFileError(paths[0], "an SVMlight file has its label in front and no other named columns")
-        reader = SvmlightRanges.of(paths, block_bytes // TEXT_IN_NUMBERS, n_features, zero_based)
-    else:
-        raise DataFileError(paths[0], f"{written_as} files are not read by blocks: save the rows as Parquet or .npy")
-    table = surveyed(reader, roles, paths[0])
+    how = {"header": header, "n_features": n_features, "zero_based": zero_based}
+    X = scanned_rows(paths, format_of(paths, format), roles, bytes_of(memory), scratch, **how)
+    if label is not None:  # otherwise the text may be the labels, which `fit` is told by name
+        refuse_text(X.reader, paths[0])
+    if not X.n_blocks or X.n_rows == 0:
+        raise DataFileError(paths[0], "there is no row")
+    return ScannedTable(X, X.labels, X.weights)
+
+
+def scanned_rows(
+    paths: Sequence[str], written_as: Format, roles: Roles, memory: int, scratch: str | None, **how: Any
+) -> ScannedRows:
+    """Files of one format, cut into blocks of which the memory holds several; `scratch` is removed with them."""
+    block_bytes = max(SMALLEST_BLOCK, min(LARGEST_BLOCK, memory // BLOCKS_HELD))
+    reader = reader_of(paths, written_as, roles, block_bytes, **how)
+    if isinstance(reader, ParquetGroups):
+        refuse_a_large_group(reader, memory)
+    asked = {"label": roles.label, "weight": roles.weight, "ignore": list(roles.ignore)}
+    X = ScannedRows(reader, memory, paths, {**asked, "memory": memory, "format": written_as, **how})
     if scratch is not None:
-        weakref.finalize(table.X, shutil.rmtree, scratch, ignore_errors=True)
-    return table
+        weakref.finalize(X, shutil.rmtree, scratch, ignore_errors=True)
+    return X
 
 
-def surveyed(reader: BlockReader, roles: Roles, file: str) -> ScannedTable:
-    """One pass: labels and weights are kept, and all blocks have the same columns."""
-    labels, weights, n_rows = [], [], 0
-    names, width = None, None
-    for k in range(reader.n_blocks):
-        rows = reader.read(k, roles)
-        if width is not None and (rows.names, rows.X.shape[1]) != (names, width):
-            raise DataFileError(file, f"block {k} has other columns than those before it: {rows.names or width}")
-        names, width = rows.names, int(rows.X.shape[1])
-        labels.append(rows.labels)
-        weights.append(rows.weights)
-        n_rows += int(rows.X.shape[0])
-    if not n_rows or width is None:
-        raise DataFileError(file, "there is no row")
-    return ScannedTable(
-        ScannedRows(reader, roles, n_rows, names, width),
-        None if labels[0] is None else reader.all_labels(labels),
-        None if weights[0] is None else np.concatenate([part for part in weights if part is not None]),
-    )
+def reader_of(
+    paths: Sequence[str],
+    written_as: Format,
+    roles: Roles,
+    block_bytes: int,
+    header: bool = True,
+    n_features: int | None = None,
+    zero_based: bool | Literal["auto"] = "auto",
+) -> BlockReader:
+    """The files as blocks of about so many bytes, where their format leaves the choice."""
+    if written_as is Format.PARQUET:
+        return ParquetGroups.of(paths, roles)
+    if written_as is Format.ARROW:
+        return ArrowBatches.of(paths, roles)
+    if written_as is Format.NPY:
+        return NpyRows.of(paths, block_bytes, roles)
+    if written_as is Format.CSV:
+        return CsvRanges.of(paths, block_bytes, roles, header)
+    if written_as is Format.SVMLIGHT:
+        refuse_named_columns(paths[0], roles)
+        return SvmlightRanges.of(paths, block_bytes, n_features, zero_based)
+    raise DataFileError(paths[0], f"{written_as} files are not read by blocks: save the rows as Parquet or .npy")
+
+
+def refuse_text(reader: BlockReader, file: str) -> None:
+    for name in reader.head.texts:
+        problem = "it is text: a table that is read by blocks holds numbers; encode it first, or ignore it"
+        raise DataFileError(file, problem, column=name)
+
+
+def few(names: Sequence[str] | None) -> Any:
+    return None if names is None else list(names) if len(names) <= FEW else [len(names), digest_of(list(names))]
+
+
+def digest_of(values: Any) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
+
+
+def ends_of(path: str) -> str:
+    """A digest of the beginning and the end of a file."""
+    with open(path, "rb") as file:
+        found = hashlib.sha256(file.read(ENDS))
+        file.seek(max(0, os.fstat(file.fileno()).st_size - ENDS))
+        found.update(file.read(ENDS))
+    return found.hexdigest()
 
 
 def bytes_of(memory: str | int) -> int:
@@ -185,94 +327,3 @@ def refuse_a_large_group(reader: ParquetGroups, allowed: int) -> None:
             f"{allowed / 1e6:.3g} MB: allow {size * BLOCKS_HELD / 1e6:.3g} MB, or write smaller row groups "
             f"(pyarrow.parquet.write_table(..., row_group_size=...))"
         )
-
-
-# Where the rows are.
-
-
-def paths_of(source: Any, folder: str | os.PathLike[str] | None) -> tuple[list[str], str | None]:
-    """The files, and the folder that is to be removed in the end, if rows were written to one."""
-    if isinstance(source, str | os.PathLike):
-        return plain_files(expanded(os.fspath(source)), folder)
-    if isinstance(source, list | tuple) and not source:
-        raise ValueError("a table to scan is at least one file, and this list is empty")
-    if isinstance(source, list | tuple) and all(isinstance(part, str | os.PathLike) for part in source):
-        return plain_files([path for part in source for path in expanded(os.fspath(part))], folder)
-    files = getattr(source, "files", None)
-    if files and all(os.path.exists(path) for path in files):  # a dataset of pyarrow, on this machine
-        return list(files), None
-    return spooled(source, folder)
-
-
-def expanded(path: str) -> list[str]:
-    """A folder, or a pattern, as the files in it, in the order of their names."""
-    if os.path.isdir(path):
-        found = [os.path.join(path, name) for name in sorted(os.listdir(path)) if not name.startswith((".", "_"))]
-        found = [name for name in found if os.path.isfile(name)]
-    else:
-        found = sorted(glob.glob(path)) if glob.has_magic(path) and not os.path.exists(path) else [path]
-    if not found:
-        raise FileNotFoundError(f"there is no file in {path}" if os.path.isdir(path) else f"no file is called {path}")
-    return found
-
-
-def plain_files(paths: Sequence[str], folder: str | os.PathLike[str] | None) -> tuple[list[str], str | None]:
-    """The files as they are; those that are compressed text, unpacked into a folder."""
-    packed = [path for path in paths if is_compressed(path)]
-    if not packed:
-        return list(paths), None
-    scratch, written = scratch_in(folder, f"{packed[0]} is compressed"), []
-    for number, path in enumerate(paths):
-        if path in packed:
-            unpacked = os.path.join(scratch, f"{number:06}{suffix_of(path) or '.csv'}")
-            with open(unpacked, "wb") as file:
-                file.writelines(chunks_of(path))
-            path = unpacked
-        written.append(path)
-    return written, scratch
-
-
-def is_compressed(path: str) -> bool:
-    with open(path, "rb") as file:
-        start = file.read(8)
-    return any(start.startswith(magic) for magic in COMPRESSED)
-
-
-def spooled(source: Any, folder: str | os.PathLike[str] | None) -> tuple[list[str], str | None]:
-    """Rows that come once, written as an Arrow file."""
-    if hasattr(source, "sink_ipc"):  # a lazy frame of Polars
-        scratch = scratch_in(folder, "the rows of a lazy frame are computed")
-        path = os.path.join(scratch, "rows.arrow")
-        source.sink_ipc(path)
-        return [path], scratch
-    if not hasattr(source, "__arrow_c_stream__"):
-        raise TypeError(
-            "a table to scan is a path, a folder, a pattern, a list of paths, a dataset or an Arrow stream, not "
-            f"{type(source).__name__}"
-        )
-    pyarrow = optional("pyarrow")
-    scratch = scratch_in(folder, "a stream can be read once")
-    path = os.path.join(scratch, "rows.arrow")
-    reader = pyarrow.RecordBatchReader.from_stream(source)
-    with optional("pyarrow.ipc").new_file(path, reader.schema) as file:
-        for batch in reader:
-            file.write_batch(batch)
-    return [path], scratch
-
-
-def scratch_in(folder: str | os.PathLike[str] | None, reason: str) -> str:
-    scratch = tempfile.mkdtemp(prefix="maxmargin-rows-", dir=folder)
-    warnings.warn(f"{reason}: the rows are written to {scratch} and read from there", SpooledWarning, stacklevel=4)
-    return scratch
-
-
-def format_of(paths: Sequence[str], format: str) -> Format:
-    if format not in set(Format):
-        raise ValueError(f"format must be one of {', '.join(Format)}, not {format!r}")
-    if format != Format.AUTO:
-        return Format(format)
-    found = [recognise(path) for path in paths]
-    other = next((path for path, form in zip(paths, found, strict=True) if form is not found[0]), None)
-    if other is not None:
-        raise DataFileError(other, f"it is not written as {found[0]}, as {paths[0]} is: scan files of one format")
-    return found[0]

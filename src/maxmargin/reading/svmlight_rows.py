@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit
 from maxmargin.reading.decimals import ends_a_word, is_digit, powers_of_five, read_number
 
 NUMBER = re.compile(rb"[-+.0-9a-zA-Z]+")  # whatever float() is to judge; no underscores

@@ -33,11 +33,25 @@ def write_svmlight(
     queries: ArrayLike | None = None,
     comment: str | None = None,
 ) -> None:
-    """Write rows and labels, which are numbers, to a path (.gz, .bz2 and .xz are compressed) or to an open file.
+    """Write rows and labels in the format of SVMlight and LIBSVM.
 
-    `zero_based` is how indices are counted; `queries` are whole numbers, written after qid: where they are not
-    negative; `comment` becomes the first lines.
+    Parameters
+    ----------
+    target : path or open file
+        A path that ends in .gz, .bz2 or .xz is compressed.
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        The samples.
+    y : array-like of shape (n_samples,)
+        Their labels, which are numbers.
+    zero_based : bool, default=False
+        How indices are counted.
+    queries : array-like of int, default=None
+        Written after qid: where they are not negative.
+    comment : str, default=None
+        Becomes the first lines.
 
+    Examples
+    --------
     >>> import io
     >>> text = io.StringIO()
     >>> write_svmlight(text, [[0.1, 0.0], [0.0, 2.0]], [1, -1])

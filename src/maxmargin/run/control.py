@@ -1,11 +1,4 @@
-"""A run while it goes on: who observes it, who keeps it, how long it may take, and why it ended.
-
-    with observing(observer): ...     every fit of this thread shows the observer each iterate; True ends the fit
-    with tracing(observer): ...       learners that go row by row show it single updates, those that it asks for
-    with keeping(snapshots): ...      and is kept from time to time, so that another process can go on with it
-
-The fit is not told. The arrays of an iterate are the solver's own, and still changing.
-A program that serves people learns in this way how far a fit is, and stops one that nobody waits for any more.
+"""A run while it goes on: how it is kept, how long it may take, and why it ended. Who observes it: `observation`.
 
 Whoever drives a solver opens the state of the run (`problems.protocol`), which holds all others within it, and says
 where it is at rest: a copy is made there and, from time to time, kept. A run of many two-class problems has a record
@@ -14,7 +7,6 @@ for each: the state of the one at hand and, of those that have ended, what lasts
 
 from __future__ import annotations
 
-import dataclasses
 import signal
 import sys
 import threading
@@ -22,7 +14,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -30,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.executor import OutOfTime, interruptible
+from maxmargin._loops import compiled_by_now as compiled_by_now
+from maxmargin.data.executor import Alarm, OutOfTime, interruptible
 from maxmargin.problems.protocol import (
     AT_REST,
     Evaluation,
@@ -44,7 +36,7 @@ from maxmargin.problems.protocol import (
     varying,
 )
 from maxmargin.problems.statement import SignedRows
-from maxmargin.problems.trace import UpdateObserver
+from maxmargin.run.observation import NOBODY, OBSERVATION, Observer
 
 SHORTEST_REST = 0.05  # seconds between two copies: a copy costs less than the sweeps between
 
@@ -126,6 +118,12 @@ class Snapshots:
         self.latest, self.copied = [*self.ended, snapshot(state)], now
         self.write_if_due()
 
+    def together(self, records: list[Record]) -> None:
+        """Here, another process could go on with problems that advance side by side; of one not begun: nothing."""
+        if not self.is_closed:
+            self.latest = records
+            self.write_if_due()
+
     def end(self, state: RunState, status: str) -> None:
         """This problem has ended by itself."""
         if state is self.state and not self.is_closed:
@@ -152,58 +150,6 @@ class Snapshots:
 NOTHING_KEPT = Snapshots()
 
 
-Observer = Callable[[Iterate, SignedRows], bool | None]
-
-
-@dataclass(frozen=True)
-class Observation:
-    """Who sees each iterate (`stepwise`: one after each step of a solver), keeps the run, looks at single updates."""
-
-    observers: tuple[Observer, ...] = ()
-    snapshots: Snapshots = NOTHING_KEPT
-    trace: UpdateObserver | None = None
-    stepwise: bool = False
-
-    def notify(self, iterate: Iterate, problem: SignedRows) -> bool:
-        """Show it to everybody; whether somebody wants it to stop."""
-        wishes = [observer(iterate, problem) for observer in self.observers]
-        return any(wishes)
-
-
-NOBODY = Observation()
-OBSERVATION: ContextVar[Observation] = ContextVar("OBSERVATION")
-
-
-def current_observation() -> Observation:
-    return OBSERVATION.get(NOBODY)
-
-
-@contextmanager
-def observed(watch: Observation) -> Iterator[None]:
-    token = OBSERVATION.set(watch)
-    try:
-        yield
-    finally:
-        OBSERVATION.reset(token)
-
-
-def observing(observer: Observer, *, stepwise: bool = False) -> AbstractContextManager[None]:
-    """Within it, fits are observed, beside those who observe already."""
-    watch = current_observation()
-    observers, stepwise = (*watch.observers, observer), stepwise or watch.stepwise
-    return observed(dataclasses.replace(watch, observers=observers, stepwise=stepwise))
-
-
-def tracing(trace: UpdateObserver) -> AbstractContextManager[None]:
-    """Within it, fits of one two-class problem show single updates."""
-    return observed(dataclasses.replace(current_observation(), trace=trace))
-
-
-def keeping(snapshots: Snapshots) -> AbstractContextManager[None]:
-    """Within it, fits are kept from time to time."""
-    return observed(dataclasses.replace(current_observation(), snapshots=snapshots))
-
-
 class Status(StrEnum):
     """Why a fit ended."""
 
@@ -223,6 +169,7 @@ class Status(StrEnum):
         return next((status for status in cls if ":" in status.value and status.value.partition(":")[0] == word), None)
 
 
+EARLY = {Status.TIME, Status.BUDGET, Status.STALLED}  # perhaps before what was asked for is proven
 BY_THE_CLOCK = (Status.TIME, Status.INTERRUPTED, Status.STOPPED)  # or by whoever watches it: it could have gone on
 
 
@@ -242,12 +189,6 @@ def now() -> float:
     return time.perf_counter() - compiled_by_now()
 
 
-def compiled_by_now() -> float:
-    """How long the compiler has worked so far: not at all, before anybody has loaded it."""
-    door = sys.modules.get("maxmargin._numba")
-    return float(door.compiler_watch.duration) if door is not None and door.compiler_watch.done else 0.0
-
-
 class Clock:
     """The time limit of one fit, over all its two-class problems, and its progress on stderr.
 
@@ -262,10 +203,12 @@ class Clock:
         self.deadline = np.inf if max_time is None else self.started + max_time
         self.reserve = 0.0
         self.verbose = verbose
+        self.alarm = Alarm(self.is_limited or bool(verbose))  # Ctrl-C sets it, too
         self.interrupted = False
         self.stopped = False
         self.stage = "preparing"
-        self.observation = current_observation()
+        self.observation = OBSERVATION.get(NOBODY)
+        self.snapshots = self.observation.snapshots or NOTHING_KEPT
         self.observer: Observer | None = None  # the estimator's own: it sees every iterate as well
 
     @property
@@ -326,12 +269,12 @@ class Clock:
 
     def interrupt(self) -> None:
         """The user wants it to end: what is still to be judged has no more than its grace."""
-        self.interrupted = True
+        self.interrupted = self.alarm.is_set = True
         self.deadline = min(self.deadline, now())
 
     def searching(self) -> AbstractContextManager[None]:
         """Within it, the work ends when the search is over."""
-        return interruptible(self.check_search)
+        return interruptible(self.check_search, self.alarm)
 
     def check_search(self) -> None:
         if self.is_over:
@@ -350,7 +293,7 @@ class Clock:
                 raise OutOfTime
             self.report("judging")
 
-        with interruptible(check_judgement):
+        with interruptible(check_judgement, self.alarm):
             yield
 
     def report(self, stage: str | None = None) -> None:
@@ -373,27 +316,36 @@ class Clock:
         print(f"maxmargin {self.elapsed:7.1f} s  {words}{apart}", file=sys.stderr, flush=True)
 
     def next_of(
-        self, iterates: Iterates, answer: Evaluation | None = None, at_rest: Callable[[], None] = lambda: None
+        self, iterates: Iterates, answer: Evaluation | None = None, state: RunState | None = None
     ) -> Iterate | None:
         """The next iterate of a solver, which is told the answer to its last proposal; None at its end.
 
-        Whatever overflows on the way, what is proposed is judged.
+        Whatever overflows on the way, what is proposed is judged. Where it is at rest, its state may be kept.
         """
         while True:
             try:
-                with np.errstate(all="ignore"), self.searching():
+                with np.errstate(all="ignore"):
                     iterate = iterates.send(answer)
             except StopIteration:  # of the solver: that of an observer or a kernel is an error of theirs
                 return None
             if iterate is not AT_REST:
                 return iterate
-            at_rest()
+            if state is not None:
+                self.snapshots.rest(state)
             answer = None
+
+    def tell(self, iterate: Iterate, problem: SignedRows) -> None:
+        """Show it to everybody who observes: one of them may want it to stop."""
+        observers = (*self.observation.observers, *filter(None, [self.observer]))
+        if observers:
+            with interruptible(None):  # what they do with it, the clock does not end
+                wishes = [observer(iterate, problem) for observer in observers]
+            if any(wishes):
+                self.stopped = self.alarm.is_set = True
 
     def show(self, iterate: Iterate, problem: SignedRows) -> None:
         self.stage = "working"
-        if self.observation.notify(iterate, problem) or (self.observer is not None and self.observer(iterate, problem)):
-            self.stopped = True
+        self.tell(iterate, problem)
         if self.verbose and (now() - self.reported >= 1.0 or self.verbose > 1):
             gap = f"  gap about {iterate.gap:.1e}" if iterate.gap_is_known else ""
             self.say(f"{iterate.sweeps} sweeps  {iterate.updates} updates{gap}")

@@ -20,7 +20,7 @@ import numpy as np
 from maxmargin.data.table import Vector
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SignedRows
-from maxmargin.run.control import observing
+from maxmargin.run.observation import observing
 
 
 class Moment(NamedTuple):

@@ -38,10 +38,11 @@ def best_lifted_plane(problem: Separation, clock: Clock) -> tuple[Vector, float]
     lifted = lifted_separation(problem)
     run, found = registry.separation(lifted.problem, tol=PRECISE), None
     try:
-        while (iterate := clock.next_of(run.iterates)) is not None:
-            found = iterate
-            if iterate.proposes:
-                break
+        with clock.searching():
+            while (iterate := clock.next_of(run.iterates)) is not None:
+                found = iterate
+                if iterate.proposes:
+                    break
     except OutOfTime:
         return None
     except KeyboardInterrupt:

@@ -1,7 +1,8 @@
 """A margin in the space of a kernel: solver and judge in turn, until the gap is proven.
 
 The judge measures a proposal on all rows in float64, from the raw data, and gives the values back to the solver, which
-works in float32: what its rounding did is gone when it goes on.
+works in float32: what its rounding did is gone when it goes on. On a small table, it is first asked what the proposal
+leads to (`active_set`): if that is proven, the run ends there.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import numpy as np
 from maxmargin.certificates.exact_kernel import witness
 from maxmargin.certificates.kernel_duality import KernelMeasure, both_sides, direction, least_gap, measure, middle
 from maxmargin.certificates.kernel_margin import nearest
-from maxmargin.certificates.soft_margin import feasible_weights, soft_gap
-from maxmargin.data.executor import OutOfTime, Threads
+from maxmargin.certificates.passes import soft_gap
+from maxmargin.certificates.soft_margin import feasible_weights
+from maxmargin.data.executor import OutOfTime, Threads, interruptible
 from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import rows_of
 from maxmargin.problems.protocol import Evaluation, Iterate, Run, State, varying
@@ -27,6 +29,7 @@ from maxmargin.run.control import Clock, Status, now
 from maxmargin.solve.separation import drive
 from maxmargin.solve.soft_margin import ALMOST, Judge, prove
 from maxmargin.solvers import registry
+from maxmargin.solvers.kernel_smo.active_set import MOST_ROWS, settled
 from maxmargin.solvers.kernel_smo.low_rank import low_rank
 
 FINER = 0.1  # of the tolerance: to what the problem of low rank is solved
@@ -57,13 +60,16 @@ class KernelJudge(State):
     least: float = varying(lasting=True)
     was_brief: bool = varying(lasting=True)
 
-    def __init__(self, problem: KernelMargin, tol: float, threads: Threads, *, any_plane: bool = False) -> None:
+    def __init__(
+        self, problem: KernelMargin, tol: float, threads: Threads, *, any_plane: bool = False, settles: bool = False
+    ) -> None:
         self.problem, self.tol, self.threads = problem, tol, threads
         self.a = np.zeros(problem.n_rows)
         self.measured: KernelMeasure = measure(problem, self.a, threads=threads)
         self.any_plane, self.b, self.least = any_plane, 0.0, float(self.measured.primal)
         self.witness: Vector | None = None
         self.was_brief = False  # the last proposal was refused for its rows with weight alone
+        self.settles, self.is_settled = settles and problem.n_rows <= MOST_ROWS, False
         self.seconds_per_value: float | None = None  # seconds for a kernel value, once it is known
 
     @property
@@ -77,6 +83,8 @@ class KernelJudge(State):
         their values are NaN, and so is the bias. But not twice in a row: a solver needs exact values of all rows to get
         out of its errors.
         """
+        if self.settles and (answer := self.settle(iterate.a)) is not None:
+            return answer
         begun, a = now(), np.clip(iterate.a, 0.0, self.problem.upper)
         a = np.where(np.isfinite(a), a, 0.0)  # a solver in overflow proposes nothing
         w = direction(self.problem, a, self.threads)
@@ -90,6 +98,14 @@ class KernelJudge(State):
         self.keep_if_better(a, measured)
         if not self.gap <= self.tol and not self.any_plane and (steeper := self.steeper(a, measured)) is not None:
             self.keep_if_better(*steeper)
+        return Evaluation(measured.upper, measured.lower, gap_of(measured), measured.values, measured.b)
+
+    def settle(self, a: Vector) -> Evaluation | None:
+        """Keep the weights that these lead to, if they are proven."""
+        found = settled(self.problem, a)
+        if found is None or gap_of(measured := measure(self.problem, found, threads=self.threads)) > self.tol:
+            return None
+        self.a, self.measured, self.is_settled = found, measured, True
         return Evaluation(measured.upper, measured.lower, gap_of(measured), measured.values, measured.b)
 
     def keep_if_better(self, a: Vector, measured: KernelMeasure) -> None:
@@ -129,6 +145,8 @@ class KernelJudge(State):
 
         Without a proof: to the smallest gap, if the plane is about as good as the best.
         """
+        if self.is_settled:
+            return
         problem, upper = self.problem, self.problem.upper
         functional = problem.signs * (self.measured.values + self.measured.b)
         kept = self.a
@@ -195,10 +213,11 @@ def gap_of(measured: KernelMeasure) -> float:
 def seconds_per_value_of(problem: KernelMargin) -> float:
     """Seconds for a kernel value on one core, from two small tables of them: the first one wakes up the memory."""
     few = rows_of(problem.points, slice(0, SOME_ROWS))
-    for _ in range(2):
-        begun = now()
-        problem.kernel.combine(few, rows_of(few, slice(0, SOME_ROWS)), np.ones((len(few.places), 1)))
-        seconds = now() - begun
+    with interruptible(None):  # a search that ends while they are made would leave no time known
+        for _ in range(2):
+            begun = now()
+            problem.kernel.combine(few, rows_of(few, slice(0, SOME_ROWS)), np.ones((len(few.places), 1)))
+            seconds = now() - begun
     return seconds / len(few.places) ** 2
 
 

@@ -13,6 +13,8 @@ for the rank r of the kernel. So SMO has as many steps as would cost the same, a
 Of the solvers of planes, the plane is forgotten: the kernel's own is w = sum_j a_j y_j phi(x_j), and as good as the
 weights are. So these are sought to a tolerance that is finer, refined by what the judge of the kernel has measured
 (`edge_refinement`) and, if the judge is not content, sought again to one that is finer still.
+
+On a small table the judge takes weights to the last digits (`active_set`) before it measures them.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,7 +35,7 @@ from maxmargin.data.executor import OutOfTime, Threads, check_interrupt
 from maxmargin.data.table import Matrix, is_sparse
 from maxmargin.problems.kernels import Kernel, Linear, Points, rows_of
 from maxmargin.problems.losses import HINGE, Loss
-from maxmargin.problems.protocol import Iterate, Run, later
+from maxmargin.problems.protocol import Iterate, Iterates, Kept, Run, State, resumed, varying
 from maxmargin.problems.statement import ClassWeight, KernelMargin, SignedRows, SoftMargin, TwoClasses, prices
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.answer import Answer
@@ -76,7 +79,7 @@ def soft_margin(
         iterate, status = prove(rounds(), judge, clock, max_iter, budget)
         if status is not Status.STALLED or work > MOST_WORK:
             return iterate, status
-        solver = "interior_point" if problem.loss.is_bounded else "newton"
+        solver = registry.on_columns_of_a_kernel(problem.loss)
     try:
         with clock.searching():
             found = low_rank(problem, rank, centred=problem.fit_intercept)
@@ -206,11 +209,14 @@ class KernelWork:
         """Batch SMO; to make its first rows takes time, which counts."""
         from maxmargin.solvers.kernel_smo.method import batch_smo
 
-        def start() -> Run:
+        def iterates(state: Rounds) -> Iterates:
             check_interrupt()
-            return batch_smo(problem, self.cache_of(two), self.shared.scale, memory=self.memory, **options)
+            run = batch_smo(problem, self.cache_of(two), self.shared.scale, memory=self.memory, **options)
+            state.run = run.state if state.run is None else resumed(state.run, run.state, problem.n_rows)
+            yield from run.iterates
 
-        return later(start, problem.n_rows)
+        state = Rounds()
+        return Run(state, iterates(state))
 
     def points_of(self, two: TwoClasses, clock: Clock) -> Points:
         """The rows of a problem; where the time is over before they are made, as they are, and nobody asks for them."""
@@ -232,6 +238,13 @@ class KernelWork:
         return len(two.rows) == int(self.X.shape[0])
 
 
+@dataclass(eq=False)
+class Rounds(State):
+    """Of batch SMO, which is not started before its first iterate is asked for."""
+
+    run: State | Kept | None = varying(None)
+
+
 class KernelQuestion(NamedTuple):
     """A margin that is asked for, and how; C is infinite for the hard margin, which pays no loss."""
 
@@ -251,7 +264,8 @@ def solve_kernel_margin(two: TwoClasses, asked: KernelQuestion, work: KernelWork
     costs = np.full(len(two.rows), math.inf) if is_hard else prices(asked.C, two)
     loss, points = HINGE if is_hard else asked.loss, work.points_of(two, clock)
     problem = KernelMargin(two.X, two.signs, costs, loss, asked.fit_intercept, work.kernel, points)
-    judge = KernelJudge(problem, asked.tol, work.threads)
+    settles = not is_hard and asked.approximation is None and asked.solver == registry.AUTO
+    judge = KernelJudge(problem, asked.tol, work.threads, settles=settles)
     sweeps = functools.partial(work.rounds, problem, two, tol=asked.tol)
     if is_hard:
         iterate, status = hard_margin(problem, judge, clock, sweeps, asked.solver)

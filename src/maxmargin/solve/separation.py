@@ -51,7 +51,7 @@ def drive(
     `seconds_for` says how long the certificate of an iterate takes: the search ends so much before the limit.
     """
     n, d = problem.n_rows, problem.n_columns
-    snapshots = clock.observation.snapshots
+    snapshots = clock.snapshots
     state = RunState(n, run.state, iterate=Iterate(np.zeros(d), 0.0, np.zeros(n)))
     if snapshots.open(state):
         return state.iterate, status_named(state.status)
@@ -70,12 +70,9 @@ def driven(
     stop: Callable[[Iterate, RunState], bool],
     seconds_for: Callable[[Iterate], float],
 ) -> Status:
-    def at_rest() -> None:
-        clock.observation.snapshots.rest(state)
-
     try:
         with clock.searching():
-            while (iterate := clock.next_of(run.iterates, None, at_rest)) is not None:
+            while (iterate := clock.next_of(run.iterates, None, state)) is not None:
                 state.iterate = iterate
                 clock.show(iterate, problem)
                 if iterate.proposes:

@@ -16,20 +16,20 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from maxmargin.certificates.duality import PrimalValue, dual_value, no_dual_value, primal_value
-from maxmargin.certificates.passes import proves_gap, values_of
+from maxmargin.certificates.passes import proves_gap, soft_gap, values_of
 from maxmargin.certificates.soft_margin import (
     SoftMarginCertificate,
     SoftVerdict,
     feasible_weights,
     soft_conditions,
-    soft_gap,
 )
 from maxmargin.data.executor import OutOfTime
 from maxmargin.data.table import Vector, scaled_to_safe_range
 from maxmargin.problems.losses import Loss, width_of
 from maxmargin.problems.protocol import Evaluation, Iterate, Run, State, varying
 from maxmargin.problems.statement import ClassWeight, SignedRows, SoftMargin, TwoClasses, best_bias, prices
-from maxmargin.run.control import BY_THE_CLOCK, Clock, Observer, RunState, Status, status_named
+from maxmargin.run.control import BY_THE_CLOCK, Clock, RunState, Status, status_named
+from maxmargin.run.observation import Observer
 from maxmargin.solve.answer import Answer
 from maxmargin.solvers import registry
 
@@ -205,7 +205,7 @@ def prove(
     """Solver and judge in turn, until the gap is proven or somebody says stop; after more than so many updates it has
     stalled."""
     n, d = judge.problem.n_rows, judge.problem.n_columns
-    snapshots, nothing = clock.observation.snapshots, Iterate(np.zeros(d), 0.0, np.zeros(n))
+    snapshots, nothing = clock.snapshots, Iterate(np.zeros(d), 0.0, np.zeros(n))
     kept = judge if isinstance(judge, State) else None
     state = RunState(n, run.state, kept, nothing, given_up_w=np.zeros((0, d)), given_up_a=np.zeros((0, n)))
     if snapshots.open(state):
@@ -216,31 +216,32 @@ def prove(
     status = Status.STALLED
     affordable = state.iterate  # the last one that could be judged in the time that was left
     try:
-        while (iterate := clock.next_of(run.iterates, answer, lambda: snapshots.rest(state))) is not None:
-            last, state.iterate = state.iterate, iterate
-            if iterate.solver != last.solver and not state.judged and last.gap < HOPELESS:
-                state.given_up_w = np.vstack([state.given_up_w, last.w])
-                state.given_up_a = np.vstack([state.given_up_a, last.a])
-            state.judged, answer = False, None
-            if iterate.proposes:
-                with clock.judging():
-                    answer = judge.evaluate(iterate, thorough=False)
-                state.judged = judge.gap <= answer.gap
-                iterate.gap = answer.gap
-                if judge.gap <= judge.tol:
-                    status = Status.PROVEN
+        with clock.searching():
+            while (iterate := clock.next_of(run.iterates, answer, state)) is not None:
+                last, state.iterate = state.iterate, iterate
+                if iterate.solver != last.solver and not state.judged and last.gap < HOPELESS:
+                    state.given_up_w = np.vstack([state.given_up_w, last.w])
+                    state.given_up_a = np.vstack([state.given_up_a, last.a])
+                state.judged, answer = False, None
+                if iterate.proposes:
+                    with clock.judging():
+                        answer = judge.evaluate(iterate, thorough=False)
+                    state.judged = judge.gap <= answer.gap
+                    iterate.gap = answer.gap
+                    if judge.gap <= judge.tol:
+                        status = Status.PROVEN
+                        break
+                clock.show(*judge.shown(iterate))
+                clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not state.judged else 0.0
+                if clock.is_over:
+                    status = clock.reason
                     break
-            clock.show(*judge.shown(iterate))
-            clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not state.judged else 0.0
-            if clock.is_over:
-                status = clock.reason
-                break
-            affordable = iterate
-            if max_iter is not None and iterate.sweeps >= max_iter:
-                status = Status.BUDGET
-                break
-            if iterate.updates > most_updates:
-                break
+                affordable = iterate
+                if max_iter is not None and iterate.sweeps >= max_iter:
+                    status = Status.BUDGET
+                    break
+                if iterate.updates > most_updates:
+                    break
     except OutOfTime:
         status = clock.reason
     except KeyboardInterrupt:

@@ -45,26 +45,27 @@ class JudgeOfTheLast(Judge):
 def follow(run: Run, judge: JudgeOfTheLast | KernelJudge, clock: Clock) -> tuple[Iterate, Status]:
     """Take iterates until the gap is proven, the solver ends, the time is over, or Ctrl-C; the last one is judged."""
     n, d = judge.problem.X.shape
-    snapshots, nothing = clock.observation.snapshots, Iterate(np.zeros(d), 0.0, np.zeros(n))
+    snapshots, nothing = clock.snapshots, Iterate(np.zeros(d), 0.0, np.zeros(n))
     state = RunState(n, run.state, judge, nothing, judged=False, next_look=FIRST_LOOK)
     if snapshots.open(state):
         return state.iterate, status_named(state.status)
     status = Status.BUDGET
     try:
-        while (iterate := clock.next_of(run.iterates, None, lambda: snapshots.rest(state))) is not None:
-            state.iterate, state.judged = iterate, False
-            if iterate.sweeps >= state.next_look:
-                with clock.judging():
-                    iterate.gap = judge.evaluate(iterate).gap
-                state.judged, state.next_look = True, UNTIL_NEXT_LOOK * iterate.sweeps
-                if judge.gap <= judge.tol:
-                    status = Status.PROVEN
+        with clock.searching():
+            while (iterate := clock.next_of(run.iterates, None, state)) is not None:
+                state.iterate, state.judged = iterate, False
+                if iterate.sweeps >= state.next_look:
+                    with clock.judging():
+                        iterate.gap = judge.evaluate(iterate).gap
+                    state.judged, state.next_look = True, UNTIL_NEXT_LOOK * iterate.sweeps
+                    if judge.gap <= judge.tol:
+                        status = Status.PROVEN
+                        break
+                clock.show(iterate, judge.problem)
+                clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not state.judged else 0.0
+                if clock.is_over:
+                    status = clock.reason
                     break
-            clock.show(iterate, judge.problem)
-            clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not state.judged else 0.0
-            if clock.is_over:
-                status = clock.reason
-                break
     except OutOfTime:
         status = clock.reason
     except KeyboardInterrupt:

@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit
 from maxmargin.data.executor import Part, Threads, block_edges, check_interrupt, cores, join, parts_of, row_by_row
-from maxmargin.data.rows import add, dot, rows_of
-from maxmargin.data.table import Block, Matrix, Table, Vector, is_sparse
+from maxmargin.data.rows import add, dot
+from maxmargin.data.table import Block, Matrix, Table, Vector, is_sparse, rows_of
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_products, padded
 
 Chosen = NDArray[np.intp]

@@ -8,13 +8,16 @@ their functions as "module:function", loaded when they are used: a list of names
 
 What `solver="auto"` takes. Soft margins:
 
-    a box, a few thousand numbers    the path of centres                                  interior_point
+    a box, a few thousand numbers,   the path of centres                                  interior_point
+    or more if C |x|^2 is large
     a box, up to a few thousand      some sweeps of coordinate descent; if they do not    coordinate_descent,
     columns                          get there soon, the path, whose cost is known        interior_point
     the same with so many rows       the same; the path of a sample, then that of the     coordinate_descent,
     that samples pay                 rows near its street                                 sieve
     a box, more columns              one dual variable at a time, then faces              coordinate_descent
     no box, few columns or rows      Newton on the rows that pay                          newton
+    no box, some hundred rows and    some sweeps; if they do not get there soon, Newton   coordinate_descent,
+    more columns                     in the rows, whose cost is known                     newton
     no box, many of both             one dual variable at a time                          coordinate_descent
     a box and a wide bend, few       Newton first, then as with a box; the narrower the   newton
     columns                          bend, the more steps, as rows cross the knee
@@ -52,7 +55,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from maxmargin.data.table import Vector
-from maxmargin.problems.losses import Loss
+from maxmargin.problems.losses import LOSSES, Loss
 from maxmargin.problems.protocol import AT_REST, Evaluation, Iterates, Kept, Options, Run, State, resumed, varying
 from maxmargin.problems.statement import AnyRows, Norm, Separation, SoftMargin, at_hand
 
@@ -143,16 +146,23 @@ def loaded(function: Callable[..., Any] | str) -> Callable[..., Any]:
 def bounded(loss: Loss) -> str | None:
     if loss.is_bounded:
         return None
+    example = next(each for each in LOSSES.values() if each.is_bounded)
     return (
-        f'is for losses with a box, as loss="hinge": the dual variables of the {loss.title} have no upper end; '
-        'for it there is solver="newton"'
+        f'is for losses with a box, as loss="{example.name}": the dual variables of the {loss.title} have no upper '
+        'end; for it there is solver="newton"'
     )
 
 
 def smooth(loss: Loss) -> str | None:
     if loss.is_smooth:
         return None
-    return f'is for losses that bend, as loss="squared_hinge": the {loss.title} has no second derivative'
+    example = next(each for each in LOSSES.values() if each.is_smooth)
+    return f'is for losses that bend, as loss="{example.name}": the {loss.title} has no second derivative'
+
+
+def on_columns_of_a_kernel(loss: Loss) -> str:
+    """What does not mind how badly a kernel is scaled, on columns that stand for it."""
+    return "interior_point" if bounded(loss) is None else "newton"
 
 
 def few_columns(problem: SoftMargin) -> str | None:
@@ -205,18 +215,9 @@ ours(
     SEPARATION, "linear_program", "hulls.linear_program", "The l1 margin as a linear program, by HiGHS.",
     suits=margin_in(Norm.L1),
 )  # fmt: skip
-register(
-    Solver(
-        "cvxpy",
-        "The problem as it is written, by CVXPY and Clarabel.",
-        SEPARATION,
-        "reference:start",
-        "reference:hard_steps",
-    )
-)
+register(Solver("cvxpy", SOLVERS[SOFT_MARGIN]["cvxpy"].sentence, SEPARATION, "reference:start", "reference:hard_steps"))
 
 
-SMALL = 5000  # numbers: milliseconds by any way, and the path of centres ends far below most tolerances
 FEW_COLUMNS = 3000  # up to here the matrix of the interior point is small beside most tables
 STEPS, STEPS_PER_DIGIT = 12, 3  # of the interior point, on most data; digits of tol
 PASSES = 6  # of each step over the rows, beside its matrix
@@ -228,8 +229,12 @@ WIDE = 0.1  # a knee: from there on Newton takes a dozen steps or two, and ten t
 LOOK_BACK = 0.25  # of the passes: the gap fell since then
 DOUBT = 2.0  # how much worse coordinate descent must look at first
 NOTHING_SEEN = ((0.0, 1.0),)  # passes and gap: of an optimum, it is known at first that it is not negative
-WAIT = 0.05  # of the patience: as long, a gap that does not fall at all, as while a face is solved, may fall yet
+WAIT = 0.05  # of the patience: before, nothing is decided; the gap hardly falls in the first sweeps
 DECIDED = 0.3  # of the patience: from there on it need not look any worse than the other
+NEWTON_STEPS = 50  # in the rows: a dozen on most data, at a large C up to a hundred
+TILED = 20.0  # products of numbers in the time that a sweep takes for one
+TINY = 64  # rows: a system of them costs less than the calls around it
+AT_ONCE = 10.0  # passes: whoever needs no more begins
 LARGE = 3000  # rows and columns: beyond this in both, a working set of the hulls would fill the memory
 
 
@@ -255,13 +260,14 @@ def soft_margin(problem: SoftMargin, *, solver: str = AUTO, tol: float = 1e-4, s
 
 def in_turn(problem: SoftMargin, state: PlanState) -> Iterates:
     tol = state.options.tol
-    planned = [(state.solver, math.inf)] if state.solver != AUTO else plan(problem, tol)
+    planned = [(state.solver, math.inf)] if state.solver != AUTO else plan(problem, state.options)
     for name, patience in itertools.islice(planned, state.turn, None):
         if not isinstance(state.algorithm, Kept):
             yield AT_REST
         problem = rows_for(name, SOFT_MARGIN, problem)  # once they are in memory, for the solvers after it, too
         run = started(SOFT_MARGIN, name, problem, state.options)
-        state.algorithm = resumed(state.algorithm, run.state, problem.n_rows)
+        kept = state.algorithm
+        state.algorithm = run.state if kept is None else resumed(kept, run.state, problem.n_rows)
         yield from while_it_pays(run.iterates, name, patience, tol, state.seen)
         state.turn, state.seen, state.algorithm = state.turn + 1, list(NOTHING_SEEN), None
 
@@ -287,11 +293,10 @@ def while_it_pays(
             answer = yield iterate
             passes = iterate.passes
             if patience < math.inf and passes > seen[-1][0] and tol < iterate.gap < math.inf:
-                seen.append((passes, iterate.gap))
+                seen.append((passes, min(iterate.gap, seen[-1][1])))  # for some sweeps after a face step it is larger
                 decided = min(1.0, passes / (DECIDED * patience))
-                needed = passes_needed(seen, tol)
-                is_patient = needed == math.inf and passes < WAIT * patience
-                if needed > (DOUBT + decided * (1.0 - DOUBT)) * patience and not is_patient:
+                doubt = DOUBT + decided * (1.0 - DOUBT)
+                if passes >= WAIT * patience and passes_needed(seen, tol) > doubt * patience:
                     return
     finally:
         solver.close()
@@ -304,27 +309,31 @@ def passes_needed(seen: list[tuple[float, float]], tol: float) -> float:
     return (passes - before) * math.log(gap / tol) / math.log(gap_before / gap) if gap < gap_before else math.inf
 
 
-def plan(problem: SoftMargin, tol: float) -> Iterator[tuple[str, float]]:
+def plan(problem: SoftMargin, options: Options) -> Iterator[tuple[str, float]]:
     """The algorithms to try, in order, each with its patience: the passes over the rows that the next would need."""
     loss = problem.loss
     if loss.is_smooth and loss.knee >= WIDE:
         from maxmargin.solvers.newton.systems import has_few_columns, has_few_rows
 
-        newton_first = has_few_columns(problem) or (not loss.is_bounded and has_few_rows(problem))
-        if newton_first:
-            yield "newton", math.inf
+        patience = 0.0 if has_few_columns(problem) else math.inf
         if not loss.is_bounded:
-            yield "coordinate_descent", math.inf
-            if not newton_first:
-                yield "newton", math.inf
+            if has_few_rows(problem):
+                patience = newton_passes(problem) if problem.n_rows > TINY else 0.0
+            if patience > AT_ONCE:
+                yield "coordinate_descent", patience
+            yield "newton", math.inf
+            if patience < math.inf:
+                yield "coordinate_descent", math.inf
             return
-    if problem.n_rows * problem.n_columns <= SMALL:
-        yield "interior_point", math.inf
+        if patience == 0.0:
+            yield "newton", math.inf
     if problem.n_columns <= FEW_COLUMNS:
-        from maxmargin.solvers.interior_point.method import worth_sieving
+        from maxmargin.solvers.interior_point.method import is_surely_best, worth_sieving
 
+        if is_surely_best(problem, options):
+            yield "interior_point", math.inf
         sieved = worth_sieving(problem.n_rows, problem.n_columns)
-        yield "coordinate_descent", path_passes(problem, tol) * (SIEVED if sieved else 1.0)
+        yield "coordinate_descent", path_passes(problem, options.tol) * (SIEVED if sieved else 1.0)
         if sieved:
             yield "sieve", math.inf
         yield "interior_point", math.inf
@@ -340,12 +349,15 @@ def path_passes(problem: SoftMargin, tol: float) -> float:
     multiplications = (0.25 if table.is_sparse else 0.04) * per_row * per_row + d**3 / (3.0 * n)
     steps = STEPS + STEPS_PER_DIGIT * max(0.0, -math.log10(tol))
     together = rows_together(n, round(n * per_row) * table.dtype.itemsize)
-    return (
-        (SPEED_BESIDE_GROUPS if together > 1 else SPEED)
-        * steps
-        * (PASSES * per_row + ROW + multiplications)
-        / (per_row + ROW)
-    )
+    speed = SPEED_BESIDE_GROUPS if together > 1 else SPEED
+    return speed * steps * (PASSES * per_row + ROW + multiplications) / (per_row + ROW)
+
+
+def newton_passes(problem: SoftMargin) -> float:
+    """What Newton in the rows costs, in the same unit: the products of all rows, and a system of them in each step."""
+    n, numbers = problem.n_rows, problem.table.numbers
+    products = NEWTON_STEPS * n**3 / TILED + (0.0 if problem.table.is_sparse else 0.5 * n * numbers / TILED)
+    return float(products / (numbers + ROW * n))
 
 
 @dataclass(eq=False)
@@ -375,7 +387,8 @@ def chosen(problem: Separation, state: ChoiceState) -> Iterates:
         by_norm = "hulls" if suits_hulls(problem) else "coordinate_descent"
         name = "linear_program" if problem.norm is Norm.L1 else by_norm
     run = started(SEPARATION, name, problem, state.options)
-    state.algorithm = resumed(state.algorithm, run.state, problem.n_rows)
+    kept = state.algorithm
+    state.algorithm = run.state if kept is None else resumed(kept, run.state, problem.n_rows)
     yield from run.iterates
 
 

@@ -39,10 +39,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import njit, touch
+from maxmargin._loops import njit, numbers_per_call, touch
 from maxmargin.data.executor import check_interrupt
-from maxmargin.data.rows import rows_of
-from maxmargin.data.table import Vector, is_sparse, row_squares
+from maxmargin.data.table import Vector, is_sparse, row_squares, rows_of
 from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
 from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Kept, Run, State, resumed, varying
 from maxmargin.problems.statement import KernelMargin, SoftMargin
@@ -213,9 +212,9 @@ def steps(
     if grows and step in (PEGASOS, DAMPED):
         step, rule = run.C, rule._replace(lam=0.0)
     per_row = problem.X.nnz / max(1, n) if is_sparse(problem.X) else problem.n_columns
-    visits_per_call = max(1, int(NUMBERS_PER_CALL / max(1, per_row)))
+    visits_per_call = max(1, int(numbers_per_call(NUMBERS_PER_CALL) / max(1, per_row)))
     if memory is not None:  # a visit adds a row of the kernel, which may have to be made
-        visits_per_call = max(1, int(min(NUMBERS_PER_CALL, PRODUCTS_PER_CALL / max(1, per_row)) / n))
+        visits_per_call = max(1, int(min(numbers_per_call(NUMBERS_PER_CALL), PRODUCTS_PER_CALL / max(1, per_row)) / n))
         state.memory = resumed(state.memory, memory, n)
     while n > 0 and run.sweeps < last:
         yield AT_REST

@@ -22,6 +22,13 @@ from maxmargin.teaching import proofs as proofs
 def exercises() -> tuple[Entry, ...]:
     """The exercises that there are: number, name and title of each.
 
+    Returns
+    -------
+    tuple of Entry
+        In the order of their numbers.
+
+    Examples
+    --------
     >>> from maxmargin import exercises
     >>> for entry in exercises():
     ...     print(f"{entry.number:2} {entry.name:18} {entry.title}")
@@ -58,6 +65,12 @@ def exercise(which: Any, seed: int = 0) -> Exercise:
     which : str or int
         One of `exercises()`.
     seed : int, default=0
+        Which of its variants.
+
+    Returns
+    -------
+    Exercise
+        `print` it; `check` grades an answer.
 
     Examples
     --------

@@ -70,9 +70,12 @@ def from_dual(estimator: Any, X: Any, y: Any, rows: Any = None, *, sample_weight
     Parameters
     ----------
     estimator : a fitted `HardMarginSVM`, `LinearSVM` or `KernelSVM` of two classes
-    X, y, sample_weight : as they were given to its `fit`
+    X, y : as they were given to its `fit`
+        Samples and labels.
     rows : array of shape (n, d), default=None
         The rows to predict; X where none are given. Of a precomputed kernel, their values with all rows of X.
+    sample_weight : array-like of shape (n_samples,), default=None
+        As it was given to its `fit`.
 
     Returns
     -------
@@ -124,7 +127,7 @@ def biases_of(estimator: Any, y: Any, values: Vector, sample_weight: Any) -> tup
     certificate, labels = estimator.certificate_, np.asarray(y)
     C, loss = getattr(certificate, "C", math.inf), HARD
     if math.isfinite(C):
-        loss = loss_named(getattr(certificate, "loss", "hinge"), getattr(certificate, "huber_width", None))
+        loss = loss_named(certificate.loss, certificate.huber_width)
     costs = np.full(len(labels), C) if sample_weight is None else C * np.asarray(sample_weight, dtype=np.float64)
     for label, weight in getattr(certificate, "class_weight", ()):
         costs[labels == label] *= weight

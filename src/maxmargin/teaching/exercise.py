@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import html
 import textwrap
 import zlib
 from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.proof import plain
+from maxmargin.certificates.record import plain
 from maxmargin.teaching.answers import Field, read_answer
 from maxmargin.teaching.grade import Failure, Grade
 
@@ -97,8 +98,18 @@ class Exercise:
     def check(self, answer: Any = None, /, **parts: Any) -> Grade:
         """What the answer proves, and which condition fails at which row.
 
-        answer : a dict by the names of the parts, or a list with the parts in their order, or the part itself where
-            there is one only; or the parts as keywords. Numbers can be fractions: "2/3". Three digits are enough.
+        Parameters
+        ----------
+        answer : dict, list or number, default=None
+            The parts by their names, or in their order; or the part itself where there is one only. Numbers can
+            be fractions: "2/3". Three digits are enough.
+        **parts
+            The parts as keywords, in the place of `answer`.
+
+        Returns
+        -------
+        Grade
+            True in an `if` where the answer is right; `print` it.
         """
         try:
             given = read_answer(self.fields, parts if parts and answer is None else answer)
@@ -113,12 +124,31 @@ class Exercise:
         raise AttributeError(f"this exercise has no {name!r}; it has {', '.join(data)}")
 
     def __str__(self) -> str:
-        lines = [f"Exercise {self.number}, {self.name}: {self.title}", "", *textwrap.wrap(self.question, 116), ""]
-        lines += [f"{name} = {written(value)}" for name, value in self.data.items()]
-        return "\n".join([*lines, f"answer: {'; '.join(field.words for field in self.fields)}"])
+        return "\n".join([self._heading, "", *textwrap.wrap(self.question, 116), "", *self._given])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        heading, question = html.escape(self._heading), html.escape(self.question)
+        given = html.escape("\n".join(self._given))
+        return f'<div><b>{heading}</b><p>{question}</p><pre style="white-space: pre-wrap">{given}</pre></div>'
+
+    @property
+    def _heading(self) -> str:
+        return f"Exercise {self.number}, {self.name}: {self.title}"
+
+    @property
+    def _given(self) -> list[str]:
+        lines = [f"{name} = {written(value)}" for name, value in self.data.items()]
+        return [*lines, f"answer: {'; '.join(field.words for field in self.fields)}"]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for a page."""
+        """Plain values, for a page.
+
+        Returns
+        -------
+        dict
+            By name.
+        """
         own = {name: getattr(self, name) for name in ("number", "name", "title", "seed", "question")}
         data = {name: plain(value) for name, value in self.data.items()}
         fields = [{"name": field.name, "words": field.words} for field in self.fields]

@@ -7,6 +7,7 @@ from above, a witness shows that there is none. So a partial answer has its wort
 from __future__ import annotations
 
 import dataclasses
+import html
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -57,8 +58,21 @@ class Grade:
         lines += [f"  proven: {sentence}" for sentence in self.proven]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the same lines, in a box that is coloured by the verdict."""
+        verdict, *lines = (html.escape(line.strip()) for line in str(self).splitlines())
+        colour = "#00735c" if self.right else "#d55e00"
+        said = "".join(f"<div>{line}</div>" for line in lines)
+        return f'<div style="border-left: 4px solid {colour}; padding-left: 0.8em"><b>{verdict}</b>{said}</div>'
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for a page; a bound that is infinite is None."""
+        """Plain values, for a page; a bound that is infinite is None.
+
+        Returns
+        -------
+        dict
+            By the names of the fields.
+        """
         plain = dataclasses.asdict(self) | {"proven": list(self.proven)}
         plain["failures"] = [dataclasses.asdict(failure) for failure in self.failures]
         return plain | {name: plain[name] if math.isfinite(plain[name]) else None for name in ("lower", "upper")}

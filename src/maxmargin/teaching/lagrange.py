@@ -92,27 +92,95 @@ class ConstrainedParabola:
             raise ValueError(f"p must be positive, so that the parabola has a lowest point; it is {self.p!r}")
 
     def value(self, x: Any) -> Any:
-        """f(x); of a number or of an array."""
+        """f(x); of a number or of an array.
+
+        Parameters
+        ----------
+        x : float or array-like
+            Points.
+
+        Returns
+        -------
+        float or ndarray
+            One for each x.
+        """
         return (self.p * x + self.q) * x + self.r
 
     def slope(self, x: Any) -> Any:
-        """f'(x)."""
+        """f'(x).
+
+        Parameters
+        ----------
+        x : float or array-like
+            Points.
+
+        Returns
+        -------
+        float or ndarray
+            One for each x.
+        """
         return 2.0 * self.p * x + self.q
 
     def lagrangian(self, x: Any, a: Any) -> Any:
-        """L(x, a) = f(x) - a (x - c)."""
+        """L(x, a) = f(x) - a (x - c).
+
+        Parameters
+        ----------
+        x : float or array-like
+            Points.
+        a : float or array-like
+            Prices.
+
+        Returns
+        -------
+        float or ndarray
+            One for each pair.
+        """
         return self.value(x) - a * (x - self.c)
 
     def lowest(self, a: Any) -> Any:
-        """x(a), the lowest point of L(., a)."""
+        """x(a), the lowest point of L(., a).
+
+        Parameters
+        ----------
+        a : float or array-like
+            Prices.
+
+        Returns
+        -------
+        float or ndarray
+            One for each price.
+        """
         return (a - self.q) / (2.0 * self.p)
 
     def dual(self, a: Any) -> Any:
-        """g(a), the least value of L(., a)."""
+        """g(a), the least value of L(., a).
+
+        Parameters
+        ----------
+        a : float or array-like
+            Prices.
+
+        Returns
+        -------
+        float or ndarray
+            One for each price.
+        """
         return self.lagrangian(self.lowest(a), a)
 
     def is_allowed(self, x: Any) -> Any:
-        """x >= c."""
+        """x >= c.
+
+        Parameters
+        ----------
+        x : float or array-like
+            Points.
+
+        Returns
+        -------
+        bool or ndarray
+            One for each x.
+        """
         return x >= self.c
 
     @property
@@ -129,7 +197,20 @@ class ConstrainedParabola:
         return self.saddle.a > 0.0
 
     def conditions(self, x: float, a: float) -> Conditions:
-        """How far x and a are from the conditions of optimality."""
+        """How far x and a are from the conditions of optimality.
+
+        Parameters
+        ----------
+        x : float
+            The point.
+        a : float
+            The price.
+
+        Returns
+        -------
+        Conditions
+            Each is 0 where it holds.
+        """
         return Conditions(
             stationarity=abs(float(self.slope(x) - a)),
             primal=max(0.0, float(self.c - x)),
@@ -138,7 +219,20 @@ class ConstrainedParabola:
         )
 
     def bounds(self, x: float, a: float) -> Bounds:
-        """g(a) <= the optimum <= f(x), as far as a and x are allowed."""
+        """g(a) <= the optimum <= f(x), as far as a and x are allowed.
+
+        Parameters
+        ----------
+        x : float
+            The point.
+        a : float
+            The price.
+
+        Returns
+        -------
+        Bounds
+            `lower` and `upper`.
+        """
         lower = float(self.dual(a)) if a >= 0.0 else -math.inf
         return Bounds(lower, float(self.value(x)) if x >= self.c else math.inf)
 
@@ -152,7 +246,18 @@ class ConstrainedParabola:
         return float(self.c)
 
     def curve(self, x: Any) -> Any:
-        """f(x), where it is forbidden too."""
+        """f(x), where it is forbidden too.
+
+        Parameters
+        ----------
+        x : float or array-like
+            Points.
+
+        Returns
+        -------
+        float or ndarray
+            One for each x.
+        """
         return self.value(x)
 
     @property

@@ -98,6 +98,11 @@ def program(
     norm : {"l2", "l1"}, default="l2"
         Of the hard margin.
 
+    Returns
+    -------
+    str
+        The program, with the problem in its first lines.
+
     Examples
     --------
     >>> from maxmargin import program

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from maxmargin.problems.kernels import KERNELS, Kernel, KernelChoice, Laplacian, Rbf, register
-from maxmargin.problems.kernels.base import names
-from maxmargin.problems.kernels.choice import is_table
+from maxmargin.problems.kernels.base import is_table, names
 
 # Pickles of the time when every kernel was a `Kernel` with a name.
 OF_OLD = {

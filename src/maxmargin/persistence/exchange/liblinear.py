@@ -21,6 +21,7 @@ from maxmargin.problems.losses import HINGE, SQUARED_HINGE, loss_named
 
 FIELDS = ("solver_type", "nr_class", "label", "nr_feature", "bias")
 SOLVER_OF_LOSS = {HINGE: "L2R_L1LOSS_SVC_DUAL", SQUARED_HINGE: "L2R_L2LOSS_SVC_DUAL"}
+LOSS_OF_SOLVER = {name: loss.name for loss, name in SOLVER_OF_LOSS.items()} | {"L2R_L2LOSS_SVC": SQUARED_HINGE.name}
 SOLVERS = (
     *SOLVER_OF_LOSS.values(),
     "L2R_L2LOSS_SVC",

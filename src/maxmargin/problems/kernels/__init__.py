@@ -2,7 +2,11 @@
 
 from maxmargin.problems.kernels.base import KERNELS as KERNELS
 from maxmargin.problems.kernels.base import Kernel as Kernel
+from maxmargin.problems.kernels.base import KernelChoice as KernelChoice
+from maxmargin.problems.kernels.base import Points as Points
 from maxmargin.problems.kernels.base import register as register
+from maxmargin.problems.kernels.base import rows_of as rows_of
+from maxmargin.problems.kernels.base import spans as spans
 
 # In the order in which sentences list their names.
 # isort: off
@@ -11,10 +15,6 @@ from maxmargin.problems.kernels.laplacian import Laplacian as Laplacian
 from maxmargin.problems.kernels.given import Function as Function, Precomputed as Precomputed
 # isort: on
 
-from maxmargin.problems.kernels.choice import KernelChoice as KernelChoice
-from maxmargin.problems.kernels.points import Points as Points
-from maxmargin.problems.kernels.points import rows_of as rows_of
-from maxmargin.problems.kernels.points import spans as spans
 from maxmargin.problems.kernels.product import ProductKernel as ProductKernel
 
 KernelName = str  # pickles of older versions name it

@@ -12,28 +12,66 @@ registered here is known to estimators, model files, commands, the page and the 
         name, parameters, formula = "rational_quadratic", ("gamma",), "1 / (1 + {gamma} |x - x'|^2)"
         def values(self, A, B): ...
         def rounding(self, A, B): ...
+
+Values are made block by block, summed and forgotten. Users ask for a kernel by its name, or with a function of theirs;
+gamma may be a word: "scale" is 1 / (columns * variance of X), "auto" 1 / columns.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.executor import Threads
-from maxmargin.data.table import Matrix, Vector
-from maxmargin.problems.kernels.limits import ADVICE, MOST
-from maxmargin.problems.kernels.points import Points, block_sums, rows_of, weights_of
+from maxmargin.data.executor import Threads, block_edges, check_interrupt, one_thread_for_blas
+from maxmargin.data.table import Matrix, Vector, is_sparse, row_squares
+from maxmargin.problems.kernels.limits import ADVICE, MOST, BeyondFloat64
 
 UNIT_ROUNDOFF = 2.0**-53
 LEAST = math.ulp(0.0)
 EXP_ERROR = 4.0  # units in the last place that NumPy's exp may be off
 BLOCK = (256, 256)  # of values at a time: in the cache
 NUMBERS = {"gamma": 1.0, "coef0": 0.0, "degree": 1}  # that a kernel may have, and what stands where it has none
+FAINT = 2.0**-1000  # added to weights: u times it is more than what a weight below the normal range can have lost
+BLOCKS_AT_ONCE = 32  # of rows whose left factors are made together
+ROWS = 1024  # at a time, for a variance: no second table is written
+
+
+class Points(NamedTuple):
+    """Rows as a kernel wants them, with |x|^2 if it is made of inner products, and their places.
+
+    `places` are the numbers of these rows in the table that was learnt from, where they come from there.
+    """
+
+    X: Matrix
+    squares: Vector
+    places: NDArray[np.intp]
+
+    @property
+    def dense(self) -> NDArray[np.float64]:
+        """The rows as an array, also where they are sparse."""
+        return as_array(self.X)
+
+
+def rows_of(points: Points, rows: slice | NDArray[np.intp]) -> Points:
+    """Some of the rows."""
+    squares = points.squares[rows] if len(points.squares) else points.squares
+    return Points(points.X[rows], squares, points.places[rows])
+
+
+def spans(start: int, stop: int, size: int) -> Iterator[slice]:
+    """start..stop in slices of that size."""
+    return (slice(low, min(low + size, stop)) for low in range(start, stop, size))
+
+
+def as_array(values: Any) -> NDArray[np.float64]:
+    return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +100,7 @@ class Kernel:
     is_table: ClassVar[bool] = False
     is_code: ClassVar[bool] = False
     block: ClassVar[tuple[int, int]] = BLOCK
+    sums_by_blocks: ClassVar[bool] = True  # False: `combine` has a way of its own
 
     gamma: float = 1.0
     coef0: float = 0.0
@@ -133,7 +172,7 @@ class Kernel:
         row = first_beyond(own)
         if row is not None:
             smaller = " or ".join(number for number in ("gamma", "degree") if number in self.parameters)
-            raise ValueError(
+            raise BeyondFloat64(
                 f"the {self.name} kernel of row {points.places[row]} with itself is {own[row]:.3g}, beyond what "
                 f"float64 can add up; {ADVICE}{f', or give a smaller {smaller}' if smaller else ''}"
             )
@@ -154,11 +193,28 @@ class Kernel:
         and there are no sizes, each value is made once and serves both of its rows.
         """
 
+        def left_of(rows: slice) -> Any:
+            return self.left_factor(rows_of(A, rows))
+
         def right_of(columns: slice) -> Any:
             return self.right_factor(rows_of(B, columns))
 
-        both = A is B and sizes is None
-        return block_sums(self, A, right_of, coefficients, weights_of(coefficients), threads, sizes, both)
+        both, weights = A is B and sizes is None, weights_of(coefficients)
+        return block_sums(self, A.X.shape[0], left_of, right_of, coefficients, weights, threads, sizes, both)
+
+    def factors_of(self, B: Points) -> list[tuple[slice, Any]]:
+        """The right factors of all blocks of B, for whoever asks for sums of few rows again and again."""
+        return [(columns, self.right_factor(rows_of(B, columns))) for columns in spans(0, len(B.places), self.block[1])]
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def combine_few(
+        self, A: Points, factors: list[tuple[slice, Any]], coefficients: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """As `combine`, of rows that make one block, from the factors of the others."""
+        left, out = self.left_factor(A), np.zeros((A.X.shape[0], coefficients.shape[1]))
+        for columns, right in factors:
+            out += self.from_factors(left, right) @ coefficients[columns]
+        return out
 
     def terms_of_sums(self, A: Points, B: Points) -> int:
         """How many terms `combine` adds up for a row."""
@@ -175,6 +231,60 @@ class Kernel:
     def from_factors(self, left: Any, right: Any) -> NDArray[np.float64]:
         """The values of the rows whose factors these are."""
         return self.values(left, right)
+
+
+def weights_of(coefficients: NDArray[np.float64]) -> Vector:
+    """|c_j| over all columns, and a little."""
+    return np.asarray(np.abs(coefficients).sum(axis=1) + FAINT)
+
+
+def block_sums(
+    kernel: Kernel,
+    n: int,
+    left_of: Callable[[slice], Any],
+    right_of: Callable[[slice], Any],
+    coefficients: NDArray[np.float64],
+    weights: Vector,
+    threads: Threads | None,
+    sizes: Vector | None,
+    both: bool,
+) -> NDArray[np.float64]:
+    """The sums of each of n rows; `left_of` makes the factor of those in a slice, `right_of` that of the rows x_j.
+
+    To `sizes`, if it is given, sum_j |k(x, x_j)| weights_j is added. With `both` the x_j are the n rows: each value
+    is made once and serves both of its rows.
+    """
+    out = np.zeros((n, coefficients.shape[1]))
+    (height, width), edges = kernel.block, block_edges(n, n * len(coefficients))
+    mirrored = [np.zeros_like(out) for _ in edges] if both else []  # for each thread: its own
+
+    @np.errstate(over="ignore", invalid="ignore")  # of this thread
+    def run(block: int, start: int, stop: int) -> None:
+        for some in spans(start, stop, BLOCKS_AT_ONCE * height):
+            check_interrupt()
+            run_some(block, some, left_of(some))
+
+    def run_some(block: int, some: slice, left: Any) -> None:
+        start, stop = some.start, some.stop
+        cuts = [(slice(start + at.start, start + at.stop), at) for at in spans(0, stop - start, height)]
+        parts = [(rows, rows_of(left, at) if isinstance(left, Points) else left[at]) for rows, at in cuts]
+        for columns in spans(start if both else 0, len(coefficients), width):
+            right = right_of(columns)
+            for rows, part in parts:
+                if both and columns.start < rows.start:
+                    break  # these pairs, and those of the rows below, have had their turn the other way round
+                check_interrupt()
+                values = kernel.from_factors(part, right)
+                out[rows] += values @ coefficients[columns]
+                if sizes is not None:
+                    sizes[rows] += np.abs(values) @ weights[columns]
+                if both:
+                    beyond = slice(max(rows.stop, columns.start), columns.stop)
+                    mirrored[block][beyond] += values[:, beyond.start - columns.start :].T @ coefficients[rows]
+
+    with Threads.shared(threads) as shared, one_thread_for_blas():
+        shared.run(run, edges)
+    return sum(mirrored, out)
 
 
 def first_beyond(sizes: Vector) -> int | None:
@@ -215,3 +325,60 @@ def register(kind: type[K]) -> type[K]:
 def names() -> tuple[str, ...]:
     """All that can be asked for by a word."""
     return tuple(name for name, kind in KERNELS.items() if not kind.is_code)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelChoice:
+    """A kernel before the data are known."""
+
+    kernel: Any
+    gamma: Any
+    coef0: float
+    degree: int
+
+    def on(self, X: Matrix, weights: Vector | None = None) -> Kernel:
+        """The kernel on this table; a row of weight k is k equal rows."""
+        if callable(self.kernel):
+            code: Any = next(kind for kind in KERNELS.values() if kind.is_code)
+            return code(function=self.kernel)  # type: ignore[no-any-return]
+        read: dict[str, Callable[[Any], Any]] = {"gamma": partial(scale_of, X, weights), "coef0": float, "degree": int}
+        kind = KERNELS[self.kernel]
+        return kind.on(X, **{number: read[number](getattr(self, number)) for number in kind.parameters})
+
+
+def is_table(kernel: Any) -> bool:
+    """Whether rows are to hold the values of the kernel themselves; asked of whatever a user has given."""
+    return isinstance(kernel, str) and kernel in KERNELS and KERNELS[kernel].is_table
+
+
+def scale_of(X: Matrix, weights: Vector | None, gamma: Any) -> float:
+    """gamma as a number."""
+    if gamma == "auto":
+        return 1.0 / int(X.shape[1])
+    if gamma != "scale":
+        return float(gamma)
+    variance = variance_of(X, weights)
+    if not variance < math.inf:
+        raise BeyondFloat64(
+            "gamma='scale' is 1 / (columns * variance of X), and the squares of these numbers are beyond float64; "
+            "scale the columns first, for example with sklearn.preprocessing.StandardScaler, or give gamma as a number"
+        )
+    return 1.0 / (int(X.shape[1]) * variance) if variance > 0.0 else 1.0
+
+
+def variance_of(X: Matrix, weights: Vector | None) -> float:
+    """The variance of all numbers of the table; not finite where float64 cannot hold it."""
+    if weights is None:
+        weights = np.ones(int(X.shape[0]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = float(weights.sum()) * int(X.shape[1])
+        if not size > 0.0:
+            return 0.0
+        mean = float(weights @ np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()) / size
+        if is_sparse(X):
+            return float(weights @ row_squares(X)) / size - float(np.square(mean))
+        total = 0.0
+        for start in range(0, len(X), ROWS):
+            block = np.subtract(X[start : start + ROWS], mean, dtype=np.float64)
+            total += float(weights[start : start + ROWS] @ np.square(block).sum(axis=1))
+        return total / size

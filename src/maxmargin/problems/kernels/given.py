@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.executor import Threads
-from maxmargin.data.table import Matrix, Vector, largest_magnitude
-from maxmargin.problems.kernels.base import Kernel, register
+from maxmargin.data.table import Matrix, Vector, is_sparse, largest_magnitude
+from maxmargin.problems.kernels.base import Kernel, Points, as_array, block_sums, register, rows_of, spans, weights_of
 from maxmargin.problems.kernels.limits import MOST
-from maxmargin.problems.kernels.points import Points, as_array, block_sums, rows_of, spans, weights_of
 
 SKEW = 1e-8  # of the largest value: how far from symmetric a precomputed kernel may be
 
@@ -37,6 +36,7 @@ def nothing_rounded(A: Points) -> tuple[Vector, Vector]:
 class Function(Kernel):
     """k(A, B), the user's own."""
 
+    sums_by_blocks: ClassVar[bool] = False
     name: ClassVar[str] = "function"
     irrational: ClassVar[str] = "nothing is known of what a function rounds"
     is_code: ClassVar[bool] = True
@@ -76,6 +76,7 @@ class Function(Kernel):
 class Precomputed(Kernel):
     """k(x_i, x_j) is what row i of the table holds in column j."""
 
+    sums_by_blocks: ClassVar[bool] = False
     name = "precomputed"
     irrational = ""
     is_table = True
@@ -87,7 +88,7 @@ class Precomputed(Kernel):
         return as_array(A.X[:, B.places])
 
     def diagonal(self, A: Points) -> Vector:
-        return as_array(A.X[np.arange(len(A.places)), A.places])
+        return np.ravel(as_array(A.X[np.arange(len(A.places)), A.places]))  # a row of its own, of a csr_matrix
 
     def rounding(self, A: Points, B: Points) -> tuple[Vector, Vector]:
         return nothing_rounded(A)
@@ -109,13 +110,11 @@ class Precomputed(Kernel):
     ) -> NDArray[np.float64]:
         """The coefficients in the places of their columns: zeros between them cost less than to pick columns."""
         spread, weights = (spread_out(c, B.places, A.X.shape[1]) for c in (coefficients, weights_of(coefficients)))
-        return block_sums(self, A, lambda columns: columns, spread, weights, threads, sizes, both=False)
+        n, left_of = A.X.shape[0], A.X.__getitem__
+        return block_sums(self, n, left_of, lambda columns: columns, spread, weights, threads, sizes, both=False)
 
     def terms_of_sums(self, A: Points, B: Points) -> int:
         return int(A.X.shape[1])
-
-    def left_factor(self, A: Points) -> Matrix:
-        return A.X
 
     def from_factors(self, left: Matrix, right: slice) -> NDArray[np.float64]:
         return as_array(left[:, right])
@@ -123,7 +122,7 @@ class Precomputed(Kernel):
 
 def checked_values(returned: Any, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
     """What a user's function returned for these rows of tables, as it must be."""
-    values: NDArray[np.float64] = np.asarray(returned, dtype=np.float64)
+    values: NDArray[np.float64] = np.asarray(as_array(returned) if is_sparse(returned) else returned, dtype=np.float64)
     shape = len(rows), len(columns)
     if values.shape != shape:
         raise ValueError(

@@ -27,9 +27,18 @@ from scipy.spatial.distance import cdist
 
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Matrix, Vector, is_sparse, terms_of
-from maxmargin.problems.kernels.base import EXP_ERROR, LEAST, UNIT_ROUNDOFF, Kernel, first_beyond, register
-from maxmargin.problems.kernels.limits import ADVICE, MOST
-from maxmargin.problems.kernels.points import Points, as_array, spans
+from maxmargin.problems.kernels.base import (
+    EXP_ERROR,
+    LEAST,
+    UNIT_ROUNDOFF,
+    Kernel,
+    Points,
+    as_array,
+    first_beyond,
+    register,
+    spans,
+)
+from maxmargin.problems.kernels.limits import ADVICE, MOST, BeyondFloat64
 
 AT_ONCE = 2**24  # differences between two checks of the clock
 COLUMNS = 4096  # of sparse rows that are written out at a time
@@ -68,7 +77,7 @@ class Laplacian(Kernel):
             sizes = sizes_of(points.X)
         row = first_beyond(sizes)
         if row is not None:
-            raise ValueError(
+            raise BeyondFloat64(
                 f"the numbers of row {points.places[row]} add up to {sizes[row]:.3g}, beyond what float64 can subtract "
                 f"and add up: the laplacian kernel cannot be computed; {ADVICE}"
             )

@@ -12,6 +12,10 @@ MOST = 2.0**1000
 ADVICE = "scale the columns first, for example with sklearn.preprocessing.StandardScaler"
 
 
+class BeyondFloat64(ValueError):
+    """Of a table: a kernel cannot be computed on it."""
+
+
 def refuse_decisions_beyond_float64(values: NDArray[np.float64]) -> None:
     """A sentence about the first of some new rows whose value w.phi(x) + b is not a number."""
     unknown = ~np.all(np.isfinite(values), axis=1)

@@ -25,9 +25,22 @@ from numpy.typing import NDArray
 
 from maxmargin.data.executor import Threads, check_interrupt
 from maxmargin.data.table import Matrix, Vector, is_sparse, row_squares, terms_of
-from maxmargin.problems.kernels.base import EXP_ERROR, LEAST, UNIT_ROUNDOFF, Kernel, first_beyond, register
-from maxmargin.problems.kernels.limits import ADVICE
-from maxmargin.problems.kernels.points import Points, as_array, spans
+from maxmargin.problems.kernels.base import (
+    BLOCK,
+    EXP_ERROR,
+    LEAST,
+    UNIT_ROUNDOFF,
+    Kernel,
+    Points,
+    as_array,
+    block_sums,
+    first_beyond,
+    register,
+    spans,
+    weights_of,
+)
+from maxmargin.problems.kernels.limits import ADVICE, BeyondFloat64
+from maxmargin.problems.kernels.sparse_products import PartedRows, as_columns, frequent_columns, parted, product
 
 ROWS = 1024  # of a table that are moved at a time
 DENSE_NUMBERS = 2**22  # so many numbers of sparse rows may be written out
@@ -52,6 +65,43 @@ class ProductKernel(Kernel):
             X = moved
         return Points(X, row_squares(X), places)
 
+    @np.errstate(over="ignore", invalid="ignore")
+    def values(self, A: Points, B: Points) -> NDArray[np.float64]:
+        return self.of_products(products(A.X, B.X), A.squares, B.squares)
+
+    def combine(
+        self,
+        A: Points,
+        B: Points,
+        coefficients: NDArray[np.float64],
+        threads: Threads | None = None,
+        sizes: Vector | None = None,
+    ) -> NDArray[np.float64]:
+        """Wide sparse rows in two pieces (`sparse_products`)."""
+        if not (is_wide(A.X) and is_wide(B.X)):
+            return super().combine(A, B, coefficients, threads, sizes)
+        is_frequent = frequent_columns(B.X)
+        right = parted(B.X, B.squares, is_frequent)
+        left = right if A is B else parted(A.X, A.squares, is_frequent)
+        both, weights = A is B and sizes is None, weights_of(coefficients)
+        return block_sums(
+            self, A.X.shape[0], left.__getitem__, lambda columns: as_columns(right[columns]), coefficients, weights,
+            threads, sizes, both,
+        )  # fmt: skip
+
+    def from_factors(self, left: Any, right: Any) -> NDArray[np.float64]:
+        if isinstance(left, PartedRows):
+            return self.of_products(product(left, right), left.squares, right.squares)
+        return self.of_factors(as_array(left @ right))
+
+    def of_products(self, inner: NDArray[np.float64], left: Vector, right: Vector) -> NDArray[np.float64]:
+        """The values from x.x', |x|^2 of the rows and |x'|^2 of the columns; in place."""
+        raise NotImplementedError
+
+    def of_factors(self, inner: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The values from u(x).v(x'); in place."""
+        raise NotImplementedError
+
     def right_factor(self, B: Points) -> Any:
         X = B.X.toarray() if is_sparse(B.X) and B.X.shape[0] * B.X.shape[1] <= DENSE_BLOCK else B.X
         X = self.right_rows(X, B.squares)
@@ -67,12 +117,12 @@ class Linear(ProductKernel):
     """x.x'."""
 
     name = "linear"
+    sums_by_blocks: ClassVar[bool] = False
     irrational = ""
     is_semidefinite = True
 
-    @np.errstate(over="ignore", invalid="ignore")
-    def values(self, A: Points, B: Points) -> NDArray[np.float64]:
-        return products(A.X, B.X)
+    def of_products(self, inner: NDArray[np.float64], left: Vector, right: Vector) -> NDArray[np.float64]:
+        return inner
 
     def diagonal(self, A: Points) -> Vector:
         return A.squares
@@ -107,8 +157,8 @@ class Linear(ProductKernel):
     def right_rows(self, X: Matrix, squares: Vector) -> Matrix:
         return X
 
-    def from_factors(self, left: Matrix, right: Any) -> NDArray[np.float64]:
-        return as_array(left @ right)
+    def of_factors(self, inner: NDArray[np.float64]) -> NDArray[np.float64]:
+        return inner
 
 
 @register
@@ -121,9 +171,7 @@ class Polynomial(ProductKernel):
     irrational = ""
     is_semidefinite = True
 
-    @np.errstate(over="ignore", invalid="ignore")
-    def values(self, A: Points, B: Points) -> NDArray[np.float64]:
-        inner = products(A.X, B.X)
+    def of_products(self, inner: NDArray[np.float64], left: Vector, right: Vector) -> NDArray[np.float64]:
         inner *= self.gamma
         inner += self.coef0
         return power(inner, self.degree)
@@ -147,8 +195,8 @@ class Polynomial(ProductKernel):
     def right_rows(self, X: Matrix, squares: Vector) -> Matrix:
         return extended(X, 1.0, np.ones(X.shape[0]))
 
-    def from_factors(self, left: Matrix, right: Any) -> NDArray[np.float64]:
-        return power(as_array(left @ right), self.degree)
+    def of_factors(self, inner: NDArray[np.float64]) -> NDArray[np.float64]:
+        return power(inner, self.degree)
 
 
 @register
@@ -184,12 +232,10 @@ class Rbf(ProductKernel):
         X = points.X[:, : len(varies)]
         return Points(X, row_squares(X), points.places)
 
-    @np.errstate(over="ignore", invalid="ignore")
-    def values(self, A: Points, B: Points) -> NDArray[np.float64]:
-        inner = products(A.X, B.X)
+    def of_products(self, inner: NDArray[np.float64], left: Vector, right: Vector) -> NDArray[np.float64]:
         inner *= 2.0 * self.gamma
-        inner -= self.gamma * A.squares[:, None]
-        inner -= self.gamma * B.squares
+        inner -= self.gamma * left[:, None]
+        inner -= self.gamma * right
         return exponential(inner)
 
     def diagonal(self, A: Points) -> Vector:
@@ -213,7 +259,7 @@ class Rbf(ProductKernel):
             own = self.gamma * points.squares
         row = first_beyond(own)
         if row is not None:
-            raise ValueError(
+            raise BeyondFloat64(
                 f"row {points.places[row]} is so far from the others that gamma |x|^2 is {own[row]:.3g}, beyond what "
                 f"float64 can add up: the rbf kernel cannot be computed; {ADVICE}, or give a smaller gamma"
             )
@@ -225,8 +271,13 @@ class Rbf(ProductKernel):
     def right_rows(self, X: Matrix, squares: Vector) -> Matrix:
         return extended(X, 1.0, np.ones(X.shape[0]), -self.gamma * squares)
 
-    def from_factors(self, left: Matrix, right: Any) -> NDArray[np.float64]:
-        return exponential(as_array(left @ right))
+    def of_factors(self, inner: NDArray[np.float64]) -> NDArray[np.float64]:
+        return exponential(inner)
+
+
+def is_wide(X: Matrix) -> bool:
+    """Whether a block of these sparse rows is too wide to be written out."""
+    return is_sparse(X) and X.shape[1] * BLOCK[1] > DENSE_BLOCK and X.nnz <= FULL * X.shape[0] * X.shape[1]
 
 
 def at_least_squares(A: Points) -> Vector:

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit
 from maxmargin.problems.protocol import State, varying
 
 TINY = 1e-300

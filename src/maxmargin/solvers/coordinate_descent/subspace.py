@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit, numbers_per_call
 from maxmargin.data.rows import add, dot, touch_row
 from maxmargin.data.table import Vector
 
@@ -114,7 +114,7 @@ class SubspaceStep:
     def __init__(self, dual: Any, point: Any, free: Any, numbers_per_row: float) -> None:
         self.dual, self.point, self.free = dual, point, free
         n, d = len(free), len(point.w)
-        self.at_once = max(1, int(NUMBERS_PER_CALL // (2 * (numbers_per_row * n + d) + 1)))
+        self.at_once = max(1, int(numbers_per_call(NUMBERS_PER_CALL) // (2 * (numbers_per_row * n + d) + 1)))
         self.u = np.empty(d)
         self.iterations, self.crossed, self.fell = 0, 0, 0.0
 

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin._loops import numbers_per_call
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Matrix, Vector, in_safe_range, is_sparse, take
 from maxmargin.problems.protocol import Anew, Evaluation, Iterate, Iterates, Options
@@ -192,7 +193,7 @@ def nearest_on(
     while end is wolfe.End.PAUSED:
         check_interrupt()
         k = corral.size[0]
-        most = min(most, max(1, NUMBERS_PER_CALL // (Z.size + k * (k + Z.shape[1]))))
+        most = min(most, max(1, numbers_per_call(NUMBERS_PER_CALL) // (Z.size + k * (k + Z.shape[1]))))
         code, taken, p = wolfe.descend(Z, groups, n_groups, longest, corral, 0.1 * tol, AT_ORIGIN * longest, most)
         end, steps, most = wolfe.End(code), steps + taken, pace
         if end is wolfe.End.PAUSED and steps < next_look:

@@ -109,6 +109,8 @@ def project_out(Z: Table, directions: Table) -> None:
 
 
 def carriers(lengths: Vector, a: Vector) -> NDArray[np.intp]:
-    """The rows that a witness rests on: a weight that is only rounding carries nothing."""
+    """The rows that a witness rests on: a weight that is rounding carries nothing, a row of zeros needs no other."""
+    if np.any(at_origin := (a > VANISHING) & (lengths == 0.0)):
+        return np.flatnonzero(at_origin)
     carried = a * lengths
     return np.flatnonzero((a > 0.0) & (carried >= VANISHING * carried.max()))

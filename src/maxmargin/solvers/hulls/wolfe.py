@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit
 
 REORDER = {"reassoc", "contract"}  # sums may be reordered, so that they run in vector registers
 

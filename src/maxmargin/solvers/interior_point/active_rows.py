@@ -10,14 +10,14 @@ u_i (x_i, 1) over those at cost, and the fading part one vector `carried`, for e
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.executor import Threads, block_edges
-from maxmargin.data.rows import rows_of
-from maxmargin.data.table import Vector, is_sparse
+from maxmargin.data.table import Vector, is_sparse, rows_of
 from maxmargin.problems.protocol import Iterate, State, StateError, varying
 from maxmargin.solvers.interior_point import central_path
 from maxmargin.solvers.interior_point.central_path import (
@@ -235,6 +235,13 @@ class ActiveRows(State):
             right[self.d] = 0.0
         return right
 
+    def over_active(self, run: Callable[[int, int, int], None]) -> None:
+        """run(block, start, stop) over the active rows; where they are one block, soon read, without a check."""
+        if len(self.edges) == 2:
+            run(0, *self.edges)
+        else:
+            self.threads.run(run, self.edges)
+
     def predict(self, plane: Vector, limit: float) -> tuple[Vector, Vector]:
         blocks = len(self.edges) - 1
         right, sums = np.zeros((blocks, 2, self.d + 1)), np.zeros((blocks, 5))
@@ -245,7 +252,7 @@ class ActiveRows(State):
                 self.rows_now, self.now, self.move, self.knee, dw, db, limit, start, stop, right[block], sums[block]
             )
 
-        self.threads.run(run, self.edges)
+        self.over_active(run)
         total = sums.sum(axis=0)
         total[:2] = sums[:, :2].max(axis=0)
         return self.centred(right.sum(axis=0)), total
@@ -258,7 +265,7 @@ class ActiveRows(State):
         def run(block: int, start: int, stop: int) -> None:
             central_path.direct(self.rows_now, self.now, move, self.knee, dw, db, target, start, stop, sums[block])
 
-        self.threads.run(run, self.edges)
+        self.over_active(run)
         return 1.0 / max(float(sums.max()), 1e-300)
 
     def recentre(self, step: float, low: float, high: float) -> Vector:
@@ -269,7 +276,7 @@ class ActiveRows(State):
                 self.rows_now, self.now, self.move, self.trial, self.knee, step, low, high, start, stop, right[block]
             )
 
-        self.threads.run(run, self.edges)
+        self.over_active(run)
         return np.asarray(self.centred(right.sum(axis=0))[0])
 
     def iterate(self, point: PathPoint, proposes: bool) -> Iterate:
@@ -380,9 +387,8 @@ class ActiveRows(State):
         self.fixed -= self.sums_over(units[at_cost], cost[at_cost])
         self.carried -= self.sums_over(units, cost * np.where(at_cost, -left, left))
         beyond = f - self.knee * at_cost
-        own = np.where(
-            (beyond > 0.0) == at_cost, mu / (mu + np.abs(beyond)), 0.5
-        )  # near the path, if on the right side
+        is_near = (beyond > 0.0) == at_cost  # the path, on the right side
+        own = np.where(is_near, mu / (mu + np.abs(beyond)), 0.5)
         small = np.maximum(np.clip(self.tau * left, 1e-9, 0.5), np.minimum(own, SMALL_SHARE))
         p, q = np.where(at_cost, 1.0 - small, small), np.where(at_cost, small, 1.0 - small)
         rest = f - self.knee * p  # xi - s
@@ -390,6 +396,5 @@ class ActiveRows(State):
         s, xi = np.where(at_cost, partner - rest, partner), np.where(at_cost, partner, partner + rest)
         self.side[units], self.left[units] = ACTIVE, 0.0
         state = np.hstack([self.state, np.stack([np.full(len(units), np.inf), p, q, s, xi])])
-        units = np.concatenate([self.units, units])
-        order = np.argsort(units, kind="stable")
+        order = np.argsort(units := np.concatenate([self.units, units]), kind="stable")
         self.enter(units[order], state[:, order])

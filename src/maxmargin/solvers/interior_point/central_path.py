@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit
 from maxmargin.data.rows import add, dot
 from maxmargin.data.table import Vector
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_products

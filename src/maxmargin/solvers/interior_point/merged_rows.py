@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.statement import SoftMargin

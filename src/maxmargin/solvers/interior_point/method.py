@@ -35,6 +35,7 @@ from typing import Protocol
 import numpy as np
 
 from maxmargin.data.executor import Threads
+from maxmargin.data.table import is_sparse, matrix_of
 from maxmargin.problems.protocol import AT_REST, Iterates, Kept, Options, State, resumed, varying
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
@@ -43,10 +44,28 @@ from maxmargin.solvers.interior_point.conditioning import from_a_better_place
 from maxmargin.solvers.interior_point.merged_rows import MergedRows, merge_rows
 from maxmargin.solvers.interior_point.normal_equations import Factor
 
+SMALL = 5_000  # numbers: milliseconds by any way, and the path of centres ends far below most tolerances
+SHORT, STIFF = (
+    200_000,
+    25.0,
+)  # numbers of a path of some ten milliseconds; C |x|^2 at which sweeps take longer than that
 SMALLEST_SAMPLE = 5_000
 ROWS_PER_COLUMN = 50  # in the smallest sample: with fewer, its plane separates the sample and says nothing
 WORTH_SAMPLING = 5  # times the smallest sample
 WORTH_TWO_SAMPLES = 20
+
+
+def is_surely_best(problem: SoftMargin, options: Options) -> bool:
+    """Whether nothing else need be tried first: where a start is given, sweeps may be at the end soon."""
+    numbers = problem.n_rows * problem.n_columns
+    if numbers <= SMALL:
+        return True
+    if numbers > SHORT or options.start is not None:
+        return False
+    X = matrix_of(problem.X)
+    with np.errstate(over="ignore"):
+        squares = np.square(X.data if is_sparse(X) else X, dtype=np.float64)
+        return bool(np.mean(problem.upper) * np.sum(squares) >= STIFF * problem.n_rows)
 
 
 def worth_sieving(n_rows: int, n_columns: int) -> bool:
@@ -156,7 +175,8 @@ def follow_path(
     problem: SoftMargin, state: OnAPath, active: ActiveRows, tol: float, patience: int = MOST_STEPS
 ) -> Iterates:
     """From where the active rows are to the end of the path; given up if a gap of 1/2 takes more than `patience`."""
-    following = state.path = resumed(state.path, Following(active, tol), problem.n_rows)
+    following, kept = Following(active, tol), state.path
+    state.path = following if kept is None else resumed(kept, following, problem.n_rows)
     yield from followed(following, tol, patience)
     state.path = None
 

@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import njit, overload, types
+from maxmargin._loops import is_record, njit, overload
 from maxmargin.data.executor import check_interrupt
-from maxmargin.data.rows import DenseRows
-from maxmargin.data.table import Vector
+from maxmargin.data.table import DenseRows, Vector
 
 CHUNK = 64  # rows in the buffer: they stay in the cache while the matrix passes by
 REGISTER = 8  # numbers in a vector register: a row of the triangle is filled up to whole registers
@@ -52,7 +51,7 @@ def _compile_add_outer_products(rows: Any, chosen: Any, centre: Any, t: Any, ext
     def sparse(rows: Any, chosen: Any, centre: Any, t: Any, extra: Any, buffer: Any, M: Any) -> None:
         add_sparse(rows, chosen, centre, t, extra, buffer, M)
 
-    is_dense = isinstance(rows, types.BaseNamedTuple) and rows.instance_class is DenseRows
+    is_dense = is_record(rows, DenseRows)
     return dense if is_dense else sparse
 
 
@@ -174,16 +173,6 @@ def substitute(L: Any, x: Any) -> None:
             x[h] -= x[i] * row[h]
 
 
-@njit(fastmath={"reassoc", "contract"})
-def subtract_product(A: Any, x: Any, r: Any) -> None:
-    """r <- r - A x for a symmetric A."""
-    for i in range(A.shape[0]):
-        total, row = 0.0, A[i]
-        for j in range(A.shape[0]):
-            total += row[j] * x[j]
-        r[i] -= total
-
-
 def factor(L: NDArray[np.float64]) -> bool:
     """The lower triangle of A becomes L with L L' = A; False if A is not positive definite to working precision.
 
@@ -192,7 +181,8 @@ def factor(L: NDArray[np.float64]) -> bool:
     n = len(L)
     panels = max(1, PRODUCTS // (PANEL * n * n // 4 + 1))
     for begin in range(0, n, panels * PANEL):
-        check_interrupt()
+        if begin > 0:
+            check_interrupt()
         if not factor_panels(L, begin, min(n, begin + panels * PANEL)):
             return False
     return True
@@ -221,8 +211,7 @@ class Factor:
         target = right * self.scale
         x = np.zeros_like(target)
         for _ in range(3):
-            rest = target.copy()
-            subtract_product(self.A, x, rest)
+            rest = target - np.einsum("ij,j->i", self.A, x)
             substitute(self.L, rest)
             x += rest
         return np.asarray(x * self.scale)

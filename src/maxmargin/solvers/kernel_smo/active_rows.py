@@ -136,6 +136,7 @@ class Table(State):
         self.cache, self.terms, self.signs, self.a, self.values = cache, terms, terms.signs, a, values
         self.working_set = np.empty(0, dtype=np.intp)
         self.size = SIZE if cache.rows.is_cheap else SIZE // 2
+        self.most_steps = STEPS * self.size
 
     def look(self) -> View:
         return look(self.terms, self.a, self.values)
@@ -152,7 +153,7 @@ class Table(State):
         if not terms.fit_intercept:
             K, slopes = np.pad(K, (0, 1)), np.append(slopes, np.float32(0.0))
             signs, upper, a = np.append(signs, 1.0), np.append(upper, np.inf), np.append(a, FREE)
-        steps = int(solve_working_set(K, signs, slopes, a, upper, PRECISION, STEPS * self.size))
+        steps = int(solve_working_set(K, signs, slopes, a, upper, PRECISION, self.most_steps))
         a = a[: len(chosen)]
         changes = terms.signs * (a - before)
         moved = np.flatnonzero(changes)

@@ -7,8 +7,8 @@ z = sqrt(2 gamma) (x - shift) for rbf, and z = sqrt(gamma) x scaled for the othe
     poly, linear    k = (z.z' + r)^p                       =     ((z, r).(z', 1))^p
 
 one matrix product of rows that are two numbers longer, and then one pass over the result. Where rows are sparse, the
-product adds only what is there: a whole line of the transposed table for each entry of a row; and where the
-table is too wide to be written out, a few rows are written out instead and meet the sparse table.
+product adds only what is there: for each entry of a row a whole line of the transposed table or, in a column that few
+rows have, the list of those that do (`inverted_lists`).
 
 Columns are split into blocks, which run side by side.
 """
@@ -24,10 +24,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import njit
-from maxmargin.data.executor import Threads, check_interrupt
+from maxmargin._loops import njit
+from maxmargin.data.executor import Threads, block_edges, check_interrupt
 from maxmargin.data.table import Vector, is_sparse, row_squares
 from maxmargin.problems.kernels import Kernel, Points, ProductKernel, rows_of
+from maxmargin.solvers.kernel_smo.inverted_lists import Parts, add_lists, inverted, parted
 from maxmargin.solvers.kernel_smo.kernel_tables import FULL, transposed, without_background, written_out
 from maxmargin.solvers.kernel_smo.working_set import add_rows
 
@@ -38,11 +39,9 @@ WIDEST, NARROWEST = 2048, 256  # columns of a block: threads share them evenly, 
 BLOCKS = 8  # or a multiple, where there are so many columns
 TILE = 2048  # columns of a line of the transposed table that are added at a time
 HEIGHT = 256  # of the values that are made, added up and forgotten at a time
-MOST_NUMBERS = 2**28  # a sparse table may be written out in float32 up to this size
 CHEAP = 100  # multiplications for each value: rows that take no more are made anew rather than kept for long
 FAR_FROM_ZERO = 0.01  # of the largest k(x, x): where all distances are below it, float32 would hold little of them
 LARGEST_EXPONENT, MANY = 2.0**15, 0.99  # gamma |x|^2 of as many rows: float32 holds less of an rbf's exponent
-TOGETHER = 32  # rows that are written out to meet a wide sparse table
 
 
 def column_edges(n_columns: int) -> list[int]:
@@ -195,27 +194,48 @@ class DenseTable(ProductRows):
 
 
 class SparseTable(ProductRows):
-    """Sparse rows against the transposed table, written out; `halves` of either row are added to a product.
+    """Sparse rows against lines of the transposed table, for columns that many rows have, and lists for the others.
 
-    `chosen` are those of the rows that are columns of the table.
+    `parts` are all rows, cut into those columns and these; `chosen` are those of the rows that are columns of this
+    table; `halves` of either row are added to a product.
     """
 
     def __init__(
-        self, kernel: ProductKernel, rows: Any, chosen: Rows, table: Values, halves: Values, threads: Threads
+        self, kernel: ProductKernel, parts: Parts, chosen: Rows, lines: Values, halves: Values, threads: Threads
     ) -> None:
-        super().__init__(kernel, table.shape[1], threads, rows.nnz / max(1, rows.shape[0]))
-        self.rows, self.chosen, self.table, self.halves = rows, chosen, table, halves
+        super().__init__(kernel, len(chosen), threads, parts.entries_of_a_row)
+        self.parts, self.chosen, self.lines, self.halves = parts, chosen, lines, halves
+        self.lists = inverted(parts.rare, chosen)
 
-    def left(self, rows: Rows) -> tuple[Any, Values]:
-        return self.rows[self.chosen[rows]], self.halves[rows]
+    def left(self, rows: Rows) -> tuple[Any, Any, Values]:
+        few = self.chosen[rows]
+        return self.parts.frequent[few], self.parts.rare[few], self.halves[rows]
 
-    def inner(self, left: tuple[Any, Values], start: int, stop: int, out: Values, at: int) -> None:
-        rows, halves = left
-        add_lines(rows.data, rows.indices, rows.indptr, halves, self.table, self.halves, start, stop, out, at)
+    def meet(self, left: tuple[Any, Any, Values], out: Values) -> None:
+        """Where there are lists, rows side by side, and not columns: a list is read as a whole."""
+        if not len(self.lists.places):
+            super().meet(left, out)
+            return
+        frequent, rare, halves = left
+
+        def run(_: int, start: int, stop: int) -> None:
+            some = slice(start, stop)
+            self.inner((frequent[some], rare[some], halves[some]), 0, self.n_columns, out[some], 0)
+            self.finish(out[some], 0, self.n_columns)
+
+        self.threads.run(run, block_edges(len(out), out.size), 2 * HEIGHT)
+
+    def inner(self, left: tuple[Any, Any, Values], start: int, stop: int, out: Values, at: int) -> None:
+        frequent, rare, halves = left
+        lines = self.lines, self.halves, start, stop, out, at
+        add_lines(frequent.data, frequent.indices, frequent.indptr, halves, *lines)
+        if len(self.lists.places):
+            assert (start, stop) == (0, self.n_columns)  # as `meet` and `add` ask for them
+            add_lists(rare.data, rare.indices, rare.indptr, self.lists, out)
 
     def restricted(self, columns: Rows) -> SparseTable:
-        table, chosen = np.take(self.table, columns, axis=1), self.chosen[columns]
-        return SparseTable(self.kernel, self.rows, chosen, table, self.halves[columns], self.threads)
+        lines, halves = np.take(self.lines, columns, axis=1), self.halves[columns]
+        return SparseTable(self.kernel, self.parts, self.chosen[columns], lines, halves, self.threads)
 
 
 @njit(fastmath={"reassoc", "contract"})
@@ -248,29 +268,6 @@ def add_lines(
                 for c in range(stop - start):
                     row[c] += value * line[c]
                 entry += 1
-
-
-class WideTable(ProductRows):
-    """A sparse table that meets a few rows at a time."""
-
-    def __init__(self, kernel: ProductKernel, rows: Any, halves: Values, threads: Threads) -> None:
-        super().__init__(kernel, rows.shape[0], threads, math.inf)
-        self.rows, self.halves = rows, halves
-
-    def left(self, rows: Rows) -> tuple[Any, Values]:
-        return self.rows[rows], self.halves[rows]
-
-    def inner(self, left: tuple[Any, Values], start: int, stop: int, out: Values, at: int) -> None:
-        rows, halves = left
-        columns, part = self.rows[start:stop], out[:, at : at + stop - start]
-        for first in range(0, len(halves), TOGETHER):
-            few = rows[first : first + TOGETHER].toarray()
-            part[first : first + TOGETHER] = (columns @ np.ascontiguousarray(few.T)).T
-        part += halves[:, None]
-        part += self.halves[start:stop]
-
-    def restricted(self, columns: Rows) -> WideTable:
-        return WideTable(self.kernel, self.rows[columns], self.halves[columns], self.threads)
 
 
 class GivenValues(KernelRows):
@@ -353,9 +350,8 @@ def table_of(kernel: ProductKernel, points: Points, factor: float, constant: flo
     rows = X.astype(np.float32)
     rows.data *= np.float32(factor)
     added = -halves if kernel.is_exponential else np.full_like(halves, 0.5 * constant)
-    if rows.shape[0] * rows.shape[1] <= MOST_NUMBERS:
-        return SparseTable(kernel, rows, np.arange(len(added)), transposed(rows), added, threads)
-    return WideTable(kernel, rows, added, threads)
+    parts = parted(rows)
+    return SparseTable(kernel, parts, np.arange(len(added)), transposed(parts.frequent), added, threads)
 
 
 def power_at(value: float) -> float:

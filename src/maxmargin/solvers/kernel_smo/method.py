@@ -34,6 +34,7 @@ from maxmargin.problems.statement import KernelMargin
 from maxmargin.solvers.kernel_smo.active_rows import Table, View, look, terms_of
 from maxmargin.solvers.kernel_smo.kernel_rows import Rows, Values
 from maxmargin.solvers.kernel_smo.row_cache import RowCache
+from maxmargin.solvers.kernel_smo.small_tables import SmallTable
 
 SMALLEST = 2000  # rows of the first sample, or more
 GROWTH = 4  # times as many rows in the next sample
@@ -91,9 +92,9 @@ class Part(State):
     enough: float = varying(0.0)
     progress: Progress = varying(factory=Progress)
 
-    def aim_at(self, goal: float) -> None:
+    def aim_at(self, goal: float, gap: float) -> None:
         """A gap below the goal is worth a proposal; part of the way, or any, is enough for a look at the others."""
-        self.goal, self.enough = goal, min(max(FURTHER * self.table.look().gap, goal), sys.float_info.max)
+        self.goal, self.enough = goal, min(max(FURTHER * gap, goal), sys.float_info.max)
 
     def has_ended(self, view: View) -> bool:
         stays = view.gap > self.enough and view.violation > 0.0 and not view.ray > HOPELESS
@@ -110,6 +111,7 @@ class AllRows(State):
     known             rows of the sample whose values are right, but for those of a part at work
     near              how far outside of the street rows are active
     then, values_then a and the values of all rows, when these were last right
+    is_small          all rows are in play (`small_tables`), as long as that may be faster
     room              how far outside of the street rows that were left since then are at least
     """
 
@@ -122,12 +124,14 @@ class AllRows(State):
     b: float = varying()
     near: float = varying()
     room: float = varying()
+    is_small: bool = varying()
 
     def __init__(self, problem: KernelMargin, cache: RowCache, scale: float, memory: Values) -> None:
         n = problem.n_rows
         self.cache, self.memory, self.signs, self.terms = cache, memory, problem.signs, terms_of(problem, scale)
         self.a, self.values = np.zeros(n), np.zeros(n)
         self.order, self.sizes = sampling_order(problem.signs), sample_sizes(n)
+        self.is_small = SmallTable.suits(cache, self.terms)
         self.known = np.sort(self.order[: self.sizes[0]])
         self.sample, self.b, self.near = 0, 0.0, NEAR
         self.then, self.values_then, self.room = np.zeros(n), np.zeros(n), np.inf
@@ -178,14 +182,15 @@ class AllRows(State):
         """The active rows: those that some pair may move, or that are near to it."""
         is_in = view.rising & (view.slopes > self.b - self.near) | view.falling & (view.slopes < self.b + self.near)
         chosen = self.known[is_in]
-        if len(chosen) > NEARLY_ALL * len(self.a) or not view.primal < np.inf:
+        if self.is_small or len(chosen) > NEARLY_ALL * len(self.a) or not view.primal < np.inf:
             chosen = self.known
         return chosen
 
     def part_of(self, chosen: Rows, gap: float) -> Part:
         is_all = len(chosen) == len(self.a)
         cache = self.cache if is_all else RowCache(self.cache.rows.restricted(chosen), self.memory)
-        table = Table(cache, self.terms.of(chosen), self.a[chosen], self.values[chosen])
+        terms, kind = self.terms.of(chosen), SmallTable if self.is_small else Table
+        table = kind(cache, terms, self.a[chosen], self.values[chosen])
         return Part(table, cache, table.a.copy(), gap)
 
     def take_over(self, part: Part, chosen: Rows, b: float) -> None:
@@ -222,6 +227,11 @@ class AllRows(State):
         """The values of these rows follow changes of a."""
         rows = np.flatnonzero(changes)
         self.cache.rows.add(rows, self.signs[rows] * changes[rows], columns, self.values)
+
+
+def goal_of(level: float, view: View) -> float:
+    """The gap at which a proposal is worth it, where the relative one is to be `level`."""
+    return 0.5 * level * view.primal if view.primal < np.inf else 0.0
 
 
 def sampling_order(signs: Vector) -> Rows:
@@ -305,7 +315,7 @@ def steps(state: SMOState) -> Iterates:
             if not (is_there or is_hopeless or state.progress.has_ended(view, LOOKS, all_rows=True)):
                 state.chosen = whole.choose(view)
                 state.part = whole.part_of(state.chosen, gap)
-                state.part.aim_at(0.5 * level * view.primal if view.primal < np.inf else 0.0)
+                state.part.aim_at(goal_of(level, view), state.part.table.look().gap)
             elif not whole.is_all:
                 whole.grow()
                 state.progress = Progress()
@@ -318,11 +328,21 @@ def steps(state: SMOState) -> Iterates:
             while True:
                 yield AT_REST
                 inner = part.table.look()
+                if whole.is_small:  # there are no others
+                    part.aim_at(goal_of(state.aim, inner), 0.0)
                 if part.has_ended(inner):
                     break
-                state.steps, state.rounds = state.steps + part.table.step(inner), state.rounds + 1
+                made = part.table.step(inner)
+                state.steps, state.rounds = state.steps + made, state.rounds + 1
                 whole.a[chosen] = part.table.a
+                if whole.is_small and made >= part.table.most_steps:  # fewer active rows are better from now on
+                    whole.is_small, state.part = False, None
+                    whole.take_over(part, chosen, part.table.look().b)
                 yield state.iterate(gap)
+                if state.part is None:
+                    break
+            if state.part is None:
+                continue
             if not (whole.is_all and part.is_there(inner)):
                 whole.take_over(part, chosen, inner.b)
                 state.part = None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit
 from maxmargin.problems.protocol import State, StateError, varying
 from maxmargin.solvers.kernel_smo.kernel_rows import KernelRows, Rows, Values
 
@@ -41,8 +41,13 @@ class RowCache(State):
         n = rows.n_columns
         slots = min(n, len(memory) // n)
         self.rows, self.values = rows, memory[: slots * n].reshape(slots, n)
-        self.slot_of, self.owner, self.next_slot = np.full(n, -1), np.full(slots, -1), 0
-        self.made = RowBatches(slots)
+        self.slot_of, self.owner = np.full(n, -1), np.full(slots, -1)
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing is kept any more: the memory may be used for something else."""
+        self.slot_of[:], self.owner[:], self.next_slot = -1, -1, 0
+        self.made = RowBatches(len(self.owner))
 
     def slots(self, chosen: Rows) -> Rows:
         """Where in `values` the rows are, no more than there are slots; what is missing is made."""

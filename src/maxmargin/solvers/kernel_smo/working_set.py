@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit
 
 FAR = np.float32(3e38)
 FLATTEST = np.float32(1e-6)  # curvature: float32 cannot tell less from rounding, with k at most about 1

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import overload, types
+from maxmargin._loops import is_record, overload
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.rows import add, dot, touch_row
 from maxmargin.data.table import terms_of
@@ -117,7 +117,7 @@ def expect(rows: Any, i: int) -> None:
 
 
 def remembered(rows: Any) -> bool:
-    return isinstance(rows, types.BaseNamedTuple) and rows.instance_class is RememberedRows
+    return is_record(rows, RememberedRows)
 
 
 @overload(inner)

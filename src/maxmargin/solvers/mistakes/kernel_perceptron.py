@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit, numbers_per_call
 from maxmargin.data.table import Vector
 from maxmargin.problems.choices import Order
 from maxmargin.problems.kernels import Kernel, Points
@@ -75,7 +75,7 @@ class KernelPerceptronRule(Learner):
     def __init__(self, state: KernelPerceptronState, signs: Vector, fit_intercept: bool, order: Order) -> None:
         self.state, self.signs, self.order = state, signs, order
         self.lift = 1.0 if fit_intercept else 0.0
-        self.updates_per_call = max(1, NUMBERS_PER_CALL // len(signs))
+        self.updates_per_call = max(1, numbers_per_call(NUMBERS_PER_CALL) // len(signs))
         self.is_missing = False
 
     def visit(self, order: NDArray[np.intp], start: int, most: int) -> Visits:

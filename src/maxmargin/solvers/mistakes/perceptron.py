@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import njit
-from maxmargin.data.rows import add, dot, rows_of
-from maxmargin.data.table import Vector, row_squares
+from maxmargin._loops import njit, numbers_per_call
+from maxmargin.data.rows import add, dot
+from maxmargin.data.table import Vector, row_squares, rows_of
 from maxmargin.problems.choices import Order
 from maxmargin.problems.protocol import Iterate, Run, varying
 from maxmargin.problems.statement import Separation
@@ -128,7 +128,7 @@ class PerceptronRule(Learner):
         self.q, self.lift, self.signs = q, 1.0 if problem.fit_intercept else 0.0, scaled_signs(problem)
         self.rows = rows_of(problem.X)
         self.squares = np.ones(n) if problem.normalized else row_squares(problem.X) + self.lift
-        self.visits_per_call = max(1, NUMBERS_PER_CALL // max(1, d))
+        self.visits_per_call = max(1, numbers_per_call(NUMBERS_PER_CALL) // max(1, d))
         self.sweeps_at_once = VISITS_AT_LEAST // n
 
     def begin_order(self) -> None:

@@ -41,9 +41,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._numba import njit, overload, types
-from maxmargin.data.rows import DenseRows, rows_of
-from maxmargin.data.table import Vector, largest_magnitude
+from maxmargin._loops import is_record, njit, numbers_per_call, overload
+from maxmargin.data.table import DenseRows, Vector, largest_magnitude, rows_of
 from maxmargin.problems.choices import Order
 from maxmargin.problems.protocol import Iterate, Run, varying
 from maxmargin.problems.statement import Separation
@@ -134,7 +133,7 @@ def _compile_move(rows: Any, i: Any, step: Any, eta: Any, shift: Any, balanced: 
 
 
 def _is_dense(rows: Any) -> bool:
-    return isinstance(rows, types.BaseNamedTuple) and rows.instance_class is DenseRows
+    return is_record(rows, DenseRows)
 
 
 @njit
@@ -207,21 +206,30 @@ class WinnowState(MistakeState):
 
 
 class WinnowRule(Learner):
-    """With one eta; balanced or not."""
+    """With one eta; balanced or not. `scale` is s, where these are not all rows."""
 
     state: WinnowState
 
-    def __init__(self, problem: Separation, state: WinnowState, eta: float, balanced: bool, order: Order) -> None:
+    def __init__(
+        self,
+        problem: Separation,
+        state: WinnowState,
+        eta: float,
+        balanced: bool,
+        order: Order,
+        scale: float | None = None,
+    ) -> None:
         n, d = problem.X.shape
         self.problem, self.state, self.eta, self.balanced, self.order = problem, state, eta, balanced, order
         self.lift = 1.0 if problem.fit_intercept else 0.0
-        self.scale = 1.0 if problem.normalized else largest_magnitude(problem.X) or 1.0
+        self.scale = 1.0 if problem.normalized else scale or largest_magnitude(problem.X) or 1.0
         self.signs = scaled_signs(problem)
         self.doubt = (d + 8) * 2.0**-52
         self.rows = rows_of(problem.X)
         width = ROW_OVERHEAD + (problem.X.data if hasattr(problem.X, "indptr") else problem.X).size // n
-        self.visits_per_call = max(1, NUMBERS_PER_CALL // width)
-        self.updates_per_call = max(1, min(CHANGES_PER_CALL // width, int(EXPONENT_RANGE / 2.0 / eta)))
+        self.visits_per_call = max(1, numbers_per_call(NUMBERS_PER_CALL) // width)
+        self.updates_at_most = max(1, numbers_per_call(CHANGES_PER_CALL) // width)
+        self.until_shift = max(1, int(EXPONENT_RANGE / 2.0 / eta))
 
     def begin_order(self) -> None:
         """Twice as many sweeps at once as before."""
@@ -235,11 +243,12 @@ class WinnowRule(Learner):
         return np.array([worst]) if values[worst] <= 0.0 else np.arange(self.problem.n_rows)
 
     def begin_call(self) -> None:
-        """Another common factor, before the weights overflow."""
+        """Another common factor, before the weights overflow; after so many updates, however they are called for."""
         state = self.state
-        if (state.since_shift + self.updates_per_call) * self.eta > EXPONENT_RANGE:
+        if state.since_shift >= self.until_shift:
             state.shift, state.since_shift = self.eta * largest_sum(state.p, self.balanced, self.lift), 0
             state.w, state.total = weights_of(state.p, self.eta, state.shift, self.balanced, self.lift)
+        self.updates_per_call = min(self.updates_at_most, self.until_shift - state.since_shift)
 
     def visit(self, order: NDArray[np.intp], start: int, most: int) -> Visits:
         state, before, at_random = self.state, self.state.total, self.order in (Order.SHUFFLED, Order.DRAWN)

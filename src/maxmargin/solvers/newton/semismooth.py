@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit
 from maxmargin.data.executor import Threads, block_edges
 from maxmargin.data.table import Vector
 from maxmargin.problems.losses import Loss

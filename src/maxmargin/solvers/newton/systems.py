@@ -25,7 +25,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from maxmargin._numba import njit
+from maxmargin._loops import njit
 from maxmargin.data.table import Vector, is_sparse, matrix_of
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.normal_equations import Factor, padded

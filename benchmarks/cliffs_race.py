@@ -1,0 +1,60 @@
+"""Two sides of a cliff, and the least CPU time of each."""
+
+import importlib.util
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+ENOUGH = 3.0  # CPU seconds of both sides together: below that, they run again
+MOST = 7  # times
+LONG = 20.0  # CPU seconds of both sides: they run once
+HAS_INTELEX = importlib.util.find_spec("sklearnex") is not None
+
+
+class Race(NamedTuple):
+    """Ours and the peer's side of one problem. `note(ours)` says what else is to be known of our last run."""
+
+    on: str
+    peer: str
+    ours: Callable[[], Any]
+    theirs: Callable[[], Any]
+    note: Callable[[Any], str] = lambda _: ""
+
+
+class Cliff(NamedTuple):
+    """What is asked of the ratio, and the races of a case, given the sets."""
+
+    asked: str
+    races: Callable[[Any], Iterable[Race]]
+
+
+class Row(NamedTuple):
+    """The least CPU seconds of each side."""
+
+    race: Race
+    ours: float
+    theirs: float
+    note: str
+
+
+def timed(race: Race, *, once: bool) -> Row:
+    """In turn, until it is enough; `once`: twice each. The first run may compile, and is not the only one if it can."""
+    ours, theirs, last = [], [], None
+    while len(ours) < 2 or (not once and len(ours) < MOST and sum(ours) + sum(theirs) < ENOUGH):
+        if ours and ours[0] + theirs[0] > LONG:
+            break
+        seconds, last = cpu(race.ours)
+        ours.append(seconds)
+        theirs.append(cpu(race.theirs)[0])
+    return Row(race, min(ours), min(theirs), race.note(last))
+
+
+def cpu(run: Callable[[], Any]) -> tuple[float, Any]:
+    begun = time.process_time()
+    result = run()
+    return time.process_time() - begun, result
+
+
+def status(model) -> str:
+    """How a fit ended, in a word."""
+    return str(model.status_).split(":")[0]

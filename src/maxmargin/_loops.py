@@ -1,0 +1,189 @@
+"""The door to compiled loops: `njit` and `overload` with the house defaults, and the compiler only when it pays.
+
+A loop is the Python function that it was written as until it is compiled, and to load the compiler takes half a second,
+to compile several. So the first small problems of a process, `UNCOMPILED_ROWS` in all, are solved by the same functions
+as plain Python (`small_work`); after these, and for everything larger, `maxmargin._numba` is imported, and each loop
+is compiled when it is called. What is found either way is proven by the same judge; the last digits may differ, because
+a compiled sum runs in vector registers. The count is of rows and not of seconds, so that a program repeats its digits;
+only a small problem that takes longer than it should is handed to the compiler in the middle.
+
+Whoever wants compiled loops from the first on sets MAXMARGIN_UNCOMPILED_ROWS=0. With NUMBA_DISABLE_JIT=1 none is ever
+compiled.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import sys
+import threading
+import time
+import typing
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import ModuleType
+from typing import Any, Literal, TypeVar
+
+__all__ = [
+    "Loop",
+    "compiled_by_now",
+    "compiler",
+    "is_record",
+    "njit",
+    "numbers_per_call",
+    "overload",
+    "small_work",
+    "touch",
+]
+
+UNCOMPILED_ROWS = int(os.environ.get("MAXMARGIN_UNCOMPILED_ROWS", "1500"))  # of a process, over all its small problems
+MOST_ROWS, MOST_NUMBERS = 300, 6_000  # of a small problem: it takes less time than loading the compiler
+LONGEST = 1.0  # CPU seconds that a small problem may take before it is handed to the compiler
+SLOWER = 500  # times, roughly: an uncompiled loop
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Inline = Literal["always", "never"]
+
+# These two let a sum run in vector registers. Others forget NaN and infinity, which are answers here.
+FAST_MATH = frozenset({"contract", "reassoc"})
+
+_uncompiled_until: ContextVar[float] = ContextVar("uncompiled_until", default=0.0)
+_rows_left = UNCOMPILED_ROWS
+_one_at_a_time = threading.RLock()
+
+
+class Loop:
+    """A function over arrays, numbers, IntEnums and importable NamedTuples that is compiled when it pays."""
+
+    def __init__(self, function: Callable[..., Any], targetoptions: dict[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func, self.targetoptions = function, targetoptions  # by the names under which Numba looks for them
+        self._compiled: Callable[..., Any] | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._compiled is None and _is_uncompiled():
+            return self.py_func(*arguments)
+        return (self._compiled or self.compiled)(*arguments)
+
+    def __reduce__(self) -> str:
+        return self.py_func.__qualname__  # of its module
+
+    @property
+    def compiled(self) -> Any:
+        """Numba's own object; under NUMBA_DISABLE_JIT the function."""
+        with _one_at_a_time:
+            if self._compiled is None:
+                self._compiled = compiler().dispatcher_of(self.py_func, self.targetoptions)
+            return self._compiled
+
+
+@typing.overload
+def njit(function: Function) -> Function: ...
+@typing.overload
+def njit(*, fastmath: Collection[str] = ..., inline: Inline = ...) -> Callable[[Function], Function]: ...
+def njit(
+    function: Function | None = None, *, fastmath: Collection[str] = (), inline: Inline = "never"
+) -> Function | Callable[[Function], Function]:
+    """Make a loop of a function.
+
+    Written `@njit` or `@njit(fastmath={"reassoc", "contract"})`. It releases the GIL and keeps IEEE arithmetic.
+    """
+    options = {"nogil": True, "boundscheck": False, "inline": inline, **_fast_math_option(fastmath)}
+
+    def loop(function: Function) -> Function:
+        return typing.cast(Function, Loop(function, options))
+
+    return loop if function is None else loop(function)
+
+
+class Overload(typing.NamedTuple):
+    """A function that chooses the compiled body of `stub`."""
+
+    stub: Callable[..., Any]
+    choose: Callable[..., Any]
+    jit_options: dict[str, set[str]]
+    inline: Inline
+
+
+overloads: list[Overload] = []  # all of them, in the order in which they were written
+
+
+def overload(
+    stub: Callable[..., Any], *, fastmath: Collection[str] = (), inline: Inline = "never"
+) -> Callable[[Function], Function]:
+    """Choose the compiled body of `stub` by the types of its arguments.
+
+    The stub's own body must compute the same: it is what runs when nothing is compiled.
+    """
+    options = _fast_math_option(fastmath)
+
+    def note(choose: Function) -> Function:
+        overloads.append(Overload(stub, choose, options, inline))
+        return choose
+
+    return note
+
+
+def _fast_math_option(flags: Collection[str]) -> dict[str, set[str]]:
+    if not FAST_MATH.issuperset(flags):
+        raise ValueError(f"fastmath takes {sorted(FAST_MATH)}, got {sorted(flags)}")
+    # Given even when empty: a function without flags inherits those of whichever caller compiles it first.
+    return {"fastmath": set(flags)}
+
+
+def is_record(argument: Any, kind: type) -> bool:
+    """For the choice of an overload: whether an argument's type is this NamedTuple."""
+    return getattr(argument, "instance_class", None) is kind
+
+
+def touch(array: Any, index: Any) -> None:
+    """Ask for the cache line of array[index], of a contiguous array of one or two dimensions, before it is needed.
+
+    Nothing is read and nothing waits. A loop that visits rows in random order spends most of its time waiting.
+    """
+
+
+_seconds_loading = 0.0
+
+
+def compiler() -> ModuleType:
+    """Numba's side of the door, loaded when it is first asked for."""
+    global _seconds_loading
+    begun = time.perf_counter()
+    loaded = importlib.import_module("maxmargin._numba")
+    _seconds_loading += time.perf_counter() - begun
+    return loaded
+
+
+def compiled_by_now() -> float:
+    """How long this process has loaded the compiler and compiled so far: not at all, if nobody has asked for it."""
+    loaded = sys.modules.get("maxmargin._numba")
+    watch = getattr(loaded, "compiler_watch", None)
+    return _seconds_loading + (float(watch.duration) if watch is not None and watch.done else 0.0)
+
+
+@contextmanager
+def small_work(n_rows: int, n_columns: int) -> Iterator[None]:
+    """Within, loops that nobody has compiled yet run as plain Python, if the problem is one of the first small ones."""
+    global _rows_left
+    if n_rows > min(MOST_ROWS, _rows_left) or n_rows * n_columns > MOST_NUMBERS:
+        yield
+        return
+    _rows_left -= n_rows
+    token = _uncompiled_until.set(time.thread_time() + LONGEST)
+    try:
+        yield
+    finally:
+        _uncompiled_until.reset(token)
+
+
+def _is_uncompiled() -> bool:
+    until = _uncompiled_until.get()
+    return until > 0.0 and time.thread_time() < until
+
+
+def numbers_per_call(compiled: int) -> int:
+    """How many numbers one call may read, if so many of a compiled loop are few enough: a call cannot be stopped."""
+    return compiled // SLOWER if _is_uncompiled() else compiled

@@ -1,0 +1,248 @@
+"""A fit by a command: --checkpoint keeps it while it goes on; its model is written, and what was found is told."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from maxmargin.cli.certified import (
+    certificate_for_machines,
+    exit_code,
+    normalized_for_machines,
+    tell_certificate,
+    tell_normalized,
+)
+from maxmargin.cli.console import ExitCode, TimeLimit, UserError, gap_shown, messages, say, say_json, time_told
+from maxmargin.cli.models import save_model
+from maxmargin.cli.preparation import scaling_of, sentences_of, sentences_of_left_out
+from maxmargin.cli.recorded_run import write_record
+from maxmargin.cli.tables import DataFile
+
+USUALLY = 60.0  # seconds between two checkpoints
+
+
+@dataclass(frozen=True)
+class CheckpointOptions:
+    """Where a run is kept, so that it may be stopped or killed at any moment and gone on with; and how often."""
+
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Where to keep the run, so that another process can go on with it."),
+    ] = None
+    every: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="How often the run is kept; 60 unless you say otherwise.")
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the checkpoint, if there is one.")] = (
+        False
+    )
+
+
+def check_checkpoint(kept: CheckpointOptions, output: str | None) -> None:
+    """One sentence where the options make no sense together, before any work is done."""
+    if kept.checkpoint is None:
+        if kept.every is not None or kept.resume:
+            option = "--resume" if kept.resume else "--every"
+            raise UserError(f"{option} needs --checkpoint FILE, where the run is kept")
+        return
+    if kept.every is not None and not 0.0 <= kept.every < math.inf:
+        raise UserError(f"--every must be a number of seconds, not {kept.every:g}")
+    if output is not None and os.path.realpath(output) == os.path.realpath(kept.checkpoint):
+        raise UserError(f"{output} cannot be both the model and the checkpoint: give each a file of its own")
+    if os.path.exists(kept.checkpoint) and not kept.resume:
+        raise UserError(f"{kept.checkpoint} exists: --resume goes on with the run in it; remove it to begin anew")
+
+
+def fit_or_go_on(classifier: Any, X: Any, y: Any, weights: dict[str, Any], kept: CheckpointOptions) -> None:
+    """Fit, and keep the run where that is asked for."""
+    from maxmargin.persistence import ModelFileError, fit_with_checkpoints
+
+    if kept.checkpoint is None:
+        classifier.fit(X, y, **weights)
+        return
+    if (limit := what_is_not_kept(classifier)) is not None:
+        messages.print(f"maxmargin: {limit}")
+    path, every = kept.checkpoint, USUALLY if kept.every is None else kept.every
+    goes_on = kept.resume and os.path.exists(path)
+    try:
+        fit_with_checkpoints(classifier, X, y, **weights, path=path, every=every, resume=goes_on)
+    except ModelFileError as error:
+        raise UserError(str(error)) from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def what_is_not_kept(classifier: Any) -> str | None:
+    """A sentence for algorithms that write nothing down while they work."""
+    from maxmargin.problems.losses import LOSSES
+
+    values = classifier.get_params()
+    is_hard = values.get("C") == math.inf
+    if is_hard and "kernel" in values:
+        return "the hard margin of a kernel is not kept in a checkpoint: --resume begins it anew"
+    loss, solver = LOSSES.get(values.get("loss", "")), values.get("solver")
+    by_newton = solver == "newton" or (solver == "auto" and loss is not None and loss.is_smooth)
+    if is_hard or type(classifier).__name__ == "HardMarginSVM" or by_newton:
+        return (
+            "this algorithm may be kept between planes only: then --resume begins the plane anew that was being sought"
+        )
+    return None
+
+
+class Planes(NamedTuple):
+    """What a fit has left."""
+
+    certificate: Any
+    is_interrupted: bool
+    has_planes: bool
+
+
+def sought(
+    classifier: Any, X: Any, y: Any, weights: dict[str, Any], limit: TimeLimit, kept: CheckpointOptions, share: float
+) -> Planes:
+    """Fit, in a share of the time."""
+    from maxmargin.estimators.no_plane import NoPlaneError
+
+    is_interrupted, has_planes = False, True
+    if limit.seconds is not None:
+        classifier.set_params(max_time=limit.left(share))
+    try:
+        with gap_shown("Fitting", getattr(classifier, "tol", None)):
+            fit_or_go_on(classifier, X, y, weights, kept)
+        certificate = classifier.certificate_
+    except NoPlaneError as error:
+        certificate, has_planes = error.certificate, False
+    except KeyboardInterrupt:
+        if not hasattr(classifier, "certificate_"):
+            raise
+        certificate, is_interrupted = classifier.certificate_, True
+    if kept.checkpoint is not None and (is_interrupted or "TIME" in status_of(classifier)):
+        messages.print(f"The run is kept in {kept.checkpoint}: the same command with --resume goes on with it.")
+    if limit.seconds is not None:
+        classifier.set_params(max_time=limit.seconds)  # as the user gave it
+    return Planes(certificate, is_interrupted, has_planes)
+
+
+def status_of(classifier: Any) -> list[str]:
+    status = getattr(classifier, "status_", [])
+    return [one.name for one in (status if isinstance(status, list) else [status])]
+
+
+class Found(NamedTuple):
+    """What a fit has found, how long it took, and whether its proof holds; after Ctrl-C, what was found so far."""
+
+    certificate: Any
+    verification: Any
+    accuracy: float | None
+    dual: Any  # what the multipliers say by themselves, where there are some
+    seconds: float
+    compiling: float
+    is_interrupted: bool
+    has_planes: bool  # to be written; otherwise it is proven that there are none
+
+    @property
+    def code(self) -> ExitCode:
+        return ExitCode.INTERRUPTED if self.is_interrupted else exit_code(self.certificate, self.verification)
+
+
+class Fitted(NamedTuple):
+    """What is to be kept and told; `table` has the rows, or no rows where they are read by blocks."""
+
+    classifier: Any
+    preparation: Any
+    table: DataFile
+    found: Found
+    calibration: Any = None
+
+
+class Told(NamedTuple):
+    """What is told of the table: in a line, for machines, of its columns, and what of it was left out."""
+
+    headline: str
+    description: dict[str, Any]
+    report: dict[str, Any]
+    left_out: dict[str, Any]
+
+
+def conclude(model: Fitted, told: Told, output: str | None, record: str | None, as_json: bool) -> int:
+    """Write the model, and tell what was found, whatever becomes of the file."""
+    classifier, preparation, table, found, calibration = model
+    unwritten = None
+    if output is not None and found.has_planes:
+        try:
+            save_model(preparation, classifier, table, output, calibration)
+        except UserError as error:  # a full disk: what was found is told nevertheless
+            unwritten = error
+    records: list[str] = []
+    if record is not None and unwritten is None:
+        try:
+            records = write_record(classifier, record, names_as_scaled(preparation, table))
+        except UserError as error:
+            unwritten = error
+    written = output if found.has_planes and unwritten is None else None
+    code = ExitCode.ERROR if unwritten is not None else found.code
+    if as_json:
+        failure = {} if unwritten is None else {"error": str(unwritten)}
+        answer = for_machines(model, told)
+        proof = certificate_for_machines(found.certificate, found.verification)
+        answer["calibration"] = None if calibration is None else dataclasses.asdict(calibration)
+        say_json({**answer, "model": written, "records": records, "exit_code": int(code), **failure, **proof})
+    else:
+        tell(model, told)
+        if calibration is not None:
+            say(f"  calibrated over {calibration.folds} folds: probabilities are estimates, of which nothing is proven")
+        if written is not None:
+            say(f"Written to {written}")
+        for file in records:
+            say(f"The run is in {file}")
+    if unwritten is not None:
+        raise unwritten
+    return int(code)
+
+
+def names_as_scaled(preparation: Any, table: DataFile) -> tuple[str, ...] | None:
+    """What the columns of the fit are called; categories and words make columns of their own, which have no name."""
+    if table.texts or table.feature_names is None:
+        return None
+    is_scaled = scaling_of(preparation) is not None
+    return tuple(f"{name}, scaled" if is_scaled else name for name in table.feature_names)
+
+
+def for_machines(model: Fitted, told: Told) -> dict[str, Any]:
+    """What was done, as plain values."""
+    classifier, found = model.classifier, model.found
+    return {
+        **told.description,
+        "algorithm": type(classifier).__name__,
+        "parameters": {name: value for name, value in classifier.get_params().items() if value is not None},
+        "scaling": scaling_of(model.preparation),
+        "columns_taken": told.report,
+        "left_out": told.left_out,
+        "status": status_of(classifier),
+        "accuracy": found.accuracy,
+        **normalized_for_machines(classifier),
+        "dual": None if found.dual is None else found.dual.summary,
+        "seconds": found.seconds,
+        "seconds_compiling": found.compiling,
+    }
+
+
+def tell(model: Fitted, told: Told) -> None:
+    """The same for people, and what is proven."""
+    classifier, found = model.classifier, model.found
+    say(told.headline)
+    columns, scaling = "columns of numbers" if model.table.texts else "columns", scaling_of(model.preparation)
+    how = f"the {columns} {'as they are' if scaling is None else f'scaled by {scaling}'}"
+    say(f"{type(classifier).__name__} on {how}, {time_told(found.seconds, found.compiling)}")
+    for sentence in (*sentences_of(told.report), *sentences_of_left_out(told.left_out)):
+        say(sentence)
+    tell_certificate(found.certificate, found.verification)
+    tell_normalized(classifier)
+    if found.dual is not None:
+        say(f"  {found.dual}")
+    if found.accuracy is not None:
+        say(f"  {found.accuracy:.2%} of these rows get their own label")

@@ -1,0 +1,374 @@
+"""Solvers and the judge over the blocks of a table: all problems of many classes advance in the same passes.
+
+A run is a generator. It yields what it wants to know of the blocks, an `Ask`, and is sent what all blocks together
+answer. Runs of several problems (one for each class, or pair of classes) are led side by side: each pass reads a block
+once and asks it on behalf of all runs that still go on.
+
+    part(signed_block) -> found           a pure function, or a NamedTuple with __call__, that can be sent elsewhere;
+    part(signed_block, own)               where the block has listed rows
+    found.and_of(other)                   joins what two neighbours found
+
+A solver also yields a `Proposal`: then the judge's own run takes its place in the passes, and the solver is answered
+with what is proven so far. The best plane and the best dual point are kept from the judge's numbers; they need not come
+together.
+
+Whenever a solver asks for a pass its state is complete, and a copy of it is kept with the best plane and weights:
+another process goes on from there with the same bits. What they are worth is measured again, never read from a file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.certificates.block_duality import both_sides
+from maxmargin.certificates.passes import soft_gap
+from maxmargin.data.executor import OutOfTime, counting, pass_over
+from maxmargin.data.labelled import LabelledBlock, LabelledTable
+from maxmargin.data.table import Vector
+from maxmargin.problems.block_margin import (
+    Ask,
+    BlockMargin,
+    Facts,
+    ListedRows,
+    OwnRows,
+    PassRun,
+    PassState,
+    Proposal,
+    Proven,
+    Rule,
+    SolverByPasses,
+    Weights,
+)
+from maxmargin.problems.protocol import Iterate, Record, State, StateError, restore, snapshot, varying
+from maxmargin.problems.statement import SignedRows
+from maxmargin.run.control import Clock, Status, now
+from maxmargin.run.observation import PassProgress
+
+SLOWER = 1.3  # times the slowest pass so far: so much time is kept for the last one, which measures
+
+
+class Found(NamedTuple):
+    """What the runs were answered, each its own."""
+
+    answers: tuple[Any, ...]
+
+    def and_of(self, other: Found) -> Found:
+        return Found(tuple(one.and_of(two) for one, two in zip(self.answers, other.answers, strict=True)))
+
+
+class SideBySide(NamedTuple):
+    """One part for each problem, in one read of a block."""
+
+    problems: tuple[BlockMargin, ...]
+    parts: tuple[Any, ...]
+
+    def __call__(self, block: LabelledBlock, own: dict[int, OwnRows] | None = None) -> Found:
+        """`own`: by the number of the run."""
+        answers = []
+        for number, (problem, part) in enumerate(zip(self.problems, self.parts, strict=True)):
+            signed = problem.of(block)
+            answers.append(part(signed, own[number]) if own and number in own else part(signed))
+        return Found(tuple(answers))
+
+
+def side_by_side(
+    table: LabelledTable,
+    problems: list[BlockMargin],
+    runs: list[PassRun],
+    one_pass: Callable[[LabelledTable, list[BlockMargin], list[Ask]], tuple[Any, ...]] | None = None,
+) -> list[Any]:
+    """The results of all runs, in their order; `one_pass` makes the passes."""
+    results: list[Any] = [None] * len(runs)
+    answers: dict[int, Any] = dict.fromkeys(range(len(runs)))
+    while answers:
+        asks: dict[int, Any] = {}
+        for number, answer in answers.items():
+            try:
+                asks[number] = runs[number].send(answer)
+            except StopIteration as end:
+                results[number] = end.value
+        if not asks:
+            break
+        answers.clear()
+        found = (one_pass or answers_of)(table, [problems[number] for number in asks], list(asks.values()))
+        answers = dict(zip(asks, found, strict=True))
+        del found
+    return results
+
+
+def answers_of(table: LabelledTable, problems: list[BlockMargin], asks: list[Ask]) -> tuple[Any, ...]:
+    """One pass: what all blocks together answer to each."""
+    own: dict[int, dict[int, OwnRows]] = {}
+    for number, ask in enumerate(asks):
+        for block, rows in ask.own.items():
+            own.setdefault(block, {})[number] = rows
+    part = SideBySide(tuple(problems), tuple(ask.part for ask in asks))
+    answers: tuple[Any, ...] = pass_over(part, table, own).answers
+    return answers
+
+
+@dataclass(eq=False)
+class Standing(State):
+    """One problem while it is solved: the solver's state; the best plane, the best weights, as they were measured here.
+
+    passes    that the solver has had; `status`: how it ended, empty while it goes on
+    is_known  whether anything was measured
+    """
+
+    problem: BlockMargin
+    facts: Facts
+    tol: float
+    solver: PassState = varying()
+    w: Vector = varying()
+    weights: Weights = varying(grows=True)
+    b: float = varying(0.0)
+    passes: int = varying(0)
+    is_known: bool = varying(False)
+    status: str = varying("")
+    primal: float = math.inf
+    dual: float = 0.0
+    fingerprint: str = ""  # of the rows that were measured
+    kept: Record | None = None
+    measured: int = 0  # how many passes the solver had had at the last measurement
+
+    @classmethod
+    def of(cls, problem: BlockMargin, facts: Facts, tol: float, solver: PassState) -> Standing:
+        nothing = Weights(Rule.nothing(facts.n_columns), ListedRows.nobody())
+        return cls(problem, facts, tol, solver, np.zeros(facts.n_columns), nothing)
+
+    @property
+    def gap(self) -> float:
+        return soft_gap(self.primal, self.dual)
+
+    @property
+    def believed_gap(self) -> float:
+        return min(self.gap, self.solver.gap)
+
+    def after_restore(self) -> None:
+        d = self.facts.n_columns
+        rule, listed = self.weights
+        if not len(self.w) == len(rule.w) == d or len(listed.ids) != len(listed.shares):
+            raise StateError("the best plane or the weights of the run cannot be of this table")
+
+    def measure(self, proposed: Proposal) -> Generator[Ask | Proposal, Any, Proven]:
+        """The judge's passes; what is better than before is kept."""
+        w = np.where(np.isfinite(proposed.w), proposed.w, 0.0)
+        found = yield from both_sides(
+            self.problem, self.facts, w, float(proposed.b), proposed.weights, matters=self.tol
+        )  # fmt: skip
+        self.is_known, self.measured, self.fingerprint = True, self.passes, found.fingerprint
+        if found.primal.upper < self.primal or self.primal == math.inf:
+            self.w, self.b, self.primal = w.copy(), float(proposed.b), found.primal.upper
+        if found.dual.lower > self.dual:
+            rule, listed = proposed.weights
+            self.weights = Weights(rule._replace(w=rule.w.copy()), ListedRows(listed.ids.copy(), listed.shares.copy()))
+            self.dual = found.dual.lower
+        return Proven(self.primal, self.dual, self.gap)
+
+    def again(self) -> Proposal:
+        """What an earlier process has found."""
+        return Proposal(self.w, self.b, self.weights)
+
+    def last_word(self) -> Proposal | None:
+        """What has not been measured yet, if the run must end now; at least the plane w = 0."""
+        if self.is_known and (self.status or self.measured == self.passes):
+            return None
+        proposal = self.solver.proposal()
+        return proposal if proposal is not None or self.is_known else self.again()
+
+    def keep(self) -> None:
+        self.kept = snapshot(self)
+
+    def led(self, solver: SolverByPasses, max_iter: int | None, keeps: bool) -> PassRun:
+        """The run of the solver, and of the judge in its turn, until the gap is proven."""
+        if self.is_known:
+            yield from self.measure(self.again())
+        if self.status:
+            return
+        answer: Any = None
+        while True:
+            try:
+                with np.errstate(all="ignore"):
+                    wish = solver.run.send(answer)
+            except StopIteration:
+                self.status = Status.STALLED.name
+                break
+            if isinstance(wish, Proposal):
+                answer = yield from self.measure(wish)
+            elif max_iter is not None and self.passes >= max_iter:
+                self.status = Status.BUDGET.name
+                if (last := self.solver.proposal()) is not None and self.measured < self.passes:
+                    yield from self.measure(last)
+            else:
+                if keeps:
+                    self.keep()
+                answer = yield wish
+                self.passes += 1
+            if self.gap <= self.tol:
+                self.status = Status.PROVEN.name
+            if self.status:
+                break
+        solver.run.close()
+        if keeps:
+            self.keep()
+
+
+Start = Callable[[BlockMargin, Facts], SolverByPasses]
+
+
+class Leader:
+    """Leads the problems of a table, as many at once as fit, within the time of a clock."""
+
+    def __init__(self, table: LabelledTable, clock: Clock, tol: float, max_iter: int | None, survey_seconds: float):
+        self.table, self.clock, self.tol, self.max_iter = table, clock, tol, max_iter
+        self.passes, self.slowest = 0, survey_seconds
+        self.standings: list[Any] = []  # of whatever kind
+        self.said: set[str] = set()
+
+    def solve(self, problems: list[BlockMargin], facts: list[Facts], start: Start, at_once: int) -> list[Standing]:
+        """What is proven of each soft margin, and how it ended."""
+        solvers = [start(*both) for both in zip(problems, facts, strict=True)]
+        own = zip(problems, facts, solvers, strict=True)
+        standings = [Standing.of(problem, known, self.tol, solver.state) for problem, known, solver in own]
+        both = zip(standings, solvers, strict=True)
+        runs = [standing.led(solver, self.max_iter, self.keeps) for standing, solver in both]
+        try:
+            self.lead(standings, runs, at_once)
+        finally:
+            for solver in solvers:
+                solver.run.close()
+        return standings
+
+    @property
+    def keeps(self) -> bool:
+        """Whether somebody wants states that another process can go on from."""
+        return self.clock.snapshots.keep is not None
+
+    def take_up(self, standings: list[Any]) -> None:
+        """From where an earlier process left them."""
+        self.standings = standings
+        for standing, kept in zip(standings, self.clock.snapshots.earlier, strict=False):
+            if kept:
+                restore(standing, kept, self.table.n_rows)
+                standing.kept = kept
+
+    def lead(self, standings: list[Any], runs: list[Any], at_once: int) -> None:
+        """The runs of these standings, until they end or the time is over."""
+        self.take_up(standings)
+        problems = [standing.problem for standing in standings]
+        reason: Status | None = None
+        try:
+            with self.clock.searching():
+                for first in range(0, len(runs), at_once):
+                    group = slice(first, first + at_once)
+                    side_by_side(self.table, problems[group], runs[group], self.one_pass)
+        except OutOfTime:
+            reason = self.clock.reason
+        except KeyboardInterrupt:
+            self.clock.interrupt()
+            reason = Status.INTERRUPTED
+        finally:
+            for run in runs:
+                run.close()
+            self.keep()
+        if reason is not None:
+            self.end(reason)
+
+    def end(self, reason: Status) -> None:
+        """Measure what was found; whatever has never been measured, also beyond the limit."""
+        self.clock.reserve = 0.0
+        with suppress(OutOfTime), self.clock.judging():
+            self.measure_last(self.standings)
+        unknown = [standing for standing in self.standings if not standing.is_known]
+        if unknown:
+            if self.clock.verbose:
+                self.clock.say("measuring what was found, in one more pass")
+            self.measure_last(unknown)
+        for standing in self.standings:
+            if standing.gap <= self.tol:
+                standing.status = Status.PROVEN.name
+            standing.status = standing.status or reason.name
+
+    def measure_last(self, standings: list[Standing]) -> None:
+        words = [(standing, word) for standing in standings if (word := standing.last_word()) is not None]
+        runs: list[PassRun] = [standing.measure(word) for standing, word in words]
+        side_by_side(self.table, [standing.problem for standing, _ in words], runs, self.one_pass)
+
+    def one_pass(self, table: LabelledTable, problems: list[BlockMargin], asks: list[Ask]) -> tuple[Any, ...]:
+        """A pass: before it the states are kept, while it goes on it is shown."""
+        clock, begun, done = self.clock, now(), 0
+        self.keep()
+        if clock.verbose:
+            self.say_notes()
+        if clock.is_limited and not clock.interrupted:
+            clock.reserve = SLOWER * self.slowest
+        self.passes += 1
+
+        def count(blocks: int) -> None:
+            nonlocal done
+            done += blocks
+            self.show(done)
+
+        with counting(count):
+            answers = answers_of(table, problems, asks)
+        self.slowest = max(self.slowest, now() - begun)
+        self.show_planes()
+        return answers
+
+    def keep_all(self) -> None:
+        """The standings are at rest."""
+        if self.keeps:
+            for standing in self.standings:
+                standing.keep()
+            self.keep()
+
+    def say_notes(self) -> None:
+        """What solvers have to say, each sentence once."""
+        notes = {getattr(standing.solver, "note", "") for standing in self.standings if hasattr(standing, "solver")}
+        for note in sorted(notes - self.said - {""}):
+            self.said.add(note)
+            self.clock.say(note)
+
+    def keep(self) -> None:
+        snapshots = self.clock.snapshots
+        if snapshots.keep is not None:
+            snapshots.together([standing.kept or {} for standing in self.standings])
+
+    @property
+    def gap(self) -> float:
+        """The largest, as it is proven or, where its solver is further, as that believes."""
+        return float(max(getattr(standing, "believed_gap", standing.gap) for standing in self.standings))
+
+    def show(self, done: int) -> None:
+        """A block more is done."""
+        clock = self.clock
+        progress = PassProgress(self.passes, done, self.table.n_blocks, self.gap, clock.elapsed)
+        if clock.observation.tell_pass(progress):
+            clock.stopped = clock.alarm.is_set = True
+        known = f"  gap about {progress.gap:.1e}" if progress.gap < math.inf else ""
+        clock.stage = f"pass {self.passes}, block {done} of {self.table.n_blocks}{known}"
+        if clock.verbose > 1 and done == self.table.n_blocks:
+            clock.say(clock.stage)
+        else:
+            clock.report()
+
+    def show_planes(self) -> None:
+        """Whoever observes iterates sees the best plane of each problem, with no weights of rows."""
+        nobody = np.zeros(0)
+        for standing in self.standings:
+            if standing.is_known and not standing.status:
+                shown = Iterate(standing.w, standing.b, nobody, updates=standing.passes, sweeps=standing.passes)
+                shown.gap, shown.primal, shown.dual = standing.gap, standing.primal, standing.dual
+                self.clock.tell(shown, SignedRows(np.zeros((0, len(standing.w))), nobody))
+
+
+def run_all(leader: Leader, standings: list[Any], runs: list[Any]) -> None:
+    """The runs of these standings, side by side in the passes of the leader."""
+    if standings:
+        side_by_side(leader.table, [one.problem for one in standings], runs, leader.one_pass)
