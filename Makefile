@@ -2,7 +2,8 @@
 # make test    every check and every test, in .venv
 # make check   the checks alone
 # make matrix  every test on an installed wheel, for each supported Python and scikit-learn; ONLY="lowest": one of them
-# make docs    the documentation site, in docs/_build/html: every page executed, no warnings, no network but for the venv
+# make docs    the documentation site, in docs/_build/html: every page executed, no warnings, no dead links, no network but for the venv
+# make tables  the tables and the chart of the site's benchmarks, from the files in benchmarks/results
 # make dist    the wheel and the source distribution, checked as the package index checks them
 # make boundscheck   every test once more, with loops that raise where they would read or write out of bounds
 # make reliability   every campaign that tries to break the library, in its short form; writes RELIABILITY.md
@@ -10,7 +11,7 @@
 
 PYTHON ?= python3
 
-.PHONY: demo test check boundscheck matrix docs dist reliability clean
+.PHONY: demo test check boundscheck matrix docs tables dist reliability clean
 
 # uv where it is present, pip where it is not.
 ifneq ($(shell command -v uv 2>/dev/null),)
@@ -35,14 +36,19 @@ check: .venv/installed
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-logo
+	.venv/bin/pytest -n 0 -q tests/test_docstrings.py
 
 # An hour on two cores.
 matrix:
 	$(PYTHON) tests/version_matrix.py $(if $(ONLY),--only "$(ONLY)")
 
 docs: .venv-docs/installed
-	.venv-docs/bin/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
+	.venv-docs/bin/python -m sphinx -W --keep-going --quiet -j auto -b html docs docs/_build/html
+	.venv-docs/bin/python docs/check_links.py
 	@echo "The site is in docs/_build/html/index.html"
+
+tables: .venv/installed
+	.venv/bin/python benchmarks/site_tables.py
 
 dist: .venv/bin/python
 	rm -rf dist

@@ -8,7 +8,8 @@ turn, and the least of their times counts. Where a fit with a kernel is timed, t
 in float64 (`kernel_judge`), and ours is asked for the same gap, proven: nobody is faster by being less precise.
 
 The peers are scikit-learn and, where it is installed, scikit-learn-intelex in float32. A peer that is not there is left
-out. A case is a function in cliffs_kernel.py or cliffs_linear.py. No case can fail this command: it is a report.
+out. A case is a function in cliffs_kernel.py, cliffs_linear.py or cliffs_separation.py. No case can fail this command:
+it is a report.
 """
 
 import argparse
@@ -25,10 +26,11 @@ os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # before anybody counts
 
 import cliffs_kernel  # noqa: E402
 import cliffs_linear  # noqa: E402
+import cliffs_separation  # noqa: E402
 from cliffs_data import Sets  # noqa: E402
 from cliffs_race import Cliff, Row, timed  # noqa: E402
 
-CLIFFS: dict[str, Cliff] = cliffs_kernel.CLIFFS | cliffs_linear.CLIFFS
+CLIFFS: dict[str, Cliff] = cliffs_kernel.CLIFFS | cliffs_linear.CLIFFS | cliffs_separation.CLIFFS
 SHORT = 170.0  # seconds: after these, the short form begins with no other case
 HEAD = "| cliff | set | peer | ours, s | peer, s | ratio | asked | |\n|---|---|---|--:|--:|--:|--:|---|"
 

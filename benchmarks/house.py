@@ -36,7 +36,7 @@ KINDS_OF_TABLE = r"\b(InMemory|Surveyed)\b"  # where a table is blocks, whatever
 # are none, nor are sweeps, which read a row and change w before the next.)
 TABLE = r"(?:X|part|block|rows|sizes|problem\.X)(?:\.astype\([^)]*\))?"
 PASSES = {
-    "X.w": rf"[^\"]\b{TABLE} @ (?!\(|X\.T)|einsum\(\"ij,j->i\"|\] = dot\(rows, \w+(?:\[k\])?, w\)",
+    "X.w": rf"[^\"]\b{TABLE} @ (?!\(|X\.T)|einsum\(\"ij,j->i\", (?!self\.A)|\] = dot\(rows, \w+(?:\[k\])?, w\)",
     "X'c": rf"\b{TABLE}\.T(?:\.astype\([^)]*\))? @ (?!\(signs)|einsum\(\"ij,i->j\"|product\(.*\.T, "
     r"|add\(rows, \w+\[k\], (?:c|weights)\[k\]",
     "blocks": r"def (?!n_blocks|\w*by_blocks|certify)(?:\w+_blocks|blocks(?:_of)?|spans|\w*edges\w*)\((?!self, loop)",
@@ -181,7 +181,8 @@ def walk(name, source):
 
 
 def walked(name, source):
-    environment = {**os.environ, "PYTHONPATH": str(source)}
+    # Loops are compiled, as in every fit but the first small ones: a walk enters none of them.
+    environment = {**os.environ, "PYTHONPATH": str(source), "MAXMARGIN_UNCOMPILED_ROWS": "0"}
     command = [sys.executable, __file__, "--source", str(source), "--walk", name]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr

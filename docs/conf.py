@@ -13,10 +13,13 @@ import sys
 import tomllib
 from pathlib import Path
 
+from docutils import nodes
+
 import maxmargin
 
 ROOT = Path(__file__).parents[1]
 sys.path += [str(ROOT / "docs"), str(ROOT / "docs" / "reference")]
+formulas = importlib.import_module("formulas")
 HOME = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Source"]
 # Files outside of docs/ that are pages here.
 PAGES = {
@@ -44,9 +47,9 @@ extensions = [
 exclude_patterns = [
     "_build",
     "**.ipynb_checkpoints",
-    "gallery/*.ipynb",
-    "gallery/*.py",
-    "gallery/*.zip",
+    "gallery/**.ipynb",
+    "gallery/**.py",
+    "gallery/**.zip",
     "sg_execution*",
 ]
 templates_path = ["_templates"]
@@ -64,12 +67,14 @@ nb_merge_streams = True
 # The reference.
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say it
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 # The gallery.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
+    "subsection_order": [f"../examples/{part}" for part in ("streets", "hulls", "duality", "runs", "models")],
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
     "download_all_examples": False,
@@ -78,6 +83,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "min_reported_time": 10**6,
     "abort_on_example_error": True,
+    "capture_repr": ("_repr_html_",),  # not the address of an object
     "image_scrapers": ("matplotlib",),
     "default_thumb_file": str(ROOT / "docs" / "street.png"),
 }
@@ -129,7 +135,7 @@ def lead_links_somewhere(app, docname, source):
 def keep_plain_text(app, what, name, thing, options, lines):
     """Docstrings are read in terminals first: |w|, coef_ and *.csv are no markup in them. Code stays as it is.
 
-    Columns of names with what they mean, which stand before the sections of numpydoc, become lists.
+    Columns of names with what they mean, which stand before the sections of numpydoc, become lists, and formulas TeX.
     """
     in_code = in_list = in_sections = False
     shown = []
@@ -142,17 +148,23 @@ def keep_plain_text(app, what, name, thing, options, lines):
         parts = re.split(r"(`[^`]*`)", line)
         parts[::2] = [re.sub(r"(?<!\\)([|*])|(?<=\w)(_)(?!\w)", r"\\\1\2", part) for part in parts[::2]]
         text = "".join(parts)
-        if line.startswith("    ") and not in_list and not in_sections and shown and not shown[-1]:
-            shown += [".. code-block:: text", ""]  # formulas keep their lines
         in_formula = line.startswith("    ") and not in_list and not in_sections
-        text = line if in_formula else text
-        entry = None if in_sections else re.match(r"(\S(?:.*?\S)?)(?: {2,}:? ?| : )(\S.*)", text)
-        if entry:
+        entry = None if in_sections or in_formula else re.match(r"(\S(?:.*?\S)?)(?: {2,}:? ?| : )(\S.*)", text)
+        if in_formula:
+            shown += [".. math::", "", f"    {formulas.tex(line)}", ""]
+        elif entry:
             shown += [entry[1], f"    {entry[2]}"]
         else:
             shown.append(f"    {text.strip()}" if in_list and line.startswith("  ") else text)
         in_list = bool(entry) or (in_list and line.startswith("  "))
     lines[:] = shown
+
+
+def end_code_with_its_last_line(app, doctree):
+    """Examples end with an empty line, which doctest asks for; nobody needs to see it."""
+    for block in doctree.findall(nodes.literal_block):
+        block.rawsource = block.astext().rstrip()
+        block.children = [nodes.Text(block.rawsource)]
 
 
 def copy_mathjax(app, failure):
@@ -169,5 +181,6 @@ def copy_mathjax(app, failure):
 def setup(app):
     app.connect("builder-inited", write_options_page)
     app.connect("source-read", lead_links_somewhere)
+    app.connect("doctree-read", end_code_with_its_last_line)
     app.connect("autodoc-process-docstring", keep_plain_text, priority=100)  # before numpydoc
     app.connect("build-finished", copy_mathjax)

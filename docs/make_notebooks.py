@@ -13,9 +13,12 @@ from __future__ import annotations
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+ROOT = Path(__file__).parents[1]
+HOME = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Source"]
 COURSE = Path(__file__).parent / "course"
 NOTEBOOKS = Path(__file__).parent / "_build" / "notebooks"
 FENCE = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -52,7 +55,7 @@ def cells_of(page: str) -> list[Cell]:
 
 
 def plain(text: str) -> str:
-    """Markdown that every notebook renders.
+    """Markdown that every notebook renders; links to other pages lead to the repository.
 
     >>> print(plain("Read [on](02-x.md).\\n\\n:::{dropdown} Why\\nBecause.\\n:::"))
     Read [on](02-x.ipynb).
@@ -71,7 +74,8 @@ def plain(text: str) -> str:
         return f"**{title or TITLES.get(kind, '')}**\n\n{inside.strip()}"
 
     text = re.sub(r"^[^\n]*\{download\}[^\n]*\n?", "", text, flags=re.MULTILINE)
-    return re.sub(r"\]\((\d\d-[\w-]+)\.md", r"](\1.ipynb", BOX.sub(box, text))
+    text = re.sub(r"\]\((\d\d-[\w-]+)\.md", r"](\1.ipynb", BOX.sub(box, text))
+    return re.sub(r"\]\(\.\./(?=\w)", f"]({HOME}/blob/main/docs/", text)
 
 
 def notebook_of(page: str) -> dict[str, Any]:

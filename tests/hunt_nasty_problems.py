@@ -6,9 +6,9 @@
 of a class, zero rows, constant columns, scales from 1e-150 to 1e150, C from 1e-12 to 1e12, weights that are zero or
 huge, touching hulls. A worker fits them, one after the other. Each may end with
 
-    a fit      whose certificate holds (exactly, where that can be asked), whose numbers are finite, whose predictions
-               are labels, and which is the same after it was saved and loaded; where rows can also come by
-               partial_fit, its numbers are finite, too
+    a fit      whose certificate holds (exactly, where that can be asked), whose mistakes and margins are within the
+               bounds of their theorems, whose numbers are finite, whose predictions are labels, and which is the same
+               after it was saved and loaded; where rows can also come by partial_fit, its numbers are finite, too
     an error   a ValueError that this package raises, with a sentence
 
 and with nothing else: no other exception, no warning but that it ended early, no crash, no more than 20 s of CPU. It
@@ -88,6 +88,7 @@ def outcome_of_fit(problem):
     weights = {} if problem.weights is None else {"sample_weight": problem.weights}
     model = problem.estimator.fit(problem.X, problem.y, **weights)
     refuse_false_proofs(model.certificate_, problem)
+    refuse_broken_promises(model.certificate_)
     for name in ("coef_", "intercept_", "dual_coef_"):
         if not np.all(np.isfinite(getattr(model, name, 0.0))):
             raise BadEnd("wrong", f"{name} is not finite")
@@ -96,7 +97,9 @@ def outcome_of_fit(problem):
     if hasattr(model, "predict"):
         if not np.all(np.isin(model.predict(problem.X), model.classes_)):
             raise BadEnd("wrong", "it predicts labels that are none")
-        if not np.all(np.isfinite(model.decision_function(problem.X))):
+        values = model.decision_function(problem.X)
+        counted = slice(None) if problem.weights is None else np.asarray(problem.weights) > 0.0
+        if not np.all(np.isfinite(values[counted])):  # a row of weight 0 may be larger than all that was fitted
             raise BadEnd("wrong", "decision_function is not finite on its own rows")
     if hasattr(model, "predict") and not callable(getattr(model, "kernel", None)):  # a file holds no functions
         refuse_another_model(model, problem, weights)
@@ -188,6 +191,14 @@ def refuse_false_proofs(certificate, problem):
     for part in parts:
         if part.verdict.name == "OPTIMAL" and not part.relative_gap <= part.tol:
             raise BadEnd("wrong", f"OPTIMAL with a gap of {part.relative_gap}")
+
+
+def refuse_broken_promises(certificate):
+    """What was counted must be within what its theorem promises: Novikov's, that of the halving, Winnow's, Pegasos'."""
+    for part in parts_of(certificate):
+        for theorem in getattr(part, "theorems", ()):
+            if not theorem.holds:
+                raise BadEnd("wrong", f"a theorem is broken: {theorem}")
 
 
 def parts_of(certificate):

@@ -37,6 +37,14 @@ def rings(n=80, seed=0, noise=0.3):
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), signs
 
 
+def many_rings(n=800, classes=4, seed=0, noise=0.3):
+    """Rings around each other, one for each class."""
+    random = np.random.default_rng(seed)
+    y = random.integers(0, classes, n)
+    angle, radius = random.uniform(0.0, 2.0 * np.pi, n), 1.0 + y + noise * random.normal(size=n)
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), y
+
+
 def choice(kernel="rbf", gamma="scale", coef0=0.0, degree=3):
     return KernelChoice(kernel, gamma, coef0, degree)
 

@@ -2,7 +2,7 @@
 
     python tests/reliability.py                       the short profile: a quarter of an hour on two cores
     python tests/reliability.py --profile long        a night
-    python tests/reliability.py --only interrupts     one campaign; prints its line, writes nothing
+    python tests/reliability.py --only interrupts     one campaign: replaces its line, if the others are of this machine
     python tests/reliability.py --seed 7
 
 A campaign is a command of its own, here in tests/, that ends with one sentence and with 1 where something was wrong.
@@ -14,6 +14,7 @@ import datetime
 import importlib.metadata
 import os
 import platform
+import re
 import resource
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+WRONG = "**Found something wrong.**"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 PROFILES = ("test", "short", "long")
 
@@ -122,18 +124,32 @@ def machine():
 
 
 def commit():
-    told = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT)
-    return told.stdout.strip() or "unknown"
+    """The last commit; a + behind it says that files were changed since."""
+
+    def git(*arguments):
+        return subprocess.run(["git", *arguments], capture_output=True, text=True, cwd=ROOT).stdout.strip()
+
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!RELIABILITY.md")
+    return git("rev-parse", "--short", "HEAD") + ("+" if changed else "") or "unknown"
 
 
-def document(outcomes, profile, seed):
-    """RELIABILITY.md."""
+def row_of(outcome, profile, seed):
+    """A line of the table."""
     date = datetime.datetime.now(tz=datetime.UTC).date()
-    bad = sum(not outcome.well for outcome in outcomes)
-    rows = [
-        f"| {outcome.question} | {outcome.sentence} | {outcome.seconds:,.0f} | `{outcome.command}` |"
-        for outcome in outcomes
-    ]
+    found = outcome.sentence if outcome.well else f"{WRONG} {outcome.sentence}"
+    made = f"{date}, {commit()}, {profile}, seed {seed}"
+    return f"| {outcome.question} | {found} | {outcome.seconds:,.0f} | {made} | `{outcome.command}` |"
+
+
+def rows_of(page):
+    """The lines of a page by the files of their commands."""
+    lines = [line for line in page.splitlines() if line.startswith("| ")]
+    return {found[1]: line for line in lines if (found := re.search(r"`tests/(\S+) [^`]*` \|$", line))}
+
+
+def document(rows):
+    """RELIABILITY.md."""
+    bad = sum(WRONG in row for row in rows)
     return "\n".join(
         [
             "# Reliability",
@@ -141,11 +157,11 @@ def document(outcomes, profile, seed):
             "Campaigns that try to break the library: forged certificates, faults planted in the judge, killed",
             "processes, full disks, damaged files, hostile messages. Each row is one command and its last sentence.",
             "",
-            f"Profile {profile}, seed {seed}, {date}, commit {commit()}; {machine()}.",
-            f"{len(outcomes)} campaigns, {bad} of them found something wrong. Made by `make reliability`.",
+            f"{machine()}.",
+            f"{len(rows)} campaigns, {bad} of them found something wrong. Made by `make reliability`.",
             "",
-            "| asked | found | CPU s | `PYTHONPATH=src:tests python ...` |",
-            "|---|---|--:|---|",
+            "| asked | found | CPU s | day, commit, profile | `PYTHONPATH=src:tests python ...` |",
+            "|---|---|--:|---|---|",
             *rows,
             "",
             "## What is not claimed",
@@ -160,14 +176,18 @@ def main():
     parser.add_argument("--only", choices=[campaign.name for campaign in CAMPAIGNS])
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    outcomes = []
+    page, well = ROOT / "RELIABILITY.md", True
+    before = page.read_text(encoding="utf-8") if page.exists() else ""
+    rows = rows_of(before) if asked.only and f"\n{machine()}.\n" in before else {}
     for campaign in CAMPAIGNS:
         if asked.only in (None, campaign.name) and (outcome := run(campaign, asked.profile, asked.seed)):
             print(f"{campaign.name}: {outcome.sentence} ({outcome.seconds:.0f} CPU s)", flush=True)
-            outcomes.append(outcome)
-    if asked.only is None and asked.profile != "test":
-        (ROOT / "RELIABILITY.md").write_text(document(outcomes, asked.profile, asked.seed), encoding="utf-8")
-    return 0 if all(outcome.well for outcome in outcomes) else 1
+            rows[campaign.file] = row_of(outcome, asked.profile, asked.seed)
+            well = well and outcome.well
+    in_order = [rows[campaign.file] for campaign in CAMPAIGNS if campaign.file in rows]
+    if asked.profile != "test" and (asked.only is None or len(in_order) > 1):
+        page.write_text(document(in_order), encoding="utf-8")
+    return 0 if well else 1
 
 
 if __name__ == "__main__":

@@ -43,7 +43,6 @@ REASONS = {
     "test_sparse.py::test_timeout": ENOUGH,
     "test_svm.py::test_libsvm_convergence_warnings": ENOUGH,
     "test_svm.py::test_linear_svm_convergence_warnings": ENOUGH,
-    "test_svm.py::test_precomputed": "asks for 0.25 to the last bit; ours is 3e-17 away",
     "test_svm.py::test_svc_ovr_tie_breaking": (
         "expects votes that contradict the sums; far from all rows they hang on the last bits of libsvm's biases"
     ),
@@ -120,7 +119,8 @@ def own_tests(suite, arguments):
         if not Path(answered).exists():
             raise RuntimeError(run.stdout + run.stderr)
         asked = {name: set(who) for name, who in json.loads(Path(answered).read_text(encoding="utf-8"))}
-        lines = Path(answered + ".outcomes").read_text(encoding="utf-8").splitlines()
+        outcomes = Path(answered + ".outcomes")
+        lines = outcomes.read_text(encoding="utf-8").splitlines() if outcomes.exists() else []  # -k may choose none
     return [(name_of(name, suite), outcome, asked[name]) for name, outcome in map(json.loads, lines)]
 
 

@@ -118,6 +118,7 @@ def test_a_notebook_has_the_same_code_and_plain_text(page, tmp_path):
     text = "".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     assert code == [cell.cell.source for cell in executed(page)]
     assert ":::" not in text
+    assert "](../" not in text
     assert "{download}" not in text
     assert "```{" not in text
     assert text.count("<details>") == text.count("</details>")

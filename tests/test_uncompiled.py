@@ -73,5 +73,41 @@ def test_the_first_small_fits_need_no_compiler_and_prove_as_much():
     assert plain["LinearSVM"][0] == pytest.approx(compiled["LinearSVM"][0], rel=2e-4)
 
 
+MODEST = """
+import json, sys, warnings
+import numpy as np, scipy.sparse as sparse
+from maxmargin import LinearSVM
+random = np.random.default_rng(0)
+answers = []
+for n, d, form, settings in (
+    (2000, 50, np.asarray, {}),
+    (3000, 20, np.asarray, {"C": 10.0}),
+    (1000, 30, np.asfortranarray, {"fit_intercept": False}),
+    (900, 40, sparse.csr_array, {"C": 100.0}),
+    (1200, 10, np.float32, {"C": 100.0}),
+    (1200, 10, np.asarray, {"loss": "squared_hinge"}),
+):
+    X = random.standard_normal((n, d))
+    y = X @ random.standard_normal(d) + random.standard_normal(n) > 0.0
+    X = form(np.where(np.abs(X) < 0.3, 0.0, X))
+    model = LinearSVM(**settings).fit(X, y)
+    assert model.certificate_.verify(X, y)
+    answers.append([model.certificate_.primal, model.certificate_.dual, model.n_iter_])
+json.dump([answers, "numba" in sys.modules], sys.stdout)
+"""
+
+
+def test_the_first_modest_fits_need_no_compiler_and_take_the_same_steps():
+    plain, loaded = answers(MODEST, MAXMARGIN_UNCOMPILED_ROWS="1500")
+    assert not loaded
+    compiled, loaded = answers(MODEST)
+    assert loaded
+    assert plain[0][2] == compiled[0][2]
+    for one, other in zip(plain, compiled, strict=True):
+        assert one[1] <= other[0]
+        assert other[1] <= one[0]
+        assert one[0] == pytest.approx(other[0], rel=2e-4)
+
+
 def test_no_index_leaves_its_array():
     assert answers(NUMBA_BOUNDSCHECK="1")

@@ -22,9 +22,9 @@ from maxmargin.estimators.leave_one_out import LeaveOneOut as LeaveOneOut
 from maxmargin.estimators.leave_one_out import leave_one_out as leave_one_out
 from maxmargin.estimators.linear import LinearSVM as LinearSVM
 from maxmargin.estimators.linear_cv import LinearSVMCV as LinearSVMCV
+from maxmargin.estimators.margin_path import MarginPath as MarginPath
 from maxmargin.estimators.no_plane import NotSeparableError as NotSeparableError
 from maxmargin.estimators.no_plane import UndecidedError as UndecidedError
-from maxmargin.estimators.path import MarginPath as MarginPath
 from maxmargin.estimators.path import path as path
 from maxmargin.estimators.perceptrons import MarginPerceptron as MarginPerceptron
 from maxmargin.estimators.perceptrons import Perceptron as Perceptron

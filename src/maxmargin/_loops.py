@@ -2,10 +2,12 @@
 
 A loop is the Python function that it was written as until it is compiled, and to load the compiler takes half a second,
 to compile several. So the first small problems of a process, `UNCOMPILED_ROWS` in all, are solved by the same functions
-as plain Python (`small_work`); after these, and for everything larger, `maxmargin._numba` is imported, and each loop
-is compiled when it is called. What is found either way is proven by the same judge; the last digits may differ, because
-a compiled sum runs in vector registers. The count is of rows and not of seconds, so that a program repeats its digits;
-only a small problem that takes longer than it should is handed to the compiler in the middle.
+as plain Python (`small_work`). A loop that costs NumPy no more than the compiler's code has a second form, in whole
+arrays (`at_once`), which serves the first problems of up to `MOST_IN_ARRAYS` numbers as well. After these, and for
+everything larger, `maxmargin._numba` is imported, and each loop is compiled when it is called. What is found either way
+is proven by the same judge; the last digits may differ, because a compiled sum runs in vector registers. The count is
+of rows and numbers and not of seconds, so that a program repeats its digits; only a small problem that takes longer
+than it should is handed to the compiler in the middle.
 
 Whoever wants compiled loops from the first on sets MAXMARGIN_UNCOMPILED_ROWS=0. With NUMBA_DISABLE_JIT=1 none is ever
 compiled.
@@ -28,8 +30,12 @@ from typing import Any, Literal, TypeVar
 
 __all__ = [
     "Loop",
+    "are_first_work",
+    "are_small_work",
     "compiled_by_now",
     "compiler",
+    "is_compiled",
+    "is_plain",
     "is_record",
     "njit",
     "numbers_per_call",
@@ -40,6 +46,9 @@ __all__ = [
 
 UNCOMPILED_ROWS = int(os.environ.get("MAXMARGIN_UNCOMPILED_ROWS", "1500"))  # of a process, over all its small problems
 MOST_ROWS, MOST_NUMBERS = 300, 6_000  # of a small problem: it takes less time than loading the compiler
+NUMBERS_PER_ROW = 700  # of a process, over all problems that are solved in whole arrays, for each of those rows
+MOST_IN_ARRAYS = 200_000  # numbers of such a problem: a pass takes NumPy a millisecond
+LEAST_IN_ARRAYS = 40_000  # as which a smaller one counts: the calls take as long as its numbers
 LONGEST = 1.0  # CPU seconds that a small problem may take before it is handed to the compiler
 SLOWER = 500  # times, roughly: an uncompiled loop
 
@@ -49,22 +58,29 @@ Inline = Literal["always", "never"]
 # These two let a sum run in vector registers. Others forget NaN and infinity, which are answers here.
 FAST_MATH = frozenset({"contract", "reassoc"})
 
+_in_arrays: ContextVar[bool] = ContextVar("in_arrays", default=False)
 _uncompiled_until: ContextVar[float] = ContextVar("uncompiled_until", default=0.0)
-_rows_left = UNCOMPILED_ROWS
+_rows_left, _numbers_left = UNCOMPILED_ROWS, UNCOMPILED_ROWS * NUMBERS_PER_ROW
 _one_at_a_time = threading.RLock()
 
 
 class Loop:
     """A function over arrays, numbers, IntEnums and importable NamedTuples that is compiled when it pays."""
 
-    def __init__(self, function: Callable[..., Any], targetoptions: dict[str, Any]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], targetoptions: dict[str, Any], at_once: Callable[..., Any] | None
+    ) -> None:
         functools.update_wrapper(self, function)
+        self.at_once = at_once
         self.py_func, self.targetoptions = function, targetoptions  # by the names under which Numba looks for them
         self._compiled: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        if self._compiled is None and _is_uncompiled():
-            return self.py_func(*arguments)
+        if self._compiled is None:
+            if self.at_once is not None and _in_arrays.get():
+                return self.at_once(*arguments)
+            if _is_uncompiled():
+                return self.py_func(*arguments)
         return (self._compiled or self.compiled)(*arguments)
 
     def __reduce__(self) -> str:
@@ -82,18 +98,25 @@ class Loop:
 @typing.overload
 def njit(function: Function) -> Function: ...
 @typing.overload
-def njit(*, fastmath: Collection[str] = ..., inline: Inline = ...) -> Callable[[Function], Function]: ...
 def njit(
-    function: Function | None = None, *, fastmath: Collection[str] = (), inline: Inline = "never"
+    *, fastmath: Collection[str] = ..., inline: Inline = ..., at_once: Callable[..., Any] | None = ...
+) -> Callable[[Function], Function]: ...
+def njit(
+    function: Function | None = None,
+    *,
+    fastmath: Collection[str] = (),
+    inline: Inline = "never",
+    at_once: Callable[..., Any] | None = None,
 ) -> Function | Callable[[Function], Function]:
     """Make a loop of a function.
 
-    Written `@njit` or `@njit(fastmath={"reassoc", "contract"})`. It releases the GIL and keeps IEEE arithmetic.
+    Written `@njit` or `@njit(fastmath={"reassoc", "contract"})`. It releases the GIL and keeps IEEE arithmetic. With
+    `at_once`, the same in whole arrays, it runs so where a problem is not worth the compiler.
     """
     options = {"nogil": True, "boundscheck": False, "inline": inline, **_fast_math_option(fastmath)}
 
     def loop(function: Function) -> Function:
-        return typing.cast(Function, Loop(function, options))
+        return typing.cast(Function, Loop(function, options, at_once))
 
     return loop if function is None else loop(function)
 
@@ -164,24 +187,52 @@ def compiled_by_now() -> float:
     return _seconds_loading + (float(watch.duration) if watch is not None and watch.done else 0.0)
 
 
+def are_small_work(shapes: Collection[tuple[int, int]]) -> bool:
+    """Whether problems of so many rows and columns are among the first small ones, all of them."""
+    rows = sum(n_rows for n_rows, _ in shapes)
+    return rows <= _rows_left and all(n <= MOST_ROWS and n * d <= MOST_NUMBERS for n, d in shapes)
+
+
+def are_first_work(shapes: Collection[tuple[int, int]]) -> bool:
+    """Whether problems of these sizes do without the compiler, which nobody has loaded yet: all of them small, or such
+    that whole arrays serve them."""
+    numbers = [max(n_rows * n_columns, LEAST_IN_ARRAYS) for n_rows, n_columns in shapes]
+    are_modest = sum(numbers) <= _numbers_left and max(numbers) <= MOST_IN_ARRAYS
+    return are_small_work(shapes) or (are_modest and "maxmargin._numba" not in sys.modules)
+
+
 @contextmanager
 def small_work(n_rows: int, n_columns: int) -> Iterator[None]:
-    """Within, loops that nobody has compiled yet run as plain Python, if the problem is one of the first small ones."""
-    global _rows_left
-    if n_rows > min(MOST_ROWS, _rows_left) or n_rows * n_columns > MOST_NUMBERS:
-        yield
-        return
-    _rows_left -= n_rows
-    token = _uncompiled_until.set(time.thread_time() + LONGEST)
+    """Within, loops that nobody has compiled yet run in whole arrays, where they can, if the problem is one of the
+    first that are not large; and as plain Python, if it is one of the first small ones."""
+    global _rows_left, _numbers_left
+    numbers = max(n_rows * n_columns, LEAST_IN_ARRAYS)
+    is_small = are_small_work([(n_rows, n_columns)])
+    is_modest = numbers <= min(MOST_IN_ARRAYS, _numbers_left)
+    _rows_left -= n_rows if is_small else 0
+    _numbers_left -= numbers if is_modest else 0
+    in_arrays = _in_arrays.set(is_small or is_modest)
+    until = _uncompiled_until.set(time.thread_time() + LONGEST if is_small else 0.0)
     try:
         yield
     finally:
-        _uncompiled_until.reset(token)
+        _in_arrays.reset(in_arrays)
+        _uncompiled_until.reset(until)
 
 
 def _is_uncompiled() -> bool:
     until = _uncompiled_until.get()
     return until > 0.0 and time.thread_time() < until
+
+
+def is_compiled(loop: Any) -> bool:
+    """Whether the loop has been compiled by now."""
+    return loop._compiled is not None
+
+
+def is_plain(loop: Any) -> bool:
+    """Whether this problem does without the compiler, as far as it can: what is written for it does not pay then."""
+    return loop._compiled is None and (_in_arrays.get() or _is_uncompiled())
 
 
 def numbers_per_call(compiled: int) -> int:

@@ -120,7 +120,9 @@ def test_rows_on_a_plane_are_within_a_share_of_the_farthest():
 def test_a_weak_plane_is_asked_for_where_float64_sees_one(monkeypatch, nearest, asked):
     given = []
     monkeypatch.setattr(
-        judge.exact, "exact_weak_plane", lambda *args: given.append(args) or judge.exact.Verdict(True, "", off=7)
+        separation.exact,
+        "exact_weak_plane",
+        lambda *args: given.append(args) or separation.exact.Verdict(True, "", off=7),
     )
     claim = Claim(np.ones(1), 0.25, np.array([0]), np.ones(1))
     for fit_intercept, b in ((True, 0.25), (False, None)):

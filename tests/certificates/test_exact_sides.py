@@ -11,7 +11,6 @@ import scipy.sparse as sparse
 from maxmargin.certificates import exact_linear_algebra, exact_soft_margin
 from maxmargin.certificates.exact_soft_margin import (
     aligned,
-    blocks_of,
     dual_at_least,
     dual_value,
     integers_of,
@@ -21,6 +20,7 @@ from maxmargin.certificates.exact_soft_margin import (
     side_sum,
     sum_of_quotients,
 )
+from maxmargin.certificates.passes import chosen_rows
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
@@ -158,22 +158,21 @@ def test_numbers_in_the_smallest_of_their_units():
 
 
 @FORMS
-def test_blocks_hold_as_many_numbers_as_they_may(form, monkeypatch):
-    monkeypatch.setattr(exact_soft_margin, "EXACT_BLOCK", 12)
+def test_chosen_rows_hold_as_many_numbers_as_they_may(form):
     table = form(np.ones((10, 3)))
     rows = np.array([7, 1, 2, 9, 0, 3, 5, 8, 4])
-    parts = list(blocks_of(table, rows))
+    parts = list(chosen_rows(table, rows, 12))
     assert [part.tolist() for part, _ in parts] == [[7, 1, 2, 9], [0, 3, 5, 8], [4]]
     assert all(found.shape == (len(part), 3) for part, found in parts)
-    assert not list(blocks_of(table, rows[:0]))
+    assert not list(chosen_rows(table, rows[:0], 12))
     wide = form(np.ones((10, 50)))
-    assert [len(part) for part, _ in blocks_of(wide, np.arange(3))] == [1, 1, 1]
+    assert [len(part) for part, _ in chosen_rows(wide, np.arange(3), 12)] == [1, 1, 1]
     numbered = form(np.arange(30.0).reshape(10, 3))
-    for part, found in blocks_of(numbered, rows):
+    for part, found in chosen_rows(numbered, rows, 12):
         found = found.toarray() if sparse.issparse(found) else found
         assert found[:, 0].tolist() == [3.0 * row for row in part]
     empty = sparse.csr_array((10, 3))
-    assert [len(part) for part, _ in blocks_of(empty, np.arange(10))] == [10]
+    assert [len(part) for part, _ in chosen_rows(empty, np.arange(10), 12)] == [10]
 
 
 @FORMS

@@ -289,3 +289,16 @@ def test_a_certificate_is_no_truth_value():
         bool(soft())
     c = hard()
     assert (c.gap, c.n_support, str(c), c.is_about_margin) == (0.375, 2, c.report(), True)
+
+
+@pytest.mark.parametrize(
+    ("theorem", "words"),
+    [
+        (TheoremBound("Novikov", 2683.9, 1008.0), "Novikov: 1,008 of at most 2,683."),
+        (TheoremBound("Novikov", math.inf, 1008.0), "Novikov: it promises nothing here; 1,008 were counted."),
+        (TheoremBound("Pegasos", math.inf, 0.125), "Pegasos: it promises nothing here; 0.125 were counted."),
+        (TheoremBound("share", 0.25, 0.60987, at_most=False), "share: 0.25 is promised, 0.609 is reached."),
+    ],
+)
+def test_what_a_theorem_promises(theorem, words):
+    assert written.promise(theorem) == words

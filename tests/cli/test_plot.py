@@ -65,7 +65,7 @@ def test_one_plane_of_many(flowers, tmp_path, capsys):
     assert main(["fit", *flowers, "-o", model]) == 0
     assert main(["plot", model, *flowers, "-o", str(tmp_path / "two.svg"), "--plane", "2"]) == 0
     assert "<!-- crocus -->" in (tmp_path / "two.svg").read_text()
-    capsys.readouterr()
+    assert capsys.readouterr().out.endswith("two.svg, plane 2 of 3, counted from 0: --plane draws another\n")
     assert main(["plot", model, *flowers, "-o", str(tmp_path / "three.svg"), "--plane", "3"]) == 1
     assert "there are 3 planes, counted from 0" in capsys.readouterr().err
 

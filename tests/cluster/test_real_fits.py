@@ -10,7 +10,7 @@ from pathlib import Path
 
 import distributed
 import pytest
-from cluster_fits import QUESTIONS, bits, rows
+from cluster_fits import QUESTIONS, bits, in_one_process, rows, text
 from cluster_parts import own_workers
 
 from maxmargin import LinearSVM
@@ -18,12 +18,13 @@ from maxmargin.data.dask_executor import OnDask
 from maxmargin.persistence import fit_with_checkpoints
 
 sys.path.insert(0, str(Path(__file__).parent))
-from hunt_killed_workers import fit_in_trouble
+from hunt_killed_workers import Trouble, fit_in_trouble
 
 
 @pytest.fixture(scope="module")
 def want():
-    return {name: bits(LinearSVM(**question).fit(*rows())) for name, question in QUESTIONS.items()}
+    with in_one_process():
+        return {name: bits(LinearSVM(**question).fit(*rows())) for name, question in QUESTIONS.items()}
 
 
 @pytest.mark.parametrize(("question", "hold"), [("hinge", False), ("hinge", True), ("squared hinge", None)])
@@ -49,6 +50,20 @@ def test_workers_are_killed_while_it_goes_on(client, want, question, hold):
     found, hits = fit_in_trouble(client, question, hold, random.Random(hold), 0.3, most=1)
     assert hits == 1
     assert found == want[question]
+
+
+@pytest.mark.parametrize(("loss", "hold"), [("hinge", True), ("squared_hinge", False)])
+def test_many_sparse_columns_with_rows_that_the_cluster_holds(client, loss, hold, monkeypatch):
+    """What a worker remembered of its rows dies with it, and is replayed by another one."""
+    monkeypatch.setattr("maxmargin.solvers.by_passes.registry.HALF", 9.0)  # or so few rows would be in this process
+    asked = {"loss": loss, "tol": 0.1, "memory": "3.2MB"}
+    with in_one_process():
+        here = LinearSVM(**asked).fit(*text())
+    assert here.solver_ == "proximal_points"
+    with Trouble(client, random.Random(5), 0.5, 1, 0.0) as trouble:
+        there = LinearSVM(**asked, client=OnDask(client, hold=hold)).fit(*text())
+    assert trouble.hits == 1
+    assert bits(there) == bits(here)
 
 
 def test_a_worker_stands_still_for_a_while(client, want):

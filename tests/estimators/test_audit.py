@@ -319,7 +319,9 @@ def test_an_audit_whose_time_was_over_says_what_it_does_not_know():
     between = f"is between {answer.least_excess:.2e} and {answer.excess:.2e} (relative) above the optimum"
     assert between in answer.verdict
     assert known.verdict.endswith("above the optimum, which is proven.")
-    assert "unknown distance" in audit(model, X, y, max_time=1e-9).verdict
+    hurried = audit(model, X, y, max_time=1e-9)
+    assert hurried.excess > 1.0 > hurried.least_excess
+    assert hurried.verdict.endswith(("More time may tell.", "was proven in the time that there was."))
 
 
 def test_an_unknown_distance_is_not_called_proven():

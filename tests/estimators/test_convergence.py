@@ -256,7 +256,7 @@ def test_the_end_of_a_solver_is_its_own():
     solution, status = prove(Run(Anew(Options()), Solver()), Judge(), Clock(None, 0), None)
     assert status is Status.STALLED
     assert not solution.proposes
-    assert list(while_it_pays(Solver(), "none", math.inf, 1e-3, [(0.0, math.inf)])) == []
+    assert list(while_it_pays(Solver(), "none", math.inf, 1e-3, [(0.0, math.inf, 1.0)])) == []
 
     class Angry(Judge):
         def evaluate(self, iterate, **how):

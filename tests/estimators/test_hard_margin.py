@@ -140,8 +140,8 @@ def test_many_rows_start_from_a_sample(n, d, gap):
 
 def test_sparse_and_wide():
     random = np.random.default_rng(7)
-    X = random_sparse((4000, 50_000), 4e-4, random)
-    y = np.where(X[:, :25_000].sum(axis=1) > X[:, 25_000:].sum(axis=1), "first", "second")
+    X = random_sparse((2000, 25_000), 8e-4, random)
+    y = np.where(X[:, :12_500].sum(axis=1) > X[:, 12_500:].sum(axis=1), "first", "second")
     svm = HardMarginSVM(tol=1e-6).fit(X, y)
     assert svm.certificate_.verdict is Verdict.OPTIMAL
     assert svm.certificate_.verify(X, y, exact=True)

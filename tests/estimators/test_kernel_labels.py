@@ -6,7 +6,7 @@ import scipy.sparse as sparse
 
 from maxmargin import KernelPerceptron, KernelSVM
 from maxmargin.estimators import kernel_labels
-from maxmargin.estimators.kernel_labels import certain, certainly_signed
+from maxmargin.estimators.kernel_labels import certain_values, certainly_signed
 from maxmargin.problems.kernels import Kernel, KernelChoice
 
 
@@ -52,12 +52,12 @@ def test_rows_in_doubt_are_measured_in_float64(monkeypatch):
     for row in (7, 900):
         for side in (1.0, -1.0):
             b = -exact[row] + side * 1e-9
-            found = certain(kernel, points, support, c, b)
+            found = certain_values(kernel, support, c, b, None)(points)
             assert np.isnan(found[row])
             known = ~np.isnan(found)
             assert np.mean(known) > 0.95
             assert np.array_equal(np.sign(found[known]), np.sign(exact + b)[known])
-            scores = certainly_signed(kernel, points, support, c, b)
+            scores = certainly_signed(kernel, points.X + kernel.shift, support, c, b)
             assert np.array_equal(np.sign(scores), np.sign(exact + b))
     assert len(asked) == 4
     assert max(asked) < 100
@@ -68,18 +68,36 @@ def test_where_most_are_in_doubt_float64_does_all(monkeypatch):
     kernel, points, support, c = parts()
     looked = []
     monkeypatch.setattr(kernel_labels, "BEYOND", 10.0)
-    certain = kernel_labels.certain
+    monkeypatch.setattr(kernel_labels, "ROWS", 512)
+    sums = kernel_labels.summed_in_float32
     monkeypatch.setattr(
-        kernel_labels, "certain", lambda k, A, *rest: (looked.append(len(A.places)), certain(k, A, *rest))[1]
+        kernel_labels, "summed_in_float32", lambda k, A, *rest: (looked.append(len(A.places)), sums(k, A, *rest))[1]
     )
-    scores = certainly_signed(kernel, points, support, c, 0.1)
+    X = points.X + kernel.shift
+    scores = certainly_signed(kernel, X, support, c, 0.1)
     assert looked == [512]
-    assert np.array_equal(scores, kernel.combine(points, support, c[:, None])[:, 0] + 0.1)
+    assert np.array_equal(scores, kernel.combine(kernel.points(X), support, c[:, None])[:, 0] + 0.1)
 
 
 def test_rows_that_are_far_away_are_measured_in_float64():
     kernel, points, support, c = parts()
-    far = kernel.points(np.concatenate([points.X[:3] + kernel.shift, np.full((1, 5), 1e6)]))
-    scores = certainly_signed(kernel, far, support, c, -0.25)
-    assert scores == pytest.approx(kernel.combine(far, support, c[:, None])[:, 0] - 0.25, abs=1e-4)
+    X = np.concatenate([points.X[:3] + kernel.shift, np.full((1, 5), 1e6)])
+    scores = certainly_signed(kernel, X, support, c, -0.25)
+    assert scores == pytest.approx(kernel.combine(kernel.points(X), support, c[:, None])[:, 0] - 0.25, abs=1e-4)
     assert scores[3] == -0.25
+
+
+@pytest.mark.parametrize(("length", "at_once"), [(1.0, 1024), (9.0, 256), (14.0, 128), (40.0, None)])
+def test_support_vectors_that_are_far_leave_fewer_columns_at_once(monkeypatch, length, at_once):
+    """1,000 columns: with all at once float32 loses more, and is certain of rows near zero alone."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(80, 1000)) * length / np.sqrt(1000.0)
+    kernel = KernelChoice("rbf", 1.0, 0.0, 3).on(X)
+    support, c = kernel.points(X[:30], np.arange(30)), random.normal(size=30)
+    asked, sums = [], kernel_labels.summed_in_float32
+    monkeypatch.setattr(kernel_labels, "summed_in_float32", lambda *given: (asked.append(given[5]), sums(*given))[1])
+    scores = certainly_signed(kernel, X, support, c, 0.3)
+    assert asked == ([] if at_once is None else [at_once])
+    exact = kernel.combine(kernel.points(X), support, c[:, None])[:, 0] + 0.3
+    assert np.array_equal(np.sign(scores), np.sign(exact))
+    assert scores == pytest.approx(exact, abs=1e-2)

@@ -8,8 +8,7 @@ import pytest
 from maxmargin import HardMarginSVM, KernelPerceptron, KernelSVM, LinearSVM, Perceptron, StochasticSVM
 from maxmargin.data import synthetic
 from maxmargin.estimators.rounds import rounds_of
-from maxmargin.run.observation import NOBODY, current_observation
-from maxmargin.run.recorder import Recorder, recorded
+from maxmargin.run.observation import NOBODY, Recorder, current_observation, recorded
 
 SOFT = [LinearSVM(tol=1e-6), LinearSVM(loss="squared_hinge"), KernelSVM(), StochasticSVM(max_iter=20)]
 HARD = [HardMarginSVM(), HardMarginSVM(norm="l1"), Perceptron(), KernelPerceptron(), KernelSVM(C=math.inf)]

@@ -44,7 +44,9 @@ def header_of(data):
 def test_files_that_are_no_models(tmp_path):
     path = tmp_path / "model"
     refused(b"", path, "too few")
-    refused(b"\x80\x04\x95 a pickle of some object.", path, "header would not fit")
+    pickled = b"\x80\x04\x95 a pickle of some object."
+    refused(pickled, path, r"a pickle.* never read here.* maxmargin\.audit\(model, X, y\)")
+    refused(b"\x80\x01\x95 something else altogether.", path, "header would not fit")
     refused(file_with(b"\xff\xfe"), path, "not text")
     refused(file_with(b"[1, 2]"), path, "not an object")
     refused(file_with({}), path, "not a model of maxmargin")

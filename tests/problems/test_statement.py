@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from maxmargin.data.checking import encode_labels
 from maxmargin.problems.losses import HINGE, LOSSES, SQUARED_HINGE
-from maxmargin.problems.statement import SoftMargin, best_bias, slack, total_loss
+from maxmargin.problems.statement import SoftMargin, Strategy, best_bias, slack, total_loss, two_class_problems
 
 each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=lambda loss: loss.name)
 
@@ -102,3 +103,10 @@ def test_box_and_curvature(loss):
     assert problem.diagonal.tolist() == [loss.bend / 2.0, loss.bend / 4.0]
     paid = {"hinge": 14.0, "squared_hinge": 38.0, "huber_hinge": 14.0 - 6.0 * 0.25, "modified_huber": 2.0 + 4.0 * 8.0}
     assert total_loss(problem, np.array([1.0, 3.0])) == paid[loss.name]
+
+
+def test_a_pair_of_classes_knows_its_own_largest_number():
+    """Not that of the table: it may be in a row of another class."""
+    X = np.array([[1.0, -2.0], [0.5, 1.0], [7.0, 0.0], [3.0, 0.0]])
+    pairs = two_class_problems(X, encode_labels(np.array([0, 1, 2, 2])), Strategy.ONE_VERSUS_ONE, None, 7.0)
+    assert [pair.largest for pair in pairs] == [2.0, 7.0, 7.0]

@@ -1,5 +1,6 @@
 """Rows that stay in their files: the same numbers as `read_table` has, the same plane, and errors with their place."""
 
+import itertools
 import pickle
 import warnings
 
@@ -150,6 +151,46 @@ def test_what_can_be_read_once_is_spooled_aloud(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
     del found, stream
     assert not list(tmp_path.iterdir())
+
+
+def frames(cut):
+    """The rows as data frames, one after the other."""
+    table = frame().drop(columns="w")
+    return [table[first:last].reset_index(drop=True) for first, last in itertools.pairwise(cut)]
+
+
+@pytest.mark.parametrize("part", [lambda frame: frame, pyarrow.Table.from_pandas, pyarrow.RecordBatch.from_pandas])
+def test_frames_that_come_one_after_the_other(tmp_path, part, monkeypatch):
+    """They are written as blocks that fit: large ones are cut, small ones are put together."""
+    monkeypatch.setattr("maxmargin.reading.paths.SPOOLED_BYTES", 60_000)
+    with pytest.warns(SpooledWarning, match="a stream can be read once"):
+        found = scan_table((part(few) for few in frames([0, 2, 4, len(X)])), label="label", folder=tmp_path)
+    assert rows_of(found.X).tobytes() == X.tobytes()
+    heights = [found.X.block(k).shape[0] for k in range(found.X.n_blocks)]
+    assert len(heights) > 1
+    assert max(heights) < 2996
+    with pytest.raises(TypeError, match="one after the other, not generator"):
+        scan_table((number for number in range(3)), label="label")
+
+
+def test_a_dataset_that_was_filtered_or_has_columns_in_the_names_of_folders(tmp_path):
+    """Its rows are not those of its files."""
+    halves = frames([0, len(X) // 2, len(X)])
+    for number, half in enumerate(halves):
+        (tmp_path / f"half={number}").mkdir()
+        half.to_parquet(tmp_path / f"half={number}" / "rows.parquet")
+    plain = scan_table(f"{tmp_path}/**/*.parquet", label="label")
+    assert rows_of(plain.X).tobytes() == X.tobytes()
+    dataset = pyarrow.dataset.dataset(tmp_path, partitioning="hive")
+    with pytest.warns(SpooledWarning, match="rows of a dataset are chosen"):
+        found = scan_table(dataset, label="label")
+    assert np.array_equal(rows_of(found.X), np.column_stack([X, np.arange(len(X)) >= len(X) // 2]))
+    positive = pyarrow.dataset.dataset(list(tmp_path.glob("*/*.parquet"))).filter(pyarrow.dataset.field("x0") > 0.0)
+    with pytest.warns(SpooledWarning, match="rows of a dataset are chosen"):
+        found = scan_table(positive, label="label")
+    assert sorted(map(tuple, rows_of(found.X))) == sorted(map(tuple, X[X[:, 0] > 0.0]))
+    with pytest.raises(FileNotFoundError, match=r"no file in .* itself, but there are folders: .*\*\*/\*\.parquet"):
+        scan_table(tmp_path, label="label")
 
 
 def test_compressed_text_is_unpacked_aloud(tmp_path):

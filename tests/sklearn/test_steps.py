@@ -137,6 +137,17 @@ def test_perceptron_of_many_classes_has_a_part_for_each():
     assert pickle.loads(pickle.dumps(ours)).certificate_.verify(X3, NAMES[Y3], exact=True)
 
 
+def test_perceptron_takes_the_weights_that_theirs_takes():
+    """One number for all rows; and none for a class, of which nothing can be proven then."""
+    ours = Perceptron().fit(X3, Y3 == 0, sample_weight=2.0)
+    assert ours.certificate_.is_separable
+    for labels in (Y3, Y3 > 1):
+        weights = (Y3 < 2).astype(float)
+        short, original = (kind().fit(X3, labels, sample_weight=weights) for kind in (Perceptron, TheirPerceptron))
+        np.testing.assert_array_equal(short.coef_, original.coef_)
+        assert not hasattr(short, "certificate_")
+
+
 def test_names_are_replaced():
     maxmargin.patch_sklearn()
     try:

@@ -121,6 +121,8 @@ def test_functions_and_tables_as_kernels():
     assert function.support_vectors_.shape == (0, 0)
     with pytest.raises(ValueError, match="should be equal"):
         SVC(kernel=lambda A, B: np.ones((3, 4))).fit(X3, Y3)
+    with pytest.raises(ValueError, match="the kernel of these rows has values that float64 cannot hold"):
+        SVC(kernel=lambda A, B: np.full((len(A), len(B)), np.nan)).fit(X3, Y3)
 
 
 def test_limits_give_their_warnings():

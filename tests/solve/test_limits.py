@@ -101,7 +101,7 @@ def test_the_time_of_the_last_judgement_is_reserved(limit, hand, small_blocks):
 
 @pytest.mark.parametrize("solver", ["interior_point", "sieve"])
 def test_one_step_of_the_interior_point_is_many_checks(solver, hand, small_blocks, monkeypatch):
-    X, y = noisy(1000)
+    X, y = noisy(1200)  # more rows than those whose path is one call
     hand.counts(monkeypatch, central_path, "step_and_weigh", lambda *args: args[6] - args[5])
     model = maxmargin.LinearSVM(solver=solver, max_time=15).fit(X, y)
     assert model.status_ is clock_module.Status.TIME

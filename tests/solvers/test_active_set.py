@@ -33,3 +33,10 @@ def test_row_of_weight_k_is_k_equal_rows():
     weighted = KernelSVM(gamma=0.2).fit(X, Y, sample_weight=weights)
     repeated = KernelSVM(gamma=0.2).fit(X[rows], Y[rows])
     np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+def test_numbers_that_float64_holds_are_found_to_the_last_bit(kernel):
+    rows = np.array([[-2, -1], [-1, -1], [-1, -2], [1, 1], [1, 2], [2, 1]])
+    svm = KernelSVM(kernel=kernel).fit(rows @ rows.T if kernel == "precomputed" else rows, [1, 1, 1, 2, 2, 2])
+    assert svm.dual_coef_.tolist() == [[-0.25, 0.25]]

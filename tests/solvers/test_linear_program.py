@@ -210,3 +210,58 @@ def test_a_failure_of_the_program_is_heard(monkeypatch):
     X, signs = clouds(30, 3, 0.5, seed=4)
     with pytest.raises(RuntimeError, match="HiGHS"):
         last(l1_margin(Separation(X, signs, Norm.L1, True)))
+
+
+KINDS = {
+    "normal": lambda X: X,
+    "integers": np.round,  # many vertices are near to each other
+    "copies": lambda X: np.vstack([X[: len(X) // 2]] * 2)[: len(X)],  # weights may be shared out at will
+    "sparse": lambda X: np.where(np.abs(X) > 0.8, X, 0.0),
+    "units": lambda X: X * np.logspace(-3, 3, X.shape[1]),
+}
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_path_in_the_rows_ends_at_the_vertex_of_highs(kind, bias, monkeypatch):
+    random = np.random.default_rng(5)
+    X = KINDS[kind](random.normal(size=(30, 80)))
+    signs = np.where(X @ random.normal(size=80) > 0, 1.0, -1.0)
+    scale = 0.5 ** np.ceil(np.log2(np.abs(X).max()))
+    part = program.part_of(Separation(X, signs, Norm.L1, bias), np.arange(30), np.arange(80), scale)
+    assert program.by_path(part) is None  # too small to pay
+    expected = program.largest_sum(part)
+    monkeypatch.setattr(program, "WORTH_A_PATH", 0)
+    found = program.by_path(part)
+    if found is None:  # then HiGHS is asked
+        assert kind in ("copies", "units")
+        return
+    assert found.weights.min() >= 0.0
+    assert (part.Z @ found.w + signs * found.b).min() == pytest.approx(1.0, rel=1e-11)
+    assert np.abs(part.Z.T @ found.weights).max() == pytest.approx(1.0, rel=1e-11)
+    assert found.weights.sum() == pytest.approx(expected.weights.sum(), rel=1e-9)
+    assert np.abs(found.w).sum() == pytest.approx(found.weights.sum(), rel=1e-11)
+    assert bias or found.b == 0.0
+    assert found.steps > 0
+
+
+def test_a_path_that_is_lost_leaves_it_to_highs(monkeypatch):
+    """Equal rows of both classes: the weights of the dual have no limit."""
+    X = np.random.default_rng(6).normal(size=(20, 60))
+    X[1] = X[0]
+    problem = Separation(X, np.where(np.arange(20) % 2, 1.0, -1.0), Norm.L1, True)
+    monkeypatch.setattr(program, "WORTH_A_PATH", 0)
+    part = program.part_of(problem, np.arange(20), np.arange(60), 0.125)
+    assert program.by_path(part) is None
+    assert program.largest_sum(part).weights.sum() > 0.99 * program.LARGEST_SUM
+
+
+def test_tall_and_sparse_parts_are_left_to_highs(monkeypatch):
+    monkeypatch.setattr(program, "WORTH_A_PATH", 0)
+    monkeypatch.setattr(program, "end_of_path", None)
+    random = np.random.default_rng(7)
+    tall, thin = random.normal(size=(60, 20)), np.where(random.random((20, 60)) < 0.1, 1.0, 0.0)
+    for X in (tall, thin):
+        problem = Separation(X, np.where(np.arange(len(X)) % 2, 1.0, -1.0), Norm.L1, True)
+        part = program.part_of(problem, np.arange(len(X)), np.arange(X.shape[1]), 1.0)
+        assert program.by_path(part) is None

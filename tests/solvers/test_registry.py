@@ -8,7 +8,8 @@ from maxmargin import LinearSVM
 from maxmargin.problems.losses import loss_named
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SoftMargin
-from maxmargin.solvers.registry import AT_ONCE, newton_passes, plan, while_it_pays
+from maxmargin.solvers.newton.systems import newton_passes
+from maxmargin.solvers.registry import AT_ONCE, plan, while_it_pays
 
 
 def table(n, d, density=1.0, seed=0):
@@ -54,10 +55,33 @@ def gaps(values):
 @pytest.mark.parametrize(("values", "made"), [([1.0] * 40, 5), ([0.999] * 3 + [0.5**k for k in range(1, 38)], 40)])
 def test_nothing_is_decided_in_the_first_sweeps(values, made):
     """A gap that does not fall is given up after a twentieth of the patience, and not before: it may fall later."""
-    assert sum(1 for _ in while_it_pays(gaps(values), "sweeps", 100.0, 1e-12, [(0.0, 1.0)])) == made
+    assert sum(1 for _ in while_it_pays(gaps(values), "sweeps", 100.0, 1e-12, [(0.0, 1.0, 1.0)])) == made
 
 
 def test_a_gap_that_rises_for_once_is_no_reason_to_leave():
     """After a step for a whole face it may be large for some sweeps."""
     values = [0.8**k for k in range(1, 11)] + [1.0] + [0.8**k for k in range(11, 30)]
-    assert sum(1 for _ in while_it_pays(gaps(values), "sweeps", 60.0, 1e-3, [(0.0, 1.0)])) == len(values)
+    assert sum(1 for _ in while_it_pays(gaps(values), "sweeps", 60.0, 1e-3, [(0.0, 1.0, 1.0)])) == len(values)
+
+
+def sweeps_over_fewer(least, late):
+    """Ten of 100 rows leave in each sweep until `least` are left; the gap falls by a hundredth, and after `late` sweeps
+    by a third."""
+    passes, active, gap = 0.0, 100, 1.0
+    for k in range(400):
+        passes, gap = passes + active / 100.0, gap * (0.7 if k >= late else 0.99)
+        active = max(least, active - 10)
+        yield Iterate(np.zeros(1), 0.0, np.zeros(100), gap=gap, passes=passes, active=active)
+
+
+@pytest.mark.parametrize(
+    ("least", "late", "all_are_made"),
+    [
+        (1, 400, True),  # hundreds of sweeps are left, each over a hundredth of the rows
+        (60, 400, False),  # over 60 of them, another solver is cheaper
+        (40, 8, True),  # it does not look better at first, but rows still leave
+    ],
+)
+def test_sweeps_over_few_rows_are_cheap(least, late, all_are_made):
+    made = sum(1 for _ in while_it_pays(sweeps_over_fewer(least, late), "sweeps", 50.0, 1e-4, [(0.0, 1.0, 1.0)]))
+    assert (made == 400) == all_are_made

@@ -10,7 +10,7 @@ from maxmargin.problems.kernels import Rbf
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import KernelMargin, Norm, Separation, SoftMargin
 from maxmargin.problems.trace import Trace
-from maxmargin.run.recorder import ChosenUpdates
+from maxmargin.run.observation import ChosenUpdates
 from maxmargin.solvers.mistakes.kernel_perceptron import kernel_perceptron
 from maxmargin.solvers.mistakes.margin_perceptron import margin_perceptron
 from maxmargin.solvers.mistakes.perceptron import perceptron

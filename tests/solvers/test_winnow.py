@@ -242,8 +242,8 @@ def test_the_last_allowed_update_may_settle():
 @pytest.mark.parametrize("order", list(Order))
 def test_no_weight_overflows(order):
     """Two rows that a long step mistakes in turn, for ever: p grows, and exp(eta p) far beyond the largest double."""
-    rows = np.array([[7.0, -8.0, 7.0, -6.0], [-6.0, 9.0, -6.0, 5.0]])
-    problem = Separation(rows, np.ones(2), Norm.L1, False)
+    rows = np.tile([[7.0, -8.0, 7.0, -6.0], [-6.0, 9.0, -6.0, 5.0]], (10, 1))
+    problem = Separation(rows, np.ones(20), Norm.L1, False)
     solution = last(winnow(problem, epsilon=0.5, order=order, max_updates=30_000))
     assert solution.searched * np.abs(rows.T @ solution.a).max() / 9.0 > 1000.0
     assert solution.w == pytest.approx(np.array([1.0, 1.0, 1.0, -1.0]) / 36.0)

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates import exact
+from maxmargin.certificates.enclosed_witness import common_point
 from maxmargin.certificates.measure import PlaneMargin, hull_distance, objective
 from maxmargin.certificates.passes import proves_gap
 from maxmargin.certificates.proof import KKT, TheoremBound
@@ -56,6 +56,14 @@ class Certificate(Record):
     theorems                     the algorithm's guarantees beside what happened
     rows_off_plane               of a weakly separable problem: how many rows are not on the plane; None: not counted
     further_look                 of an inseparable one: what became of the search for a weakly separating plane
+
+    Examples
+    --------
+    >>> from maxmargin import HardMarginSVM
+    >>> X, y = [[0, 0], [0, 2], [3, 0], [5, 1]], [-1, -1, 1, 1]
+    >>> certificate = HardMarginSVM().fit(X, y).certificate_
+    >>> certificate.verdict.name, round(certificate.margin_lower, 6), bool(certificate.verify(X, y, exact=True))
+    ('OPTIMAL', 1.5, True)
     """
 
     kind: ClassVar[str] = "separation"
@@ -125,12 +133,10 @@ def certify(
     if lower > 0.0:
         verdict = Verdict.OPTIMAL if proves_gap(lower, upper, tol) else Verdict.SEPARABLE
     elif claim.hulls_meet:
-        meeting = exact.proves_intersection(X[rows], signs[rows], weights, fit_intercept)
-        if meeting.weights is not None:
-            total = sum(meeting.weights)  # integers of any length: divided first, rounded last, and never to zero
-            carrying = np.array([weight > 0 for weight in meeting.weights])
-            weights = np.array([max(weight / total, math.ulp(0.0)) for weight in meeting.weights])
-            rows, weights = rows[carrying], weights[carrying]
+        shares = common_point(X[rows], signs[rows], weights, fit_intercept).weights
+        if shares is not None:
+            carrying = shares > 0.0
+            rows, weights = rows[carrying], shares[carrying]
             verdict, upper = Verdict.NOT_SEPARABLE, 0.0
             off = weakly_separated(X, signs, plane, claim, fit_intercept) if claim.weakly else 0
             verdict = Verdict.WEAKLY_SEPARABLE if off else verdict

@@ -3,7 +3,8 @@
     given     rows F and a plane (w, b) that passes them closely
     wanted    (v, c) with v.x_i + c = 0 on all rows of F, which moves as few coefficients of (w, b) as F has rank
 
-Pivoted QR in float64 chooses which ones; the equations are solved in integers.
+Pivoted QR in float64 chooses which ones, and of which rows; the equations are solved in integers, and where another row
+of F is not on the solution, once more with that row.
 """
 
 from __future__ import annotations
@@ -28,10 +29,24 @@ from maxmargin.certificates.exact_linear_algebra import (
 
 Floats = NDArray[np.float64]
 
+LINES_PER_COLUMN = 3  # of the face rows among which those that span the others are looked for
+SPANNED = 1e-9  # of the largest: what is left of a row beside the others, if it is less, may be rounding
+
+
+def spanning_lines(rows: Floats) -> NDArray[np.intp]:
+    """Some rows that span the others, as float64 sees it: integers find out whether they do."""
+    some = np.arange(0, len(rows), max(1, len(rows) // (LINES_PER_COLUMN * rows.shape[1] + 1)))
+    if not rows.size:
+        return some
+    R, order = scipy.linalg.qr(rows[some].T, mode="r", pivoting=True)
+    size = np.abs(np.diagonal(R))
+    return np.sort(some[order[: np.count_nonzero(size > SPANNED * size[0])]])
+
 
 def plane_through(face: Rows, plane: Dyadic, with_bias: bool) -> tuple[Dyadic, Floats]:
     """A plane exactly through the face rows, up to a factor > 0, and the most that each coefficient moved."""
     dense, columns = present_columns(face)
+    dense, columns = dense[:, dense.any(axis=0)], columns[dense.any(axis=0)]  # the others stay as they are
     mantissas, exponents = dyadic(dense)
     sizes = abs(dense.astype(np.float64))
     largest = sizes.max(axis=0, initial=0.0)
@@ -43,10 +58,11 @@ def plane_through(face: Rows, plane: Dyadic, with_bias: bool) -> tuple[Dyadic, F
     # The unknowns are v_j 2**exponents_j.  Pivoted QR puts first the columns whose block is best conditioned.
     values, unit = common_integers(Dyadic(plane.mantissas[columns], plane.exponents[columns] + exponents))
     order: NDArray[Any] = np.arange(len(columns))
+    lines = spanning_lines(scaled)
     if scaled.size:
-        order = scipy.linalg.qr(scaled, mode="r", pivoting=True)[-1]
+        order = scipy.linalg.qr(scaled[lines], mode="r", pivoting=True)[-1]
     solved = np.empty(len(columns), dtype=object)
-    solved[order], denominator = null_point(mantissas[:, order], values[order])
+    solved[order], denominator = null_point(mantissas[:, order], values[order], lines)
 
     moved = np.zeros(len(plane.exponents))
     for j in np.flatnonzero(solved != denominator * values):

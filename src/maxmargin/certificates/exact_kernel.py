@@ -42,7 +42,6 @@ from maxmargin.certificates.exact_linear_algebra import (
 )
 from maxmargin.certificates.exact_soft_margin import (
     aligned,
-    blocks_of,
     integers_of,
     is_within,
     losses,
@@ -50,6 +49,7 @@ from maxmargin.certificates.exact_soft_margin import (
     side_sum,
     sum_of_quotients,
 )
+from maxmargin.certificates.passes import chosen_rows
 from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.kernels import Kernel, Linear, ProductKernel
 from maxmargin.problems.statement import KernelMargin
@@ -57,7 +57,7 @@ from maxmargin.problems.statement import KernelMargin
 Rows = NDArray[np.intp]
 
 MOST_DEGREE = 1000  # of a polynomial: a value has about a hundred times as many digits, and each pair of rows has one
-EXACT_VALUES = 2**17  # kernel values held as Python's integers at a time
+EXACT_VALUES = 2**17  # numbers of rows, or kernel values, held as Python's integers at a time
 MOST_COORDINATES = 300  # of phi, to look for a witness in
 EXCHANGES = 30
 NEGLIGIBLE_PIVOT = 1e-10  # of the largest: what is left of a kernel matrix is rounding
@@ -144,7 +144,7 @@ def sums_with(problem: KernelMargin, rows: Rows, weights: Integers) -> tuple[Int
         return np.zeros(problem.n_rows, dtype=object), 0
     if isinstance(kernel, Linear):
         w, unit = side_sum(X, rows, weights)
-        parts = [products_with(part, w) for _, part in blocks_of(X, everything)]
+        parts = [products_with(part, w) for _, part in chosen_rows(X, everything, EXACT_VALUES)]
         parts = [(products, own + unit) for products, own in parts]
     else:
         parts = []

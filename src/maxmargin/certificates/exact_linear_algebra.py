@@ -164,8 +164,18 @@ def null_space(matrix: Integers) -> NullSpace:
     raise ArithmeticError("every prime in the list divides a leading minor of the matrix")
 
 
-def null_point(matrix: Integers, values: Integers) -> tuple[Integers, int]:
-    """The point (numerators, denominator) of the null space that equals `values` on every free column."""
+def null_point(matrix: Integers, values: Integers, lines: NDArray[np.intp] | None = None) -> tuple[Integers, int]:
+    """The point (numerators, denominator) of the null space that equals `values` on every free column.
+
+    `lines`: of the matrix, which are expected to imply all others. Those that are not implied join them.
+    """
+    if lines is not None and len(lines) < len(matrix):
+        while True:
+            point, denominator = null_point(matrix[lines], values)
+            others = np.flatnonzero(matrix @ point)
+            if not len(others):
+                return point, denominator
+            lines = np.concatenate([lines, others[: matrix.shape[1]]])  # independent of those before
     for prime in PRIMES:
         pivots = eliminate(matrix, prime)
         point = values.copy()

@@ -13,9 +13,7 @@ rounded up behind its 300th bit; D is then smaller by that little, and still pro
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -31,7 +29,8 @@ from maxmargin.certificates.exact_linear_algebra import (
     power_of_two,
     weighted_sum,
 )
-from maxmargin.data.table import Vector, as_table, is_sparse
+from maxmargin.certificates.passes import chosen_rows
+from maxmargin.data.table import Vector, is_sparse
 from maxmargin.problems.losses import Loss
 
 QUOTIENT_BITS = 300
@@ -48,7 +47,7 @@ def primal_value(X: Rows, signs: Vector, costs: Vector, w: Vector, b: float, los
     plane, unit = integers_of(np.append(w, b))
     value = Fraction(int(sum(plane[:-1] * plane[:-1]))) * power_of_two(2 * unit) / 2
     prices, price_unit = integers_of(costs)
-    for rows, part in blocks_of(X, np.arange(X.shape[0])):
+    for rows, part in chosen_rows(X, np.arange(X.shape[0]), EXACT_BLOCK):
         products, shared = products_with(part, plane[:-1])
         # 1 - y (w.x + b), all in units of 2^least
         exponent = shared + unit
@@ -151,19 +150,6 @@ def integers_of(values: Vector) -> tuple[Integers, int]:
     return integers[:, 0], unit
 
 
-def blocks_of(X: Rows, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Rows]]:
-    """The rows, which are in order, some at a time, so that not too many numbers become Python's integers at once."""
-    table = as_table(X)
-    most = max(EXACT_BLOCK, table.n_columns)  # the sum of so many has as many numbers as there are columns
-    at_a_time = max(1, most * table.n_rows // max(1, table.numbers))
-    for k, (first, last) in enumerate(itertools.pairwise(np.searchsorted(rows, table.edges))):
-        block = table.block(k) if first < last else None
-        for start in range(first, last, at_a_time):
-            part = rows[start : min(start + at_a_time, last)]
-            assert block is not None
-            yield part, block.X[part - block.start]
-
-
 def products_with(rows: Rows, normal: Integers) -> tuple[Integers, int]:
     """X normal as integers times one power of two; of CSR, only the entries that are there are read."""
     if not is_sparse(rows):
@@ -182,7 +168,7 @@ def products_with(rows: Rows, normal: Integers) -> tuple[Integers, int]:
 def side_sum(X: Rows, rows: NDArray[np.intp], weights: Integers) -> tuple[Integers, int]:
     """sum_i weights_i x_i over these rows, as integers times one power of two."""
     sums, unit, done = np.zeros(X.shape[1], dtype=object), 0, 0
-    for part, table in blocks_of(X, rows):
+    for part, table in chosen_rows(X, rows, EXACT_BLOCK):
         more = common_integers(weighted_sum(table, weights[done : done + len(part)]))
         done += len(part)
         (sums, other), unit = aligned([(sums, unit), more])

@@ -290,11 +290,12 @@ def kernel_certificate(
     C: float,
     class_weight: tuple[tuple[Any, float], ...],
     tol: float,
+    kkt: KKT | None = None,
 ) -> KernelCertificate:
-    """What the weights a were measured to be worth, as a certificate in the rows of the user."""
-    optimal = proves_gap(measured.lower, measured.upper, tol)
-    kkt = kernel_conditions(problem, a, measured) if math.isfinite(measured.primal) else None
-    verdict = KernelVerdict.OPTIMAL if optimal else KernelVerdict.BOUNDED
+    """What the weights a were measured to be worth, in the rows of the user; `kkt` where it was measured, too."""
+    verdict = KernelVerdict.OPTIMAL if proves_gap(measured.lower, measured.upper, tol) else KernelVerdict.BOUNDED
+    if kkt is None and math.isfinite(measured.primal):
+        kkt = kernel_conditions(problem, a, measured)
     claim = stated(two, problem, a, C, class_weight, tol)
     return KernelCertificate(
         verdict, **claim, b=float(measured.b), primal=measured.upper, dual=measured.lower, kkt=in_rows_of(two, kkt)

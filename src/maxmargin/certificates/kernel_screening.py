@@ -44,18 +44,20 @@ VANISHED = 2.0**-100  # more than all that a term can lose below float32's norma
 MOST_NUMBERS = 2**22  # of sparse rows that carry weight: so many are written out
 
 
-def rate(A: Points, B: Points) -> float:
-    """r."""
+def rate(A: Points, B: Points, at_once: int = COLUMNS) -> float:
+    """r, where so many columns are multiplied at a time."""
     t = max(terms_of(A.X), terms_of(B.X))
     if not is_sparse(A.X):
-        t = min(t, COLUMNS + (t + 2) // COLUMNS + 1)
+        t = min(t, at_once + (t + 2) // at_once + 1)
     return 2.04 * (t + 8) * UNIT_ROUNDOFF
 
 
-def is_near(kernel: Kernel, A: Points, B: Points) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def is_near(
+    kernel: Kernel, A: Points, B: Points, at_once: int = COLUMNS
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """The rows of A and of B that are so near to 0 that float32 can bound the kernel of any two of them; none among
     numbers that are not finite, or too many to be written out."""
-    r = rate(A, B)
+    r = rate(A, B, at_once)
     too_wide = is_sparse(B.X) and B.X.shape[0] * B.X.shape[1] > MOST_NUMBERS
     most = 0.5 * MOST / r if r <= MOST and not too_wide else -1.0
     return kernel.gamma * A.squares <= most, kernel.gamma * B.squares <= most
@@ -68,22 +70,29 @@ def is_worth_it(kernel: Kernel, A: Points, B: Points, size: float) -> NDArray[np
 
 
 def summed_in_float32(
-    kernel: Kernel, A: Points, B: Points, coefficients: NDArray[np.float64], threads: Threads | None
+    kernel: Kernel,
+    A: Points,
+    B: Points,
+    coefficients: NDArray[np.float64],
+    threads: Threads | None,
+    at_once: int = COLUMNS,
+    rights: list[tuple[slice, NDArray[np.float32]]] | None = None,
 ) -> tuple[NDArray[np.float64], Vector, Vector]:
     """sum_j c_j k(x_i, x_j) for each column c >= 0; at least the sum over all columns; and the error of every one and
-    of all together. The rows of A and B are near."""
+    of all together. The rows of A and B are near. The more columns at once, the faster, and the larger the error.
+    `rights` are the `right_factors` of B, where they are known."""
     heaviest = float(coefficients.max(initial=0.0)) or 1.0
     weights, h = coefficients / heaviest, kernel.gamma * B.squares
     columns = np.column_stack([weights, weights.sum(axis=1) * h]).astype(np.float32)
     out = np.zeros((A.X.shape[0], columns.shape[1]))
-    rights = [(part, right_factor(kernel, rows_of(B, part))) for part in spans(0, len(columns), WIDTH)]
+    rights = right_factors(kernel, B) if rights is None else rights
 
     def run(_: int, start: int, stop: int) -> None:
         for rows in spans(start, stop, HEIGHT):
             left = left_factor(kernel, rows_of(A, rows))
             for part, right in rights:
                 check_interrupt()
-                values = product(left, right)
+                values = product(left, right, at_once)
                 np.exp(values, out=values)
                 for few in spans(0, values.shape[1], TERMS):
                     out[rows] += values[:, few] @ columns[part][few]
@@ -91,19 +100,19 @@ def summed_in_float32(
     with Threads.shared(threads) as shared, one_thread_for_blas():
         shared.run(run, block_edges(len(out), out.shape[0] * len(columns)))
     sums, farther = out[:, :-1], out[:, -1]
-    r, lost = rate(A, B), VANISHED * (len(columns) + 1)
+    r, lost = rate(A, B, at_once), VANISHED * (len(columns) + 1)
     sizes = sums.sum(axis=1)
     relative = r * kernel.gamma * A.squares + (TERMS + 16) * UNIT_ROUNDOFF
     error = 1.05 * (relative * sizes + r * farther) + lost
     return heaviest * sums, heaviest * (1.05 * sizes + lost), heaviest * error + 4.0 * LEAST
 
 
-def product(left: Matrix, right: NDArray[np.float32]) -> NDArray[np.float32]:
+def product(left: Matrix, right: NDArray[np.float32], at_once: int = COLUMNS) -> NDArray[np.float32]:
     """left @ right, some columns of long rows at a time."""
     if is_sparse(left):
         return np.asarray(left @ right)
-    values = left[:, :COLUMNS] @ right[:COLUMNS]
-    for few in spans(COLUMNS, len(right), COLUMNS):
+    values = left[:, :at_once] @ right[:at_once]
+    for few in spans(at_once, len(right), at_once):
         values += left[:, few] @ right[few]
     return np.asarray(values)
 
@@ -112,6 +121,11 @@ def left_factor(kernel: Kernel, A: Points) -> Matrix:
     """Rows (z, -h, -1)."""
     h = kernel.gamma * A.squares
     return written_out(extended(A.X, root(kernel), -h, np.full(len(h), -1.0), dtype=np.float32))
+
+
+def right_factors(kernel: Kernel, B: Points) -> list[tuple[slice, NDArray[np.float32]]]:
+    """Those of all blocks of B."""
+    return [(part, right_factor(kernel, rows_of(B, part))) for part in spans(0, len(B.places), WIDTH)]
 
 
 def right_factor(kernel: Kernel, B: Points) -> NDArray[np.float32]:

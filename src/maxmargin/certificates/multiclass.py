@@ -23,7 +23,16 @@ OURS = (certificate, kernel_margin, kernel_separation, soft_margin)  # to import
 
 @dataclass(frozen=True, eq=False)
 class MulticlassCertificate:
-    """The certificates of the two-class problems, in the order of the rows of `coef_`."""
+    """The certificates of the two-class problems, in the order of the rows of `coef_`.
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVM
+    >>> X, y = [[0], [1], [4], [5], [9], [10]], ["a", "a", "b", "b", "c", "c"]
+    >>> certificate = LinearSVM().fit(X, y).certificate_
+    >>> [part.positive for part in certificate.parts], bool(certificate.verify(X, y))
+    (['a', 'b', 'c'], True)
+    """
 
     parts: tuple[Record, ...]
 
@@ -106,6 +115,16 @@ class MulticlassCertificate:
             for reason in answer.reasons
         )
         return Verification(holds, exact, reasons)
+
+    def slim(self) -> MulticlassCertificate:
+        """What the parts say, without the rows and weights that prove them.
+
+        Returns
+        -------
+        MulticlassCertificate
+            It shows the same verdicts and bounds, and `verify` refuses it.
+        """
+        return MulticlassCertificate(tuple(part.slim() for part in self.parts))
 
     def _labels(self) -> tuple[Any, ...]:
         """Of all parts, each once."""

@@ -12,9 +12,9 @@ of the hard margin: their bounds hold for any order.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +38,7 @@ from maxmargin.data.table import (
 from maxmargin.problems.statement import SoftMargin
 
 SPARSE_BLOCK = 2**21  # entries of a CSR matrix that are converted at a time
+SURELY = 1.0 + 2.0**-40  # times a difference of two numbers: it is not less, whatever rounding did to it or its bound
 WIDTH = 32  # terms that are added one after the other
 
 
@@ -108,6 +109,19 @@ def rows_in_float64(X: Matrix | Table) -> Iterator[tuple[int, Matrix]]:
     """All rows of a table, some at a time, and where they start."""
     for block in as_table(X).blocks():
         yield from ((block.start + rows.start, part) for rows, part in row_blocks(block.X))
+
+
+def chosen_rows(X: Matrix | Table, rows: NDArray[np.intp], numbers: int) -> Iterator[tuple[NDArray[np.intp], Matrix]]:
+    """These rows, which are in order, some at a time: of a part of them about so many numbers are read at once."""
+    table = as_table(X)
+    most = max(numbers, table.n_columns)  # the sum of so many has as many numbers as there are columns
+    at_a_time = max(1, most * table.n_rows // max(1, table.numbers))
+    for k, (first, last) in enumerate(itertools.pairwise(np.searchsorted(rows, table.edges))):
+        block = table.block(k) if first < last else None
+        for start in range(first, last, at_a_time):
+            part = rows[start : min(start + at_a_time, last)]
+            assert block is not None
+            yield part, block.X[part - block.start]
 
 
 def product(part: Any, w: NDArray[Any]) -> NDArray[Any]:
@@ -305,8 +319,13 @@ def soft_gap(primal: float, dual: float) -> float:
 
 
 def proves_gap(low: float, high: float, tol: float) -> bool:
-    """Whether (high - low) / high <= tol, in fractions: a quotient of doubles could be rounded down to tol."""
+    """Whether (high - low) / high <= tol, in integers: a quotient of doubles could be rounded down to tol.
+
+    low = k / p, high = h / q and tol = t / r: (h p - k q) r <= t h p.
+    """
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         return False
-    least, most, gap = (Fraction(float(number)) for number in (low, high, tol))  # a grid search hands over numpy's
-    return most - least <= gap * most
+    if tol > 0.0 and SURELY * (high - low) <= tol * high < math.inf and tol * high > 2.0**-900:
+        return True
+    (k, p), (h, q), (t, r) = (float(number).as_integer_ratio() for number in (low, high, tol))  # it may be numpy's
+    return (h * p - k * q) * r <= t * h * p

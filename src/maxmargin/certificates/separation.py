@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates import exact
 from maxmargin.certificates.block_planes import Asked, FirstBelow, Nearest, code_of, no_margin, once, seen_plane
+from maxmargin.certificates.enclosed_witness import common_point
 from maxmargin.certificates.form import almost, figures_refused, malformed, row_refused
 from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_distance, plane_margin, scaled_plane
 from maxmargin.certificates.passes import length, rounding
@@ -122,13 +123,14 @@ class SeparationEvaluator(Evaluator):
         return Bound(claimed, hulls.upper, beyond, words, exactly, is_lower=False)
 
     def verdict(self) -> Iterator[str]:
-        """Few rows: the exact check is quick, so a witness is never believed to rounding only."""
+        """A witness is proven, never believed to rounding only: in integers, or by bounds where its rows are many."""
         c, (X, signs, *_), rows = self.c, self.data, self.places
         if c.verdict in WITNESSED:
             if c.margin_upper != 0.0:
                 yield "a witness that the hulls meet makes the upper bound 0"
-            meeting = exact.proves_intersection(X[rows], signs[rows], c.weights, c.fit_intercept)
-            if not meeting:
+            in_integers = self.exact_arithmetic
+            meeting = common_point(X[rows], signs[rows], c.weights, c.fit_intercept, in_integers=in_integers)
+            if meeting.weights is None:
                 yield f"the witness does not hold: {meeting.reason.rstrip('.')}"
             elif not self.hulls.value <= 4.0 * rounding_of_hulls(self.hulls):
                 yield f"the witness rows prove it, but their weights leave the hull points {self.hulls.value:.3g} apart"

@@ -57,6 +57,14 @@ class SoftMarginCertificate(Record):
     tol                      the relative gap that was asked for
     kkt                      how well the conditions of optimality hold
     theorems                 the algorithm's guarantees beside what happened
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVM
+    >>> X, y = [[0], [1], [4], [3], [6], [7]], [0, 0, 0, 1, 1, 1]
+    >>> certificate = LinearSVM().fit(X, y).certificate_
+    >>> certificate.dual <= certificate.primal, certificate.is_optimal, bool(certificate.verify(X, y, exact=True))
+    (True, True, True)
     """
 
     kind: ClassVar[str] = "soft margin"

@@ -38,13 +38,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.exact import Verdict as Answer
-from maxmargin.certificates.form import Rows, gap_refused, is_class_weight, is_number, malformed, separation_refused
+from maxmargin.certificates.form import (
+    Rows,
+    gap_refused,
+    is_class_weight,
+    is_number,
+    is_word,
+    malformed,
+    separation_refused,
+)
 from maxmargin.certificates.measure import objective
 from maxmargin.certificates.report import bounds_of
 from maxmargin.certificates.theorem_verification import theorem_refused
 from maxmargin.data.checking import check_labels, check_weights, checked_rows, is_source
 from maxmargin.data.cluster import on_cluster
 from maxmargin.data.table import Matrix, Table, Vector, matrix_of, select
+from maxmargin.problems.kernels import KERNELS
 from maxmargin.problems.statement import plain
 
 
@@ -117,6 +126,7 @@ class Evaluator(ABC):
 
     c: Any
     data: Data
+    exact_arithmetic = False  # whether fractions were asked for, where float64 can prove it too
 
     @classmethod
     def refusals(cls, c: Any, X: Any, y: Any, sample_weight: Any, kernel: Any, exact: bool) -> tuple[str, ...]:
@@ -225,12 +235,18 @@ def proven(c: Any) -> str:
     return f"the {found.best} {'is' if found.lower == -np.inf else 'lies'} {found.between(DIGITS)}"
 
 
+def is_of_function(certificate: Any) -> bool:
+    """Whether it speaks of a kernel that is a user's function."""
+    kernel = getattr(certificate, "kernel", None)
+    return is_word(kernel) and kernel in KERNELS and KERNELS[kernel].is_code
+
+
 def problem_of(certificate: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix | Table, Vector, Rows]:
     """The rows that the certificate speaks of, their signs, and which rows of the user's X they are.
 
     X, y and the weights come through the same checks as in `fit`.
     """
-    X = checked_rows(X)
+    X = checked_rows(X, may_be_objects=is_of_function(certificate))
     y = check_labels(y, X.shape[0])
     weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
     plus = np.asarray(y == certificate.positive)
@@ -290,6 +306,7 @@ def costs_of(certificate: Any, y: Any, sample_weight: Any, kept: Rows) -> Vector
 def refusals_of(evaluator: Evaluator, exact_arithmetic: bool) -> Iterator[str]:
     """Each reason why the certificate is not true, as a clause."""
     c, kept = evaluator.c, evaluator.data.kept
+    evaluator.exact_arithmetic = exact_arithmetic
     no_claim = itertools.chain(
         malformed(c, kept), evaluator.malformed(), costs_refused(evaluator), box_refused(evaluator)
     )

@@ -109,16 +109,18 @@ def plot(
         classifier = loaded.classifier.set_params(verbose=0)
         draw(lambda: display(classifier, X, table.y, asked), is_film, output, dark)
     drawn_rows = {"file": table.name, "rows": len(table.lines)}
-    tell(output, {"model": model, **drawn_rows, "kind": kind.value, "plane": plane, "update": update}, as_json)
+    n_planes = len(getattr(classifier.certificate_, "parts", ())) or 1
+    others = f", plane {plane} of {n_planes}, counted from 0: --plane draws another" if n_planes > 1 else ""
+    tell(output, {"model": model, **drawn_rows, "kind": kind.value, "plane": plane, "update": update}, as_json, others)
     return int(ExitCode.FINE)
 
 
-def tell(output: Path, drawn: dict[str, Any], as_json: bool) -> None:
+def tell(output: Path, drawn: dict[str, Any], as_json: bool, others: str = "") -> None:
     """What was drawn, for machines, and where it is."""
     if as_json:
         say_json({**drawn, "output": str(output)})
     else:
-        say(f"Written to {output}")
+        say(f"Written to {output}{others}")
 
 
 def plot_record(record: str, data: list[str] | None, output: Path, asked: Asked, dark: bool) -> None:

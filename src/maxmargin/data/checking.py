@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.frames import PLAIN, array_of, frame_of
+from maxmargin.data.objects import check_objects, compares_objects, holds_objects, placed
 from maxmargin.data.table import (
     Block,
     Matrix,
@@ -69,6 +70,8 @@ def place_in(names: list[Any] | None) -> Where:
 
 def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Checked:
     """What scikit-learn checks, that every number is finite and kept, and that no two columns have one name."""
+    if callable(getattr(estimator, "kernel", None)) and compares_objects(estimator, X, reset):
+        return Checked(*check_objects(estimator, X, labels_in(y), reset))
     X, names = opened(X)
     checked = validate_data(estimator, X, labels_in(y), reset=reset, **ACCEPTED)
     X, y = checked if isinstance(checked, tuple) else (checked, None)
@@ -392,6 +395,6 @@ def checked_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bo
     return Checked(table, check_labels(y, table.n_rows) if asked else None, table.largest)
 
 
-def checked_rows(X: Any) -> Matrix | Table:
-    """The same, of rows that no estimator learns from."""
-    return Surveyed(X) if is_source(X) else check_rows(X)
+def checked_rows(X: Any, *, may_be_objects: bool = False) -> Matrix | Table:
+    """The same, of rows that no estimator learns from; a kernel function may compare what is no number."""
+    return Surveyed(X) if is_source(X) else placed(X) if may_be_objects and holds_objects(X) else check_rows(X)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sparse
 
 from maxmargin._loops import is_record, overload, touch
 from maxmargin.data.table import DenseRows
@@ -41,6 +42,14 @@ def square(rows: Any, i: int) -> float:
     if isinstance(rows, DenseRows):
         return float(np.sum(np.square(rows.values[i], dtype=np.float64)))
     return float(np.sum(np.square(rows.data[int(rows.indptr[i]) : int(rows.indptr[i + 1])], dtype=np.float64)))
+
+
+def chosen_rows(rows: Any, chosen: Any, n_columns: int) -> Any:
+    """These rows as an array, for what is computed with all of them at once: of a table that is not large."""
+    if isinstance(rows, DenseRows):
+        return rows.values[chosen]
+    places = [one.view(f"i{one.itemsize}") for one in (rows.indices, rows.indptr)]
+    return sparse.csr_array((rows.data, *places), (len(rows.indptr) - 1, n_columns))[chosen].toarray()
 
 
 def touch_row(rows: Any, i: int) -> None:

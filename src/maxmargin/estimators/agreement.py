@@ -125,8 +125,9 @@ def of_shapes(estimator: Any, parts: tuple[Any, ...]) -> Iterator[str]:
         if (part.positive, part.negative) != (positive, negative):
             other = "the rest" if negative is None else repr(negative)
             yield f"the plane between {positive!r} and {other} has the certificate of {name_of(part)}"
-        if part.n_columns != estimator.n_features_in_:
-            yield f"{name_of(part)}: {part.n_columns} columns, and the model takes {estimator.n_features_in_}"
+        n_columns = 1 if getattr(kernel, "of_objects", False) else estimator.n_features_in_  # the places of objects
+        if part.n_columns != n_columns:
+            yield f"{name_of(part)}: {part.n_columns} columns, and the model takes {n_columns}"
         yield from of_kernel(kernel, part)
     planes = estimator.dual_coef_ if kernel is not None else estimator.coef_
     wanted = (len(sides), len(estimator.support_) if kernel is not None else estimator.n_features_in_)

@@ -111,6 +111,15 @@ class Audit:
     problem    which question it was to answer
     notes      where its question is not ours
     parts      an `ObjectivePart` for each plane; or a `MarginPart`, where it promises to separate
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> from maxmargin import audit
+    >>> X, y = [[0, 0], [1, 1], [2, 0], [3, 1], [1, 0]], [0, 0, 1, 1, 1]
+    >>> answer = audit(LinearSVC(max_iter=100_000).fit(X, y), X, y)
+    >>> len(answer), 0.0 <= answer.least_excess <= answer.excess < 0.01
+    (1, True)
     """
 
     model: str

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -82,16 +82,19 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
             status = state["status_"]
             self.status_ = [Status(one) for one in status] if isinstance(status, list) else Status(status)
 
-    def _solve(self, table: TrainingSet, answer: Callable[[TwoClasses, Clock], Answer]) -> Self:
-        """Answer each two-class problem within one time limit."""
+    def _solve(
+        self, table: TrainingSet, answer: Callable[[TwoClasses, Clock], Answer],
+        together: Callable[[list[TwoClasses], Clock], Mapping[int, Answer]] = lambda problems, clock: {},
+    ) -> Self:  # fmt: skip
+        """Answer each two-class problem within one time limit: some `together`, by their place, then the others."""
         strategy, clock = Strategy(self.multi_class), Clock(self.max_time, self.verbose, table.begun)
         problems = two_class_problems(table.X, table.labels, strategy, table.weights, table.largest)
         with clock.hears_ctrl_c():
-            answers = []
+            known, answers = together(problems, clock), []
             for number, two in enumerate(problems):
                 clock.snapshots.turn_to(number)
                 with small_work(*two.X.shape):
-                    answers.append(answer(two, clock))
+                    answers.append(known[number] if number in known else answer(two, clock))
             self._store(table.X, table.labels.classes, strategy, answers)
             self._seen = seen_by(self, table.X, table.labels.codes)
         statuses = [answer.status for answer in answers]
@@ -131,13 +134,32 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         self.intercept_ = np.array([b for _, b in planes])
 
     def plane_of(self, certificate: Any) -> tuple[NDArray[np.float64], float]:
-        """The plane as `coef_` and `intercept_` show it."""
+        """The plane as `coef_` and `intercept_` show it.
+
+        Parameters
+        ----------
+        certificate : certificate
+            Of one plane: one of `certificate_`.
+
+        Returns
+        -------
+        tuple of (ndarray, float)
+            w and b.
+        """
         return certificate.w, certificate.b
 
     def _margin(self, answer: Answer) -> float:
         """The distance from the plane to an edge of its street."""
         assert isinstance(answer.certificate, Certificate)
         return answer.certificate.margin_lower
+
+    def _keep_support_rows(self, X: Matrix | Table) -> None:
+        """Those of a fit that has just been stored."""
+        own = self.__dict__
+        own.pop("support_vectors_", None)
+        own.pop("_support_rows", None)
+        if not isinstance(X, Table) and len(self.support_) * terms_of(X) <= MOST_NUMBERS:
+            own["_support_rows"] = X[self.support_]
 
     def _store_support(
         self, answers: list[Answer], duals: list[Vector], supports: list[NDArray[np.intp]] | None = None
@@ -203,44 +225,6 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-class SupportRows:
-    """`support_vectors_` of an estimator that predicts without them: at hand after a fit, if they are not many."""
-
-    support_: NDArray[np.intp]
-
-    @property
-    def support_vectors_(self) -> Any:
-        """The rows with a dual variable above zero."""
-        own = vars(self)
-        kept = own.get("support_vectors_")
-        kept = own.get("_support_rows") if kept is None else kept
-        if kept is None:
-            why = "is not fitted on a table in memory"
-            if "support_" in own:
-                why = (
-                    f"keeps {MOST_NUMBERS:,} numbers of them at most, none in pickles and files: take X[model.support_]"
-                )
-            raise AttributeError(f"there are no support_vectors_: a {type(self).__name__} {why}")
-        return kept
-
-    @support_vectors_.setter
-    def support_vectors_(self, rows: Any) -> None:
-        vars(self)["support_vectors_"] = rows
-
-    def __getstate__(self) -> Any:
-        """For a pickle or a copy: without these rows, which are the user's."""
-        state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_support_rows"}
-
-    def _keep_support_rows(self, X: Matrix | Table) -> None:
-        """Those of a fit that has just been stored."""
-        own = vars(self)
-        own.pop("support_vectors_", None)
-        own.pop("_support_rows", None)
-        if not isinstance(X, Table) and len(self.support_) * terms_of(X) <= MOST_NUMBERS:
-            own["_support_rows"] = X[self.support_]
 
 
 def predicted_by_blocks(estimator: Any, source: Source) -> NDArray[Any]:
@@ -354,8 +338,8 @@ def entries_of(rows: Matrix) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
 def vectors_of(estimator: Any) -> str | None:
     """A digest of the support vectors, to the last bit, and of what the kernel subtracts from every row."""
     vectors = vars(estimator).get("support_vectors_")  # those that predict, or are in a file
-    if vectors is None:
-        return None
+    if vectors is None or not hasattr(vectors, "dtype") or vectors.dtype.kind not in "biuf":
+        return None  # there are none, or only the kernel can tell them apart
     digest = hashlib.sha256(f"{vectors.dtype.name} {vectors.shape}\n".encode())
     shift = getattr(getattr(estimator, "_kernel", None), "shift", None)
     own = [vectors.indptr, vectors.indices, vectors.data] if is_sparse(vectors) else [vectors]

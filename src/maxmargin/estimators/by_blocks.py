@@ -35,7 +35,7 @@ from maxmargin.reading.scan import bytes_of
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.by_blocks import Leader
 from maxmargin.solvers.by_passes import registry
-from maxmargin.solvers.by_passes.budget import divided
+from maxmargin.solvers.by_passes.budget import divided, of_blocks
 
 USUAL_MEMORY = "512MB"
 BY_BLOCKS = "this table is read by blocks within a memory budget"
@@ -116,14 +116,15 @@ def fit(svm: Any, X: Any, y: Any, sample_weight: Any, a0: Any, observer_of: Any)
             for positive, negative in pairs_of(len(table.classes), Strategy(svm.multi_class))
         ]
         facts = [Facts.of(table, problem) for problem in problems]
-        name = registry.name_for(problems[0], facts[0])
-        floors = [registry.floor(*both) for both in zip(problems, facts, strict=True)]
-        share = divided(memory_for(svm, X), facts[0], floors)
+        memory = memory_for(svm, X)
+        name = registry.name_for(problems[0], facts[0], memory - of_blocks(facts[0]))
+        floors = [registry.floor(name, *both) for both in zip(problems, facts, strict=True)]
+        share = divided(memory, facts[0], floors)
         if observer_of is not None:
             clock.observer = observer_of(table.classes, 1.0)
         leader = Leader(table, clock, svm.tol, svm.max_iter, surveyed_in)
         standings = leader.solve(
-            problems, facts, lambda problem, known: registry.start(problem, known, share.bytes_each, svm.tol),
+            problems, facts, lambda problem, known: registry.start(name, problem, known, share.bytes_each, svm.tol),
             share.at_once,
         )  # fmt: skip
         store(svm, table, standings, class_weight, name)

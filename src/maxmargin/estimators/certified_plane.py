@@ -23,6 +23,13 @@ class CertifiedPlane:
     certificate   of exactly this plane: a `Certificate` of its margin, a `SoftMarginCertificate` of its objective, or a
                   `MulticlassCertificate` of one for each plane
     audit         how far it is from the best plane: a part for each plane, which has the certificate of the best one
+
+    Examples
+    --------
+    >>> from maxmargin import certify
+    >>> answer = certify([[0, 0], [0, 2], [3, 0], [5, 1]], [-1, -1, 1, 1], [1, 0], -1.5)
+    >>> round(answer.certificate.margin_lower, 6), answer.certificate.is_separable
+    (1.5, True)
     """
 
     certificate: Certificate | SoftMarginCertificate | MulticlassCertificate

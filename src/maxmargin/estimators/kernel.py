@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.data.checking import checked_table
 from maxmargin.data.executor import Threads, one_thread_for_blas
+from maxmargin.data.objects import given
 from maxmargin.data.table import Matrix, is_sparse, matrix_of
 from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights, table_of, weights_of_rows
 from maxmargin.estimators.declarations import KERNEL_SVM, LOSS
@@ -112,7 +113,8 @@ class KernelPlanes(MarginClassifier):
         """With a precomputed kernel the rows are known by their places alone."""
         assert kernel is not None
         self._kernel = kernel
-        self.support_vectors_ = X[self.support_, :0] if kernel.is_table else X[self.support_]
+        rows = X[self.support_, :0] if kernel.is_table else X[self.support_]
+        self.support_vectors_ = given(rows) if kernel.is_code else rows
 
     def _kernel_values(self, X: Any) -> NDArray[np.float64]:
         """w.phi(x) + b: one column for each plane."""
@@ -148,8 +150,8 @@ class KernelPlanes(MarginClassifier):
             return self.decision_function(X)
         X = matrix_of(checked_table(self, X, reset=False).X)
         with one_thread_for_blas():
-            points, support = kernel.points(X), kernel.points(self.support_vectors_, self.support_)
-            scores = certainly_signed(kernel, points, support, self.dual_coef_[0], float(self.intercept_[0]))
+            support = kernel.points(self.support_vectors_, self.support_)
+            scores = certainly_signed(kernel, X, support, self.dual_coef_[0], float(self.intercept_[0]))
         refuse_decisions_beyond_float64(scores[:, None])
         return scores
 
@@ -184,8 +186,9 @@ class KernelSVM(KernelPlanes):
         The price of a unit of slack. `math.inf` is the hard margin: no row inside the street.
     kernel : "rbf", "linear", "poly", "laplacian", "precomputed" or a function, default="rbf"
         poly is (gamma x.x' + coef0)^degree, rbf is exp(-gamma |x - x'|^2), laplacian exp(-gamma |x - x'|_1). A function
-        k(A, B) gives the kernel of every row of A with every row of B, and must be positive semidefinite; with
-        "precomputed", X is the matrix of its values.
+        k(A, B) gives the kernel of every row of A with every row of B, dense or sparse, and must be positive
+        semidefinite; X may then be a list of words, graphs or other objects, or a data frame with columns of words, and
+        A and B are some of its rows. With "precomputed", X is the matrix of its values.
     gamma : "scale", "auto" or float, default="scale"
         scale is 1 / (columns * variance of X, a row of weight k being k rows), auto is 1 / columns.
     coef0, degree : float, default=0.0, and int, default=3
@@ -323,6 +326,7 @@ class KernelSVM(KernelPlanes):
         self
             The fitted estimator.
         """
+        from maxmargin.solve.kernel_pairs import answers_together
         from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
 
         table = table_of(self, X, y, sample_weight)
@@ -335,7 +339,11 @@ class KernelSVM(KernelPlanes):
                 float(self.C), self.tol, self.approximation, self.max_iter, class_weight,
                 loss_named(self.loss, self.huber_width), bool(self.fit_intercept), self.solver,
             )  # fmt: skip
-            return self._solve(table, lambda two, clock: self._answer(two, asked, work, clock))
+            return self._solve(
+                table,
+                lambda two, clock: self._answer(two, asked, work, clock),
+                lambda problems, clock: answers_together(problems, asked, work, clock),
+            )
 
     def _answer(self, two: TwoClasses, asked: KernelQuestion, work: KernelWork, clock: Clock) -> Answer:
         from maxmargin.solve.kernel_stages import solve_kernel_margin

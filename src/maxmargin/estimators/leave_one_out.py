@@ -56,6 +56,13 @@ class LeaveOneOut:
     n_refits          rows for which the others were fitted
     cross_validated   the error of the same estimator over some folds, which proves nothing; NaN if not asked for
     certificate       of all rows
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVM, leave_one_out
+    >>> answer = leave_one_out(LinearSVM(), [[0], [1], [4], [3], [6], [7]], [0, 0, 0, 1, 1, 1], cv=None)
+    >>> answer.wrong.tolist(), answer.undecided.tolist(), round(answer.error_upper, 3)
+    ([2, 3], [], 0.333)
     """
 
     n_rows: int

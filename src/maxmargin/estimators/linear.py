@@ -18,7 +18,6 @@ from maxmargin.data.table import Matrix, Table, Vector
 from maxmargin.estimators import by_blocks
 from maxmargin.estimators.base import (
     MarginClassifier,
-    SupportRows,
     TrainingSet,
     class_weights,
     single,
@@ -30,13 +29,14 @@ from maxmargin.estimators.declarations import LINEAR_SVM, LOSS
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.scikit_learn_versions import CallbackSupportMixin, SharesClient, with_callbacks
+from maxmargin.estimators.support_rows import SupportRows
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.losses import loss_named
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SignedRows, TwoClasses, plain
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
-from maxmargin.solve.soft_margin import SoftQuestion, solve_soft_margin
+from maxmargin.solve.soft_margin import SoftQuestion, solve_small_ones, solve_soft_margin
 
 NEEDS_A_NUMBER_A_ROW = ("support_", "dual_coef_", "bounded_", "n_support_")
 
@@ -253,7 +253,10 @@ class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, Supp
             start = Start(None, None) if starts is None else starts[problem]
             return solve_soft_margin(two, asked, clock, start.a, start.w, observer_of)
 
-        self._solve(table, answer)
+        if starts is None and observer_of is None:
+            self._solve(table, answer, partial(solve_small_ones, asked=asked))
+        else:
+            self._solve(table, answer)
 
     def _fit_hard(self, X: Any, y: Any, sample_weight: Any) -> None:
         """C = inf: the exact algorithm of the hard margin, and all that it finds."""

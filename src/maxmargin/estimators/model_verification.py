@@ -18,6 +18,7 @@ from maxmargin.certificates.record import is_witness_of_kernel
 from maxmargin.certificates.report import between
 from maxmargin.certificates.verify import Verification, problem_of
 from maxmargin.data.checking import checked_table
+from maxmargin.data.objects import Places
 from maxmargin.data.table import is_sparse
 from maxmargin.estimators.agreement import disagreements, parts_of
 from maxmargin.estimators.base import behind_the_steps, sample_of
@@ -101,7 +102,9 @@ def differences_from(estimator: Any, X: Any, y: Any) -> Iterator[str]:
     X, y = checked_table(estimator, X, reset=False).X, np.asarray(y)
     support, seen = estimator.support_, getattr(estimator, "_seen", None)
     vectors = getattr(estimator, "support_vectors_", None)
-    if vectors is not None and vectors.shape[1] == X.shape[1]:
+    if isinstance(X, Places):
+        yield from objects_apart(estimator, X)
+    elif vectors is not None and vectors.shape[1] == X.shape[1]:
         apart = X[support] - vectors
         apart = abs(apart).max(axis=1).toarray().ravel() if is_sparse(apart) else np.abs(apart).max(axis=1, initial=0.0)
         if np.any(apart):
@@ -125,6 +128,14 @@ def differences_from(estimator: Any, X: Any, y: Any) -> Iterator[str]:
                 f"dual_coef_[{line}, {place}] has the sign of another class than {plain(labels[place])!r}, that of row "
                 f"{support[place]}"
             )
+
+
+def objects_apart(estimator: Any, X: Any) -> Iterator[str]:
+    """Support vectors that only the kernel can compare with the rows of the data, and tells apart."""
+    kernel, support = estimator._kernel, estimator.support_
+    own, rows = (kernel.points(one, support) for one in (estimator.support_vectors_, X[support]))
+    if own.X.shape != rows.X.shape or np.any(kernel.values(own, rows) != kernel.values(rows, rows)):
+        yield "support_vectors_ are not the rows support_ of the data: the kernel tells them apart"
 
 
 def predictions_of(estimator: Any) -> str:

@@ -26,7 +26,17 @@ class NoPlaneError(ValueError):
 
 
 class NotSeparableError(NoPlaneError):
-    """No plane separates the classes, which is proven: `certificate` carries the witness."""
+    """No plane separates the classes, which is proven: `certificate` carries the witness.
+
+    Examples
+    --------
+    >>> from maxmargin import HardMarginSVM, NotSeparableError
+    >>> try:
+    ...     HardMarginSVM().fit([[0], [1], [2]], [0, 1, 0])
+    ... except NotSeparableError as error:
+    ...     print(error.certificate.verdict.name, sorted(error.certificate.rows.tolist()))
+    NOT_SEPARABLE [0, 1, 2]
+    """
 
     def __init__(self, certificate: AnyCertificate) -> None:
         if certificate.is_separable is not False or certificate.n_support == 0:

@@ -25,10 +25,10 @@ class RecordsUpdates(MarginClassifier):
 
     record: bool | Trace
 
-    def _solve(self, table: TrainingSet, answer: Callable[[TwoClasses, Clock], Answer]) -> Self:
+    def _solve(self, table: TrainingSet, answer: Callable[[TwoClasses, Clock], Answer], *others: Any) -> Self:
         self._traces: list[Trace] = []
         try:
-            return super()._solve(table, answer)
+            return super()._solve(table, answer, *others)
         finally:
             self.__dict__.pop("_traces", None)
 

@@ -58,6 +58,14 @@ class Robustness:
                  Infinite where none is known
     is_exact     whether `distances` are the distances themselves, up to rounding, or lower bounds
     how          what was measured, in a sentence
+
+    Examples
+    --------
+    >>> from maxmargin import HardMarginSVM, robustness
+    >>> X, y = [[0, 0], [0, 2], [3, 0], [5, 1]], [-1, -1, 1, 1]
+    >>> answer = robustness(HardMarginSVM().fit(X, y), X, y)
+    >>> answer.distances.round(6).tolist(), answer.is_exact
+    ([1.5, 1.5, 1.5, 3.5], True)
     """
 
     model: str

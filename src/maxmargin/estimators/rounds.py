@@ -1,7 +1,7 @@
 """How a fit closed in on its answer: what was proven after each round, measured by the judge's own code.
 
-The estimator is copied and fitted once more, and every iterate of its solver is kept (`run.recorder`). Afterwards each
-is measured on all rows (`solve.rounds`): what its plane is worth, and what its weights prove.
+The estimator is copied and fitted once more, and every iterate of its solver is kept (`run.observation`). Afterwards
+each is measured on all rows (`solve.rounds`): what its plane is worth, and what its weights prove.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from maxmargin.estimators.base import table_of
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.problems.statement import KernelMargin, Separation
-from maxmargin.run.recorder import recorded
+from maxmargin.run.observation import recorded
 from maxmargin.solve.rounds import judged
 
 PATIENCE = 60.0  # seconds: a shorter fit is made twice, because the first time its loops may have been compiled

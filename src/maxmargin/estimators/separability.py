@@ -108,6 +108,13 @@ class TwoMargins:
     m                each is at most sqrt(m) times the other; one is positive exactly when the other is
     certificates     of the planes and weights that prove them, on the rows as they are: .margin_lower is the margin of
                      the plane in the space of X
+
+    Examples
+    --------
+    >>> from maxmargin import two_margins
+    >>> answer = two_margins([[1, 0], [0, 1], [-1, -1]], [1, 1, 0])
+    >>> answer.l2.lower <= answer.l2.upper, answer.m
+    (True, 3)
     """
 
     l2: NormalizedMargin

@@ -9,22 +9,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.passes import length
-from maxmargin.data.checking import Labels, check_weights, checked_table, labels_of_a_batch
-from maxmargin.data.table import Matrix, matrix_of
-from maxmargin.estimators import by_blocks
+from maxmargin.data.table import Matrix
+from maxmargin.estimators import by_blocks, stochastic_stream
 from maxmargin.estimators.base import (
-    SupportRows,
     TrainingSet,
     class_weights,
-    plane_values,
     refuse_too_long_steps,
-    single,
     table_of,
     weights_of_rows,
 )
@@ -32,17 +25,16 @@ from maxmargin.estimators.declarations import STOCHASTIC_SVM
 from maxmargin.estimators.kernel import KernelPlanes, learns_from_streams
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.recording import RecordsUpdates
+from maxmargin.estimators.support_rows import SupportRows
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel, Linear
-from maxmargin.problems.losses import HINGE
 from maxmargin.problems.run_record import Subject
-from maxmargin.problems.statement import ClassWeight, KernelMargin, SoftMargin, TwoClasses, prices, two_class_problems
-from maxmargin.problems.step_lengths import DAMPED, PEGASOS
+from maxmargin.problems.statement import ClassWeight, KernelMargin, TwoClasses
+from maxmargin.problems.step_lengths import PEGASOS
 from maxmargin.problems.trace import Trace
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
-from maxmargin.solve.kernel_points import points_in_time, values_in_time
 from maxmargin.solve.soft_margin import soft_certificate
 from maxmargin.solve.stochastic import (
     JudgeOfTheLast,
@@ -50,11 +42,7 @@ from maxmargin.solve.stochastic import (
     follow,
     in_a_kernel,
     lengths_of_visits,
-    measured_against_the_best,
 )
-
-# Of the table of the last fit:
-ABOUT_ROWS = ("support_", "dual_coef_", "n_support_", "support_vectors_", "_support_rows", "status_", "trace_")
 
 
 def check_bias(svm: Any) -> None:
@@ -109,9 +97,10 @@ class StochasticSVM(by_blocks.ScoresBlocks, RecordsUpdates, SupportRows, KernelP
         The n of lambda = 1 / (n C) for `partial_fit`: how many rows each two-class problem is taken to have. None:
         those that have come so far, whatever the size of the batches; a row that comes again counts again, so that
         to go over the same rows more than once, say how many they are. After `fit`: those of its table.
+    multi_class, class_weight : as in `LinearSVM`
     warm_start : bool, default=False
         Go on where the last fit ended, at visit t + 1.
-    multi_class, class_weight, max_time, verbose : as in `LinearSVM`
+    max_time, verbose : as in `LinearSVM`
 
     Attributes
     ----------
@@ -191,28 +180,38 @@ class StochasticSVM(by_blocks.ScoresBlocks, RecordsUpdates, SupportRows, KernelP
 
         Of X from `scan_table`, rows, labels and weights stay in their files: each sweep reads the blocks one after the
         other in this process, shuffled: in a new order, and the rows of each block in one. See docs/scaling.md.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels: two or more classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What the slack of each costs, times C.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         if by_blocks.is_asked_of_a_learner(X, y):
             from maxmargin.estimators import stochastic_by_blocks
 
             check_parameters(self)
-            stochastic_by_blocks.fit(self, X, y, sample_weight, self._seed())
+            stochastic_by_blocks.fit(self, X, y, sample_weight, stochastic_stream.seed_of(self))
             return self
         table = table_of(self, X, y, sample_weight)
         kernel = None if self.kernel == Linear.name else self._kernel_on(table)
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
-        seed = self._seed()
+        seed = stochastic_stream.seed_of(self)
         earlier = iter(self._runs if self._goes_on(table) else ())
 
         def answer(two: TwoClasses, clock: Clock) -> Answer:
             return self._answer(two, clock, kernel, seed, class_weight, next(earlier, None))
 
         return self._solve(table, answer)
-
-    def _seed(self) -> int | None:
-        """Of the orders of visits; None: as the rows lie."""
-        return int(check_random_state(self.random_state).randint(2**31 - 1)) if self.shuffle else None
 
     def _goes_on(self, table: TrainingSet) -> bool:
         """Whether the last runs were of the same planes."""
@@ -230,8 +229,8 @@ class StochasticSVM(by_blocks.ScoresBlocks, RecordsUpdates, SupportRows, KernelP
     ) -> Answer:
         from maxmargin.solvers.stochastic_subgradient import stochastic_subgradient
 
-        problem = self._problem(two, kernel, clock)
-        run = self._run(problem, problem.n_rows, earlier, clock)
+        problem = stochastic_stream.problem_of(self, two, kernel, clock)
+        run = stochastic_stream.run_of(self, problem, problem.n_rows, earlier, clock)
         trace, sweeps = self._observer(clock), int(self.max_iter)
         solver = stochastic_subgradient(problem, run, step=self.step, seed=seed, max_sweeps=sweeps, trace=trace)
         if isinstance(problem, KernelMargin):
@@ -246,26 +245,6 @@ class StochasticSVM(by_blocks.ScoresBlocks, RecordsUpdates, SupportRows, KernelP
         theorem = beside_pegasos(problem, run, answer, is_pegasos=self.step == PEGASOS, goes_on=earlier is not None)
         told = (theorem,) if math.isfinite(theorem.measured) else ()  # losses beyond float64 are no count
         return dataclasses.replace(answer, certificate=dataclasses.replace(answer.certificate, theorems=told))
-
-    def _problem(self, two: TwoClasses, kernel: Kernel | None, clock: Clock | None = None) -> SoftMargin:
-        costs, bias = prices(float(self.C), two), bool(self.fit_intercept)
-        if kernel is None or clock is None:
-            return SoftMargin(two.X, two.signs, costs, HINGE, bias)
-        points = points_in_time(kernel, two, clock)
-        return KernelMargin(two.X, two.signs, costs, HINGE, bias, kernel, points)
-
-    def _run(self, problem: SoftMargin, n_rows: int, earlier: Descent | None, clock: Clock | None = None) -> Descent:
-        """A new run, or the earlier one as far as it fits these rows; where the clock ends that, it does not begin."""
-        n, d = problem.X.shape
-        has_kernel = isinstance(problem, KernelMargin)
-        run = Descent(
-            float(self.C), n_rows, has_kernel, bool(self.average), np.zeros(n if has_kernel else d), np.zeros(n)
-        ).taken_up(earlier)
-        if isinstance(problem, KernelMargin) and np.any(run.a):  # on the rows as they are now
-            run.v = values_in_time(problem, run.a, clock)
-        if self.project:
-            run.radius = math.sqrt(float(problem.costs.sum()) * (n_rows / max(1, n)))
-        return run
 
     def _store(self, X: Matrix, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
         super()._store(X, classes, strategy, answers)
@@ -317,84 +296,51 @@ class StochasticSVM(by_blocks.ScoresBlocks, RecordsUpdates, SupportRows, KernelP
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """One visit to each of these rows, from where the last call (or fit) ended; step="pegasos" is damped.
 
-        `classes` lists all labels that will ever come; it is needed in the first call. Rows that lie sorted by class
-        make a bad stream: `shuffle` mixes those of one call, not those of several.
+        Rows that lie sorted by class make a bad stream: `shuffle` mixes those of one call, not those of several.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like, default=None
+            All labels that will ever come; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What the slack of each costs, times C.
+
+        Returns
+        -------
+        self
+            The estimator, with the planes at which the run stands now.
+
+        Examples
+        --------
+        >>> from maxmargin import StochasticSVM
+        >>> stream = StochasticSVM(average=True).partial_fit([[0, 0], [5, 1]], [0, 1], classes=[0, 1])
+        >>> stream.partial_fit([[0, 2], [3, 0]], [0, 1]).predict([[4, 0]])
+        array([1])
         """
-        from maxmargin.solvers.stochastic_subgradient import stochastic_subgradient
-
-        check_parameters(self)
-        if self.class_weight == "balanced":
-            raise ValueError('class_weight="balanced" counts the rows of a table, and a stream has none: give a dict')
-        strategy = Strategy(self.multi_class)
-        first = not hasattr(self, "classes_")
-        table = self._read_more(X, y, classes, sample_weight, first)
-        table = table._replace(weights=weights_of_rows(table, class_weights(self.class_weight, table)))
-        seed = self._seed() if table.X.shape[0] > 1 else None
-        step = DAMPED if self.step == PEGASOS else self.step
-        runs = []
-        for k, two in enumerate(two_class_problems(table.X, table.labels, strategy, table.weights)):
-            problem, earlier = self._problem(two, None), None if first else self._runs[k]
-            length = self._length_of_stream(earlier)
-            so_far = problem.n_rows + (0 if earlier is None else earlier.visits)
-            run = self._run(problem, length or max(1, so_far), earlier)
-            going_on = stochastic_subgradient(problem, run, step=step, seed=seed, max_sweeps=1, grows=length is None)
-            for _ in going_on.iterates:
-                pass
-            refuse_too_long_steps(plane_values(two.X, run.w[None], run.b)[:, 0], two.rows)
-            run.a = np.zeros(0)
-            runs.append(run)
-        self._show(table.labels.classes, strategy, runs)
+        stochastic_stream.learn(self, X, y, classes, sample_weight)
         return self
-
-    def _length_of_stream(self, earlier: Descent | None) -> int | None:
-        """The n of lambda, from the first rows on or from an earlier fit; None: those that have come so far."""
-        if earlier is None or earlier.visits == 0 or (earlier.grows and self.stream_rows is None):
-            return None if self.stream_rows is None else int(self.stream_rows)
-        return earlier.n_rows
-
-    def _read_more(self, X: Any, y: Any, classes: Any, sample_weight: Any, first: bool) -> TrainingSet:
-        """Rows whose labels are known already, or listed in the first call."""
-        X, y, largest = checked_table(self, X, y, reset=first)
-        X = matrix_of(X)
-        known, codes = labels_of_a_batch(y, classes, None if first else self.classes_)
-        weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
-        if weights is not None:
-            codes = np.where(weights > 0.0, codes, -1)
-        return TrainingSet(X, Labels(known, codes), weights, largest)
-
-    def _show(self, classes: NDArray[Any], strategy: Strategy, runs: list[Descent]) -> None:
-        """The planes of a stream, and nothing that speaks of the rows of a table."""
-        for name in (*ABOUT_ROWS, "_certificate", "_seen"):
-            self.__dict__.pop(name, None)
-        self.classes_, self._strategy, self._runs, self._kernel = classes, strategy, runs, None
-        self.coef_ = np.array([run.w for run in runs])
-        self.intercept_ = np.array([run.b for run in runs])
-        self.n_iter_ = max(run.sweeps for run in runs)
-        self.n_updates_ = single([run.violations for run in runs])
-        steepness = [length(w, "l2") for w in self.coef_]
-        self.margin_ = single([1.0 / size if size > 0.0 else math.inf for size in steepness])
-        self.street_ = single([2.0 / size if size > 0.0 else math.inf for size in steepness])
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """What the planes are worth on these rows: the objective of each, beside a bound below which no plane comes.
 
         The bound is that of `LinearSVM`, proven to `tol`, which costs one fit of it (within `max_time`).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels: every class occurs.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What the slack of each costs, times C.
+
+        Returns
+        -------
+        SoftMarginCertificate or MulticlassCertificate
+            Of the planes as they are, on these rows.
         """
-        check_is_fitted(self, "classes_")
-        if self._kernel is not None:
-            raise ValueError("with a kernel, certificate_ speaks of the rows of fit, from which the plane is made")
-        table = self._read_more(X, y, None, sample_weight, first=False)
-        absent = np.setdiff1d(np.arange(len(self.classes_)), table.labels.codes)
-        if len(absent):
-            raise ValueError(f"no row has the label {self.classes_.tolist()[absent[0]]!r}: certify needs all classes")
-        class_weight = class_weights(self.class_weight, table)
-        weights, clock = weights_of_rows(table, class_weight), Clock(self.max_time, self.verbose)
-        certificates = []
-        problems = two_class_problems(table.X, table.labels, self._strategy, weights, table.largest)
-        for two, w, b in zip(problems, self.coef_, self.intercept_, strict=True):
-            problem = self._problem(two, None)
-            judge = measured_against_the_best(two, problem, (w, float(b)), self.tol, clock)
-            certificates.append(soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)[0])
-        if clock.interrupted:
-            raise KeyboardInterrupt
-        return certificates[0] if len(certificates) == 1 else MulticlassCertificate(tuple(certificates))
+        return stochastic_stream.certificate_on(self, X, y, sample_weight)

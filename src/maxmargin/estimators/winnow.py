@@ -16,8 +16,8 @@ from maxmargin.data.table import Vector, in_safe_range, largest_magnitude, matri
 from maxmargin.estimators import by_blocks
 from maxmargin.estimators.base import single
 from maxmargin.estimators.declarations import WINNOW
+from maxmargin.estimators.mistakes import MistakeDriven
 from maxmargin.estimators.parameters import Declarations
-from maxmargin.estimators.perceptrons import MistakeDriven
 from maxmargin.problems.choices import Norm, Order, Strategy
 from maxmargin.problems.protocol import Iterate, Run
 from maxmargin.problems.run_record import Phase

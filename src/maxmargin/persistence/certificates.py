@@ -14,6 +14,7 @@ import numpy as np
 from maxmargin.certificates.form import WORDS
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.record import KINDS, LATER, Record
+from maxmargin.certificates.slim import SlimCertificate
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.kinds import NOT_NEGATIVE, Arrays, Between, OneOf, Rule, Stored, shown
 from maxmargin.persistence.schema import Reader, split, written
@@ -41,6 +42,8 @@ class Document:
 def write_certificate(certificate: Any, arrays: Arrays) -> Any:
     """What the document says of a certificate; its arrays are added to those of the file."""
     parts: tuple[Any, ...] = certificate.parts if isinstance(certificate, MulticlassCertificate) else (certificate,)
+    if any(isinstance(part, SlimCertificate) for part in parts):
+        raise Refusal("its certificate is slim, without the rows and weights that prove it: save it with its proof")
     kind = type(parts[0]).kind
     arrays["certificate.rows"] = np.concatenate([part.rows for part in parts]).astype(np.int64)
     for name in fields_of(KINDS[kind], "weights", "shares"):

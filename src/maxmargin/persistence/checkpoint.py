@@ -37,9 +37,9 @@ from maxmargin.persistence import container
 from maxmargin.persistence.container import read_whole, write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
 from maxmargin.persistence.kinds import Arrays, shown
-from maxmargin.persistence.model_file import ESTIMATORS, write_parameters
+from maxmargin.persistence.model_file import ESTIMATORS
 from maxmargin.persistence.record import Fingerprint
-from maxmargin.persistence.schema import Reader, written
+from maxmargin.persistence.schema import Reader, write_parameters, written
 from maxmargin.problems.protocol import Record, StateError
 from maxmargin.run.control import Snapshots
 from maxmargin.run.observation import keeping

@@ -138,6 +138,11 @@ def header_length(data: bytes) -> int:
         raise Refusal(f"it has {len(data)} bytes, too few for a model file")
     length = int.from_bytes(data[:PREFIX], "little")
     if length > LONGEST_HEADER or length > len(data) - PREFIX:
+        if data[0] == 0x80 and 2 <= data[1] <= 5:  # the protocol
+            raise Refusal(
+                "it is a pickle, which can run anything and is never read here. Load it in Python, if you trust it, "
+                "and ask there: maxmargin.audit(model, X, y)"
+            )
         raise Refusal("it is not a model of maxmargin, or it is not complete: its header would not fit")
     return length
 

@@ -8,6 +8,8 @@ class ModelFileError(ValueError):
 
     `line` counts from 1, in files that are text.
 
+    Examples
+    --------
     >>> print(ModelFileError("model.safetensors", "the file is empty"))
     model.safetensors: the file is empty
     """

@@ -42,7 +42,6 @@ from maxmargin.estimators.kernel import KernelSVM
 from maxmargin.estimators.kernel_perceptron import KernelPerceptron
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.linear_cv import LinearSVMCV
-from maxmargin.estimators.parameters import Choice, Declarations
 from maxmargin.estimators.perceptrons import MarginPerceptron, Perceptron
 from maxmargin.estimators.probability import Calibration
 from maxmargin.estimators.stochastic import StochasticSVM
@@ -51,7 +50,7 @@ from maxmargin.persistence import container
 from maxmargin.persistence.certificates import read_certificate, write_certificate
 from maxmargin.persistence.container import read_whole, write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
-from maxmargin.persistence.kinds import Arrays, Between, Digest, OneOf, Rule, Size, later, shown
+from maxmargin.persistence.kinds import Arrays, Between, Digest, OneOf, Rule, Size, later
 from maxmargin.persistence.parts import COMBINATIONS, PARTS, Labels, parts_of, refuse_other_parts
 from maxmargin.persistence.preprocessing import read_steps, write_steps
 from maxmargin.persistence.record import (
@@ -63,7 +62,7 @@ from maxmargin.persistence.record import (
     refuse_another_plane,
     refuse_another_table,
 )
-from maxmargin.persistence.schema import Fields, Reader, without_numpy, written
+from maxmargin.persistence.schema import Fields, Reader, read_parameters, write_parameters, written
 from maxmargin.problems.choices import Strategy
 from maxmargin.run.control import Status
 
@@ -191,13 +190,26 @@ def save(
 ) -> None:
     """Write a fitted estimator to a file, atomically: a stop in between leaves the old file as it was.
 
-    `estimator` is one of this library's, or a Pipeline of known scikit-learn steps that ends in one. With X and y, the
-    data of the fit, a fingerprint goes into the file, so that `model_info(path).fingerprint.matches(X, y)` tells later
-    whether a table is that one. A record of updates (`trace_`) is not kept. What a file cannot hold, such as a kernel
-    that is a function, is a `ModelFileError`; so is a model whose planes are not those of its certificate. `columns_by`
-    says how the columns of the file were told apart, "name", "position", "index from 0" or "index from 1", and `roles`
-    which of them were its "label", "weight" and "id", for whoever reads the next one. A `calibration` is kept beside.
+    A record of updates (`trace_`) is not kept. What a file cannot hold, such as a kernel that is a function, is a
+    `ModelFileError`; so is a model whose planes are not those of its certificate.
 
+    Parameters
+    ----------
+    estimator : estimator or Pipeline
+        One of this library's, fitted, or a Pipeline of known scikit-learn steps that ends in one.
+    path : str or path-like
+        The file to write.
+    X, y : array-like, default=None
+        The data of the fit: `model_info(path).fingerprint.matches(X, y)` tells later whether a table is that one.
+    columns_by : {"name", "position", "index from 0", "index from 1"}, default=None
+        How the columns of the table were told apart, for whoever reads the next one.
+    roles : mapping, default=None
+        Which columns of the table were its "label", "weight" and "id".
+    calibration : Calibration, default=None
+        A curve from scores to probabilities.
+
+    Examples
+    --------
     >>> import tempfile, os
     >>> from maxmargin import LinearSVM
     >>> from maxmargin.persistence import load, save
@@ -221,13 +233,34 @@ def load(path: str | os.PathLike[str]) -> Any:
     """The model in a file that `save` wrote: the estimator, or the Pipeline, fitted.
 
     It predicts what the saved one predicts, bit for bit on the same machine, and can be fitted again. Nothing in the
-    file is executed or imported; a file that is not exactly as it must be is a `ModelFileError`.
+    file is executed or imported; a file that is not exactly as it must be is a `ModelFileError`. `save` has an example.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    estimator or Pipeline
+        Fitted, with its certificate.
     """
     return model_info(path).model
 
 
 def model_info(path: str | os.PathLike[str]) -> ModelInfo:
-    """The model in a file with what the file says about it: who wrote it, and the fingerprint of its data."""
+    """The model in a file with what the file says about it: who wrote it, and the fingerprint of its data.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    ModelInfo
+        `model` is what `load` gives; `estimator`, `version`, `written_by` and the rest are what the file says.
+    """
     try:
         return read_model(*container.unpack(read_whole(path, container.LONGEST_FILE)))
     except Refusal as problem:
@@ -285,20 +318,6 @@ def write_fitted(estimator: Any, arrays: Arrays) -> dict[str, Any]:
     return {**fields, "seen": written(Seen.of(estimator, parts), arrays)}
 
 
-def write_parameters(declarations: Declarations, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters as a document holds them, if it can: no function among them, which would be code."""
-    found = {}
-    for name, declaration in ((name, one) for name, one in declarations.items() if not one.of_this_process):
-        value = without_numpy(values[name])
-        if not declaration.keeps(value):
-            can = f"a file can hold {declaration.words_for_a_file()}"
-            code = "; a function is code, and a model file holds none" if callable(value) else ""
-            raise Refusal(f"the parameter {name}={shown(value)} cannot be kept: {can}{code}")
-        if not (declaration.later and value == declaration.default):
-            found[name] = declaration.written(value)
-    return found
-
-
 def read_model(document: dict[str, Any], arrays: Arrays) -> ModelInfo:
     """The model that a document and its arrays describe, or a `Refusal`."""
     reader = Reader(dict(arrays))
@@ -345,25 +364,6 @@ def as_of_now(document: dict[str, Any]) -> dict[str, Any]:
         order = {"order": "shuffled" if own["shuffle"] else "cyclic"}
         changed["parameters"] = {name: value for name, value in own.items() if name != "shuffle"} | order
     return changed
-
-
-def read_parameters(declarations: Declarations, fields: Fields) -> dict[str, Any]:
-    """All parameters of the estimator, and no others."""
-    values = {}
-    for name, declaration in declarations.items():
-        if declaration.of_this_process or (declaration.later and name not in fields.left):
-            values[name] = declaration.default
-            continue
-        try:
-            value = declaration.restored(fields.take(name))
-        except ValueError as problem:
-            raise Refusal(f"the parameter {name} {problem}") from None
-        if not declaration.keeps(value):
-            foreign = isinstance(declaration, Choice) and isinstance(value, str)
-            why = "; what was registered for the fit must be registered here, too" if foreign else ""
-            raise Refusal(f"the parameter {name} must be {declaration.words_for_a_file()}, not {shown(value)}{why}")
-        values[name] = value
-    return values
 
 
 def read_data(estimator: Any, said: Document, reader: Reader) -> Fingerprint | None:

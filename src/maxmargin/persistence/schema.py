@@ -28,6 +28,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.estimators.parameters import Choice, Declarations
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.kinds import (
     NOTHING,
@@ -292,3 +293,36 @@ def split(values: NDArray[Any], sizes: list[int], name: str) -> list[NDArray[Any
     if sum(sizes) != len(values):
         raise Refusal(f"the array {name!r} has {len(values)} entries, where {sum(sizes)} are needed")
     return [part.copy() for part in np.split(values, np.cumsum(sizes)[:-1])] if sizes else []
+
+
+def write_parameters(declarations: Declarations, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters as a document holds them, if it can: no function among them, which would be code."""
+    found = {}
+    for name, declaration in ((name, one) for name, one in declarations.items() if not one.of_this_process):
+        value = without_numpy(values[name])
+        if not declaration.keeps(value):
+            can = f"a file can hold {declaration.words_for_a_file()}"
+            code = "; a function is code, and a model file holds none" if callable(value) else ""
+            raise Refusal(f"the parameter {name}={shown(value)} cannot be kept: {can}{code}")
+        if not (declaration.later and value == declaration.default):
+            found[name] = declaration.written(value)
+    return found
+
+
+def read_parameters(declarations: Declarations, fields: Fields) -> dict[str, Any]:
+    """All parameters of the estimator, and no others."""
+    values = {}
+    for name, declaration in declarations.items():
+        if declaration.of_this_process or (declaration.later and name not in fields.left):
+            values[name] = declaration.default
+            continue
+        try:
+            value = declaration.restored(fields.take(name))
+        except ValueError as problem:
+            raise Refusal(f"the parameter {name} {problem}") from None
+        if not declaration.keeps(value):
+            foreign = isinstance(declaration, Choice) and isinstance(value, str)
+            why = "; what was registered for the fit must be registered here, too" if foreign else ""
+            raise Refusal(f"the parameter {name} must be {declaration.words_for_a_file()}, not {shown(value)}{why}")
+        values[name] = value
+    return values

@@ -20,7 +20,7 @@ from maxmargin.playground.messages import State
 from maxmargin.plots.shapes import Points, hull_points
 from maxmargin.problems.losses import HINGE, loss_named
 from maxmargin.problems.step_lengths import DAMPED, PEGASOS, inverse_scaling
-from maxmargin.run.recorder import Update
+from maxmargin.run.observation import Update
 
 Words = tuple[str, list[str]]  # the rule, the lines of its arithmetic
 

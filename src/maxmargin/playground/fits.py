@@ -30,8 +30,7 @@ from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SignedRows
 from maxmargin.run.control import Status
-from maxmargin.run.observation import observing
-from maxmargin.run.recorder import Recorder
+from maxmargin.run.observation import Recorder, observing
 
 MOST_ITERATES = 400  # kept of a fit; then every second one is dropped, as in a `Trace`
 

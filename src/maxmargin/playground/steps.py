@@ -33,8 +33,7 @@ from maxmargin.plots.shapes import Box
 from maxmargin.problems.kernels import Kernel, KernelChoice, rows_of
 from maxmargin.problems.losses import HINGE, loss_named
 from maxmargin.problems.statement import KernelMargin, Separation, SignedRows
-from maxmargin.run.observation import tracing
-from maxmargin.run.recorder import ChosenUpdates, evenly
+from maxmargin.run.observation import ChosenUpdates, evenly, tracing
 from maxmargin.solve.rounds import Round, judged
 
 MOST_STEPS = 400

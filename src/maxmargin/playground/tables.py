@@ -23,7 +23,7 @@ from maxmargin.reading.csv import records_of
 from maxmargin.reading.files import DataFileError
 from maxmargin.reading.notations import is_number
 from maxmargin.reading.read import read_table
-from maxmargin.run.recorder import evenly
+from maxmargin.run.observation import evenly
 
 TABLE = "the table"
 LISTED = 5  # names in a sentence

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.checking import Labels
-from maxmargin.data.table import Matrix, Table, Vector, as_table, matrix_of, select
+from maxmargin.data.table import Matrix, Table, Vector, as_table, largest_magnitude, matrix_of, select, take
 from maxmargin.problems.choices import Norm as Norm
 from maxmargin.problems.choices import Strategy as Strategy
 from maxmargin.problems.kernels import Kernel, Points
@@ -240,9 +240,25 @@ def two_class_problems(
         pairs: list[tuple[int, int | None]] = [(1, 0)]
     elif strategy is Strategy.ONE_VERSUS_REST:
         pairs = [(k, None) for k in range(n_classes)]
-    else:
+    elif isinstance(X, Table):
         pairs = list(itertools.combinations(range(n_classes), 2))
+    else:
+        return _pairs_at_hand(X, labels, weights)
     return [_problem(X, labels, pair, weights, largest) for pair in pairs]
+
+
+def _pairs_at_hand(X: Matrix, labels: Labels, weights: Vector | None) -> list[TwoClasses]:
+    """One against one, of rows in memory: those of a class, and their largest number, are looked for once."""
+    codes, names = labels.codes, [plain(label) for label in labels.classes]
+    own = [np.flatnonzero(codes == k) for k in range(len(names))]
+    sizes = [largest_magnitude(X[rows]) for rows in own]
+    problems = []
+    for k, j in itertools.combinations(range(len(names)), 2):
+        rows = np.sort(np.concatenate((own[k], own[j])))
+        signs = np.where(codes[rows] == k, 1.0, -1.0)
+        kept_weights, largest = None if weights is None else weights[rows], max(sizes[k], sizes[j])
+        problems.append(TwoClasses(take(X, rows), signs, kept_weights, rows, names[k], names[j], largest))
+    return problems
 
 
 def _problem(
@@ -253,8 +269,10 @@ def _problem(
     signs = np.where(codes[rows] == positive, 1.0, -1.0)
     label, other = plain(classes[positive]), None if negative is None else plain(classes[negative])
     kept_weights = None if weights is None else weights[rows]
-    known = largest if len(rows) == X.shape[0] else None  # the largest number may be in a row that is left out
-    return TwoClasses(select(X, rows), signs, kept_weights, rows, label, other, known)
+    selected, is_whole = select(X, rows), len(rows) == X.shape[0]
+    if not is_whole:  # the largest number may be in a row that is left out: searched here, once for all who ask
+        largest = None if isinstance(selected, Table) else largest_magnitude(selected)
+    return TwoClasses(selected, signs, kept_weights, rows, label, other, largest)
 
 
 def plain(label: Any) -> Any:

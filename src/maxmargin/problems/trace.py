@@ -53,6 +53,8 @@ class Trace:
     `to_html` writes a page that steps through the run, which is also what a notebook shows; `to_json` writes all of it,
     to be read back by `from_json`, and `to_csv` a table with a line for each update.
 
+    Examples
+    --------
     >>> from maxmargin import Perceptron, Trace
     >>> trace = Perceptron(record=True).fit([[1, 2], [2, 1], [-1, -1]], [1, 1, 0]).trace_
     >>> Trace.from_json(trace.to_json()).to_arrays()["after"].tolist() == trace.to_arrays()["after"].tolist()
@@ -77,7 +79,13 @@ class Trace:
         self._last: Entry | None = None
 
     def begin_phase(self, tried: float) -> None:
-        """Of a search."""
+        """A search tries another number from here on.
+
+        Parameters
+        ----------
+        tried : float
+            The number: in a margin perceptron the guess of the margin.
+        """
         self.phases.append(Phase(tried, self.n_updates + 1))
 
     @property
@@ -86,11 +94,31 @@ class Trace:
         return 0
 
     def skip(self, updates: int) -> None:
-        """So many were made."""
+        """Count updates that are not kept.
+
+        Parameters
+        ----------
+        updates : int
+            How many were made.
+        """
         self.n_updates += updates
 
     def append(self, row: int, violation: float, before: Vector, after: Vector, bound: float, a: Vector) -> None:
-        """Add one update; `before` and `after` are copied, the weights `a` of the rows are not kept."""
+        """Add one update.
+
+        Parameters
+        ----------
+        row : int
+            The row that it learnt from.
+        violation : float
+            Its functional margin before the update.
+        before, after : ndarray
+            The weights before and after, with the bias as their last entry; they are copied.
+        bound : float
+            What the updates so far prove: the best margin is at most this.
+        a : ndarray
+            The weights of the rows; they are not kept.
+        """
         self.n_updates += 1
         entry = (self.n_updates, row, violation, before.copy(), after.copy(), bound)
         self._last = entry
@@ -231,7 +259,24 @@ class Trace:
 
     @classmethod
     def of_entries(cls, entries: list[Entry], n_updates: int, stride: int, limit: int) -> Self:
-        """The record with these updates."""
+        """The record with these updates.
+
+        Parameters
+        ----------
+        entries : list of tuple
+            For each update that was kept: its number, the row, the violation, the weights before and after, the bound.
+        n_updates : int
+            How many there were.
+        stride : int
+            Every how many updates one was kept.
+        limit : int
+            How many are kept at most.
+
+        Returns
+        -------
+        Trace
+            Without a subject.
+        """
         trace = cls(limit)
         trace.n_updates, trace.stride, trace._kept = n_updates, stride, entries
         trace._last = entries[-1] if entries else None

@@ -1,7 +1,7 @@
 """Where the rows of a table are: files, folders, patterns, datasets; what can be read once only, in a folder.
 
-A stream, a lazy frame or a compressed file cannot be read twice, or not from its midst. So it is first written to a
-folder of its own, and a warning says where.
+A stream, a lazy frame or a compressed file cannot be read twice, or not from its midst; the rows of a dataset that was
+filtered are not those of its files. So they are first written to a folder of their own, and a warning says where.
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ import glob
 import os
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from maxmargin.reading.files import COMPRESSED, DataFileError, Format, chunks_of, recognise, suffix_of
 from maxmargin.reading.frames import optional
+
+ONCE = "a stream can be read once"
+SPOOLED_BYTES = 4 * 2**20  # of a batch that is written: a block of its own
 
 
 class SpooledWarning(UserWarning):
@@ -29,10 +33,19 @@ def paths_of(source: Any, folder: str | os.PathLike[str] | None) -> tuple[list[s
         raise ValueError("a table to scan is at least one file, and this list is empty")
     if isinstance(source, list | tuple) and all(isinstance(part, str | os.PathLike) for part in source):
         return plain_files([path for part in source for path in expanded(os.fspath(part))], folder)
-    files = getattr(source, "files", None)
-    if files and all(os.path.exists(path) for path in files):  # a dataset of pyarrow, on this machine
+    files = getattr(source, "files", None)  # a dataset of pyarrow
+    if files and has_the_rows_of_its_files(source) and all(os.path.exists(path) for path in files):
         return list(files), None
     return spooled(source, folder)
+
+
+def has_the_rows_of_its_files(dataset: Any) -> bool:
+    """And their columns: nothing was filtered, and the names of folders tell no column."""
+    try:
+        first = next(dataset.get_fragments())
+    except ValueError:  # it was filtered
+        return False
+    return bool(dataset.schema.equals(first.physical_schema))
 
 
 def expanded(path: str) -> list[str]:
@@ -40,8 +53,15 @@ def expanded(path: str) -> list[str]:
     if os.path.isdir(path):
         found = [os.path.join(path, name) for name in sorted(os.listdir(path)) if not name.startswith((".", "_"))]
         found = [name for name in found if os.path.isfile(name)]
+    elif glob.has_magic(path) and not os.path.exists(path):
+        found = sorted(name for name in glob.glob(path, recursive=True) if os.path.isfile(name))
     else:
-        found = sorted(glob.glob(path)) if glob.has_magic(path) and not os.path.exists(path) else [path]
+        found = [path]
+    if not found and os.path.isdir(path) and any(os.path.isdir(os.path.join(path, name)) for name in os.listdir(path)):
+        raise FileNotFoundError(
+            f"there is no file in {path} itself, but there are folders: give a pattern such as {path}/**/*.parquet; or "
+            "pyarrow.dataset.dataset(..., partitioning=...), if the names of the folders are a column"
+        )
     if not found:
         raise FileNotFoundError(f"there is no file in {path}" if os.path.isdir(path) else f"no file is called {path}")
     return found
@@ -76,19 +96,51 @@ def spooled(source: Any, folder: str | os.PathLike[str] | None) -> tuple[list[st
         path = os.path.join(scratch, "rows.arrow")
         source.sink_ipc(path)
         return [path], scratch
-    if not hasattr(source, "__arrow_c_stream__"):
+    batches = stream_of(source)
+    if batches is None:
         raise TypeError(
-            "a table to scan is a path, a folder, a pattern, a list of paths, a dataset or an Arrow stream, not "
-            f"{type(source).__name__}"
+            "a table to scan is a path, a folder, a pattern, a list of paths, a dataset, an Arrow stream or data "
+            f"frames that come one after the other, not {type(source).__name__}"
         )
-    pyarrow = optional("pyarrow")
-    scratch = scratch_in(folder, "a stream can be read once")
+    scratch = scratch_in(folder, "the rows of a dataset are chosen" if hasattr(source, "scanner") else ONCE)
     path = os.path.join(scratch, "rows.arrow")
-    reader = pyarrow.RecordBatchReader.from_stream(source)
-    with optional("pyarrow.ipc").new_file(path, reader.schema) as file:
-        for batch in reader:
+    with optional("pyarrow.ipc").new_file(path, batches.schema) as file:
+        for batch in as_large_as_blocks(batches):
             file.write_batch(batch)
     return [path], scratch
+
+
+def stream_of(source: Any) -> Any:
+    """A reader of record batches; None: it gives none."""
+    pyarrow = optional("pyarrow")
+    if hasattr(source, "scanner"):  # a dataset
+        source = source.scanner()
+    if hasattr(source, "to_reader"):
+        return source.to_reader()
+    if hasattr(source, "__arrow_c_stream__"):
+        return pyarrow.RecordBatchReader.from_stream(source)
+    if not isinstance(source, Iterator):
+        return None
+    first = next(source, None)
+    if not hasattr(first, "__arrow_c_stream__") and not hasattr(first, "__arrow_c_array__"):
+        return None
+    schema = pyarrow.table(first).schema
+    tables = (pyarrow.table(part).cast(schema) for part in chain([first], source))
+    return pyarrow.RecordBatchReader.from_batches(schema, (batch for table in tables for batch in table.to_batches()))
+
+
+def as_large_as_blocks(batches: Any) -> Iterator[Any]:
+    """The rows again, in batches of SPOOLED_BYTES and a little less: each is read as one block."""
+    pyarrow, waiting, size = optional("pyarrow"), [], 0
+    for batch in chain(batches, [None]):
+        if batch is not None:
+            waiting.append(batch)
+            size += batch.nbytes
+        if waiting and (batch is None or size >= SPOOLED_BYTES):
+            table = pyarrow.Table.from_batches(waiting).combine_chunks()
+            pieces = -(-size // SPOOLED_BYTES)
+            yield from table.to_batches(max_chunksize=max(1, -(-table.num_rows // max(1, pieces))))
+            waiting, size = [], 0
 
 
 def scratch_in(folder: str | os.PathLike[str] | None, reason: str) -> str:

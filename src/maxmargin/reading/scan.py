@@ -191,9 +191,11 @@ def scan_table(
 
     Parameters
     ----------
-    source : path, folder, pattern, list of paths, dataset or stream
-        A pattern is such as "rows/*.parquet"; a dataset is one of pyarrow. What can be read once only, an
-        Arrow stream (a query of DuckDB) or a lazy frame of Polars, is written to `folder` first.
+    source : path, folder, pattern, list of paths, dataset, stream or iterator
+        A pattern is such as "rows/*.parquet" or "rows/**/*.parquet"; a dataset is one of pyarrow. What can be
+        read once only, an Arrow stream (a query of DuckDB), a lazy frame of Polars or data frames one after the
+        other (pandas.read_csv(..., chunksize=)), is written to `folder` first; so are the rows of a dataset that
+        was filtered, or has columns in the names of its folders.
     label : str or int, default=None
         The column of the labels, by its name or its index. An SVMlight file has them in front: give None.
     weight : str or int, default=None

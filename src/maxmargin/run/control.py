@@ -220,6 +220,12 @@ class Clock:
         return bool(self.deadline < np.inf)
 
     @property
+    def is_watched(self) -> bool:
+        """Whether somebody wants to see, to keep or to end the search between two steps."""
+        observed = self.observation.observers or self.observer is not None or self.verbose
+        return bool(observed or self.is_limited or self.snapshots is not NOTHING_KEPT)
+
+    @property
     def left_to_judge(self) -> float:
         """Seconds."""
         return self.deadline + GRACE - now()

@@ -7,6 +7,8 @@
     SGDClassifier(loss=..., penalty=...)       that are not those of a margin; alpha=0, which has no penalty
     SGDClassifier, its steps as such           warm_start, average, early_stopping, coef_init and intercept_init
     Perceptron(penalty=...), early_stopping    nothing is promised about the rows
+    a negative sample_weight of these two      such a row pushes the plane to the wrong side: there is no optimum
+    Perceptron with a class without weight     there is nothing to separate from it
     partial_fit                                steps on rows that are gone afterwards
 
 Such a fit has no `certificate_`.
@@ -17,6 +19,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 LOGGER = logging.getLogger("maxmargin.sklearn")
 TOLD: set[str] = set()
@@ -39,7 +43,7 @@ def reasons_for_linear_svc(svc: Any) -> Iterator[str]:
 MARGIN_LOSSES = ("hinge", "squared_hinge", "modified_huber")
 
 
-def reasons_for_sgd(sgd: Any, has_start: bool) -> Iterator[str]:
+def reasons_for_sgd(sgd: Any, has_start: bool, sample_weight: Any) -> Iterator[str]:
     if sgd.loss not in MARGIN_LOSSES:
         yield f'SGDClassifier(loss="{sgd.loss}")'
     if sgd.penalty != "l2":
@@ -51,13 +55,23 @@ def reasons_for_sgd(sgd: Any, has_start: bool) -> Iterator[str]:
             yield f"SGDClassifier({name}={getattr(sgd, name)!r})"
     if has_start:
         yield "SGDClassifier with coef_init or intercept_init"
+    if has_negative(sample_weight):
+        yield "SGDClassifier with a negative sample_weight"
 
 
-def reasons_for_perceptron(perceptron: Any) -> Iterator[str]:
+def reasons_for_perceptron(perceptron: Any, y: Any, sample_weight: Any) -> Iterator[str]:
     if perceptron.penalty is not None:
         yield f"Perceptron(penalty={perceptron.penalty!r})"
     if perceptron.early_stopping:
         yield "Perceptron(early_stopping=True)"
+    if has_negative(sample_weight):
+        yield "Perceptron with a negative sample_weight"
+    elif sample_weight is not None and len(np.unique(np.asarray(y)[sample_weight > 0.0])) < len(perceptron.classes_):
+        yield "Perceptron with a class without weight"
+
+
+def has_negative(sample_weight: Any) -> bool:
+    return sample_weight is not None and bool(np.any(np.asarray(sample_weight) < 0.0))
 
 
 def reasons_for_partial_fit(estimator: Any) -> Iterator[str]:

@@ -93,8 +93,8 @@ class LinearSVC(TheirLinearSVC):
         self.n_iter_ = int(native.n_iter_)
         self.intercept_: Any
         if prepared is None:
-            self.coef_, self.intercept_, self.certificate_ = native.coef_, 0.0, native.certificate_
+            self.coef_, self.intercept_, self.certificate_ = np.asfortranarray(native.coef_), 0.0, native.certificate_
             return
-        self.coef_ = np.ascontiguousarray(native.coef_[:, :-1])
+        self.coef_ = np.asfortranarray(native.coef_[:, :-1])  # in liblinear's order
         self.intercept_ = prepared.scaling * native.coef_[:, -1]
         self.certificate_ = PreparedRows(native.certificate_, prepared)

@@ -36,6 +36,8 @@ def patch_sklearn() -> None:
     """From here on SVC, LinearSVC, SGDClassifier and Perceptron of scikit-learn are those of `maxmargin.sklearn`. A
     second call looks for modules that got the originals since.
 
+    Examples
+    --------
     >>> import maxmargin, sklearn.svm
     >>> maxmargin.patch_sklearn()
     >>> X, y = [[0, 0], [1, 1], [2, 0], [3, 1]], [0, 0, 1, 1]

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.linear_model._perceptron import Perceptron as TheirPerceptron
+from sklearn.utils.validation import _check_sample_weight
 
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.estimators.certify import certify
@@ -44,8 +45,9 @@ class Perceptron(TheirPerceptron):
         self.__dict__.pop("certificate_", None)
         begun = now()
         super().fit(X, y, coef_init, intercept_init, sample_weight)
-        if not is_delegated(reasons_for_perceptron(self)):
-            self._prove(X, y, sample_weight, SECONDS + TIMES * (now() - begun))
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if not is_delegated(reasons_for_perceptron(self, y, weights)):
+            self._prove(X, y, weights, SECONDS + TIMES * (now() - begun))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

@@ -32,6 +32,9 @@ class BiasColumn:
         return sparse.hstack([X, sparse.csr_array(column)], format="csr") if is_sparse(X) else np.hstack([X, column])
 
 
+NOT_FINITE = "the kernel of these rows has values that float64 cannot hold"
+
+
 class NotFiniteKernel(ValueError):
     """A kernel value that float64 cannot hold."""
 
@@ -47,7 +50,7 @@ class KernelTable:
             values = self.kernel(X, X)
         values = np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
         if not np.all(np.isfinite(values)):
-            raise NotFiniteKernel("the kernel of these rows has values that float64 cannot hold")
+            raise NotFiniteKernel(NOT_FINITE)
         return values
 
 

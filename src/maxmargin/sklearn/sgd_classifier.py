@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.linear_model._stochastic_gradient import SGDClassifier as TheirSGDClassifier
+from sklearn.utils.validation import _check_sample_weight
 
 from maxmargin.sklearn.against_the_rest import linear_svm
 from maxmargin.sklearn.delegation import is_delegated, reasons_for_partial_fit, reasons_for_sgd
@@ -44,12 +45,13 @@ class SGDClassifier(TheirSGDClassifier):
         self._validate_params()
         has_start = coef_init is not None or intercept_init is not None
         self._steps = 0
-        self._is_ours = not is_delegated(reasons_for_sgd(self, has_start))
+        self._is_ours = not is_delegated(reasons_for_sgd(self, has_start, sample_weight))
+        self._weights_given = sample_weight  # theirs rounds them to the type of X
         try:
             super().fit(X, y, coef_init, intercept_init, sample_weight)
         finally:
-            is_ours = self.__dict__.pop("_is_ours")
-            steps = self.__dict__.pop("_steps")
+            is_ours, steps = self.__dict__.pop("_is_ours"), self.__dict__.pop("_steps")
+            del self._weights_given
         if is_ours:
             self.n_iter_ = steps
         return self
@@ -67,17 +69,17 @@ class SGDClassifier(TheirSGDClassifier):
 
     def _fit_binary(self, X: Any, y: Any, **how: Any) -> None:
         if getattr(self, "_is_ours", False):
-            self._fit_by_ours(X, y, how["sample_weight"])
+            self._fit_by_ours(X, y)
         else:
             super()._fit_binary(X, y, **how)
 
     def _fit_multiclass(self, X: Any, y: Any, **how: Any) -> None:
         if getattr(self, "_is_ours", False):
-            self._fit_by_ours(X, y, how["sample_weight"])
+            self._fit_by_ours(X, y)
         else:
             super()._fit_multiclass(X, y, **how)
 
-    def _fit_by_ours(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit_by_ours(self, X: Any, y: Any) -> None:
         weights = np.asarray(self._expanded_class_weight, dtype=np.float64)
         native = linear_svm(
             self.classes_,
@@ -88,7 +90,9 @@ class SGDClassifier(TheirSGDClassifier):
             tol=LARGEST_GAP if self.tol is None else min(max(self.tol, LEAST_GAP), LARGEST_GAP),
             verbose=int(self.verbose),
         )
-        fit_native(self, native, X, y, None if np.all(sample_weight == 1.0) else sample_weight)
+        given = self._weights_given
+        of_rows = None if given is None else _check_sample_weight(given, X, dtype=np.float64)
+        fit_native(self, native, X, y, of_rows)
         refuse_missing_classes(self.classes_, native.classes_)
         self.coef_, self.intercept_, self.certificate_ = native.coef_, native.intercept_, native.certificate_
         self._steps = max(1, int(native.n_iter_))

@@ -20,7 +20,7 @@ from maxmargin.estimators.kernel import KernelSVM
 from maxmargin.problems.kernels.limits import BeyondFloat64
 from maxmargin.sklearn.delegation import is_delegated, reasons_for_svc
 from maxmargin.sklearn.handing_over import class_weight_of, counted, fit_native, gap_for
-from maxmargin.sklearn.prepared_rows import KernelTable, NotFiniteKernel, PreparedRows, polynomial
+from maxmargin.sklearn.prepared_rows import NOT_FINITE, KernelTable, NotFiniteKernel, PreparedRows, polynomial
 from maxmargin.sklearn.versions import sparse_like_theirs
 
 X_OF_THE_FIT = "_BaseLibSVM__Xfit"  # where theirs looks for the rows that a kernel function takes
@@ -57,6 +57,8 @@ class SVC(TheirSVC):
             X = self._compute_kernel(X)
             if X.shape[0] != X.shape[1]:
                 raise ValueError("X.shape[0] should be equal to X.shape[1]")
+            if not np.all(np.isfinite(X)):
+                raise ValueError(f"The dual coefficients or intercepts are not finite: {NOT_FINITE}")
         self.dual_coef_ = self._fit_by_ours(X, y, sample_weight, kernel)
         self.support_vectors_ = np.empty((0, 0)) if kernel == "precomputed" else X[self.support_]
 
@@ -69,7 +71,7 @@ class SVC(TheirSVC):
             return
         X.sort_indices()
         dual = self._fit_by_ours(X, y, sample_weight, kernel)
-        self.support_vectors_ = X[self.support_]
+        self.support_vectors_ = sparse_like_theirs(X[self.support_])
         lines, n_support = dual.shape  # stored in full, zeros too: libsvm reads them by their places
         places = np.tile(np.arange(n_support), lines)
         starts = np.arange(lines + 1) * n_support
@@ -77,6 +79,8 @@ class SVC(TheirSVC):
 
     def _fit_by_ours(self, X: Any, y: Any, sample_weight: Any, kernel: str) -> NDArray[np.float64]:
         """All of libsvm's attributes but the support vectors; the dual variables in its lines."""
+        if sample_weight.ndim != 1:
+            raise ValueError(f"Sample weights must be 1D array or scalar, got {sample_weight.ndim}D array.")
         codes, weights = y.astype(np.intp), counted(sample_weight) if len(sample_weight) else None
         refuse_what_libsvm_refuses(codes, weights)
         table, numbers = self._table(kernel), {}

@@ -264,7 +264,9 @@ def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clo
         costs = np.clip(problem.costs * found.scale, 2.0**-1000, 2.0**1000)
     linear = SoftMargin(found.columns, problem.signs, costs, problem.loss, problem.fit_intercept)
     inner = Judge(linear, FINER * judge.tol, None)
-    iterate, status = prove(registry.soft_margin(linear, tol=FINER * judge.tol), inner, clock, None)
+    iterate, status = prove(
+        registry.soft_margin(linear, tol=FINER * judge.tol, stepwise=clock.is_watched), inner, clock, None
+    )
     iterate = dataclasses.replace(iterate, a=feasible_weights(inner.dual, problem.signs, inner.a) / found.scale)
     if not is_evaluated(judge, iterate, clock):
         return iterate, clock.reason

@@ -140,7 +140,9 @@ def by_columns(
     for finer in FINER:
         tol = max(finer * judge.tol, FINEST)
         inner = ColumnsJudge(judge, columns, scale, tol)
-        planes = registry.soft_margin(inner.problem, solver=solver, tol=tol)
+        planes = registry.soft_margin(
+            inner.problem, solver=solver, tol=tol, stepwise=clock.is_watched or max_iter is not None
+        )
         iterate, status = prove(planes, inner, clock, max_iter)
         iterate = inner.in_kernel(iterate)
         with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands

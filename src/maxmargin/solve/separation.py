@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict, certify
-from maxmargin.certificates.exact import proves_intersection
+from maxmargin.certificates.enclosed_witness import common_point
 from maxmargin.certificates.measure import objective, plane_margin
 from maxmargin.certificates.normalized import NormalizedMargin, normalized_margin
 from maxmargin.certificates.passes import proves_gap
@@ -384,5 +384,5 @@ def witness(problem: Separation, clock: Clock) -> Iterate | None:
     if not iterate.meets:
         return None
     rows = np.flatnonzero(iterate.a)
-    met = proves_intersection(problem.X[rows], problem.signs[rows], iterate.a[rows], problem.fit_intercept)
-    return iterate if met else None
+    met = common_point(problem.X[rows], problem.signs[rows], iterate.a[rows], problem.fit_intercept)
+    return iterate if met.weights is not None else None

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from maxmargin._loops import are_first_work
 from maxmargin.certificates.duality import PrimalValue, dual_value, no_dual_value, primal_value
 from maxmargin.certificates.passes import proves_gap, soft_gap, values_of
 from maxmargin.certificates.soft_margin import (
@@ -24,7 +25,7 @@ from maxmargin.certificates.soft_margin import (
     soft_conditions,
 )
 from maxmargin.data.executor import OutOfTime
-from maxmargin.data.table import Vector, scaled_to_safe_range
+from maxmargin.data.table import Table, Vector, safe_scale, scaled_to_safe_range
 from maxmargin.problems.losses import Loss, width_of
 from maxmargin.problems.protocol import Evaluation, Iterate, Run, State, varying
 from maxmargin.problems.statement import ClassWeight, SignedRows, SoftMargin, TwoClasses, best_bias, prices
@@ -346,12 +347,33 @@ def solve_soft_margin(
     judge = Judge(problem, asked.tol, two.largest if scale == 1.0 else None)
     if start is not None:
         start = judge.begin(start[two.rows] / scale / scale, None if plane is None else plane / scale)
-    run = registry.soft_margin(problem, solver=asked.solver, tol=asked.tol, start=start)
+    stepwise = clock.is_watched or asked.max_iter is not None
+    run = registry.soft_margin(problem, solver=asked.solver, tol=asked.tol, start=start, stepwise=stepwise)
     iterate, status = prove(run, judge, clock, asked.max_iter)
     certificate, a = soft_certificate(two, judge, costs, scale, asked.C, asked.class_weight)
     if status is Status.PROVEN and not certificate.is_optimal:  # in the scaled numbers, but not in the user's
         status = Status.STALLED
     return Answer(two, iterate, certificate, status, a)
+
+
+def solve_small_ones(problems: Sequence[TwoClasses], clock: Clock, asked: SoftQuestion) -> Mapping[int, Answer]:
+    """The answers to those of many problems, by their place, that are so small that they are solved and judged together
+    (`many_margins`); the others are left to be solved one by one, and all are where somebody looks at single steps, or
+    where they are not worth the compiler. (One problem has the same bits whether or not somebody looks.)"""
+    solver = registry.for_many(asked.solver, asked.loss) if len(problems) > 1 else None
+    if solver is None or solver.many is None or asked.max_iter is not None or clock.is_watched:
+        return {}
+    most, small = solver.many, []
+    for place, two in enumerate(problems):
+        n, d = two.X.shape
+        few = n <= most.rows and 0 < d <= min(n, most.columns) and n * d <= most.numbers
+        if few and not isinstance(two.X, Table) and two.largest is not None and safe_scale(two.largest) == 1.0:
+            small.append(place)
+    if not small or are_first_work([problems[place].X.shape for place in small]):
+        return {}
+    from maxmargin.solve.many_margins import solve_together
+
+    return solve_together(problems, small, asked, clock, solver)
 
 
 def in_units_of_the_user(problem: SoftMargin, plane: Plane, scale: float, tol: float) -> Plane:

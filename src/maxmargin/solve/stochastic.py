@@ -113,7 +113,7 @@ def measured_against_the_best(
 
     scaled, scale = soft_margin_of(two, problem.costs, problem.loss, problem.fit_intercept)
     best = Judge(scaled, tol, None)
-    iterate, _ = prove(registry.soft_margin(scaled, tol=tol), best, clock, None)
+    iterate, _ = prove(registry.soft_margin(scaled, tol=tol, stepwise=clock.is_watched), best, clock, None)
     judge = JudgeOfTheLast(problem, tol, two.largest)
     with np.errstate(over="ignore"):
         weights = np.minimum(best.a * scale * scale, problem.upper)

@@ -30,6 +30,7 @@ from maxmargin._loops import njit
 from maxmargin.data.executor import Part, Threads, block_edges, check_interrupt, cores, join, parts_of, row_by_row
 from maxmargin.data.rows import add, dot
 from maxmargin.data.table import Block, Matrix, Table, Vector, is_sparse, rows_of
+from maxmargin.solvers import at_once
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_products, padded
 
 Chosen = NDArray[np.intp]
@@ -41,20 +42,20 @@ PRODUCTS_PER_CHECK = 1_000_000_000
 PRODUCTS, SPARSE_PRODUCTS = 200_000_000, 20_000_000  # of numbers by BLAS, between two checks of the clock
 
 
-@njit
+@njit(at_once=at_once.values_of_block)
 def values_of_block(rows: Any, w: Any, start: int, stop: int, h: Any) -> None:
     for i in range(start, stop):
         h[i] = dot(rows, i, w)
 
 
-@njit
+@njit(at_once=at_once.values_of_rows)
 def values_of_rows(rows: Any, index: Any, w: Any, start: int, stop: int, values: Any) -> None:
     """values_k = x_k . w."""
     for k in range(start, stop):
         values[k] = dot(rows, index[k], w)
 
 
-@njit
+@njit(at_once=at_once.sum_by_class)
 def sum_by_class(rows: Any, index: Any, cost: Any, weights: Any, start: int, stop: int, total: Any) -> None:
     """total[0] += sum of weights_k (x_k, 1) over the positive rows, total[1] over the negative ones."""
     d = total.shape[1] - 1
@@ -65,7 +66,7 @@ def sum_by_class(rows: Any, index: Any, cost: Any, weights: Any, start: int, sto
             total[side, d] += weights[k]
 
 
-@njit(fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"}, at_once=at_once.inner)
 def inner(x: Any, y: Any) -> float:
     """x.y on one core: for long vectors, BLAS would wake the others, and its sum would depend on their number."""
     total = 0.0
@@ -74,7 +75,7 @@ def inner(x: Any, y: Any) -> float:
     return total
 
 
-@njit
+@njit(at_once=at_once.combine_block)
 def combine_block(rows: Any, chosen: Any, c: Any, start: int, stop: int, total: Any) -> None:
     for k in range(start, stop):
         add(rows, chosen[k], c[k], total)
@@ -105,7 +106,7 @@ def squares_sparse(rows: Any, chosen: Any, c: Any, start: int, stop: int, total:
             total[rows.indices[entry]] += c[k] * rows.data[entry] * rows.data[entry]
 
 
-@njit
+@njit(at_once=at_once.outer_block)
 def outer_block(
     rows: Any, chosen: Any, c: Any, centre: Any, start: int, stop: int, ones: Any, buffer: Any, M: Any
 ) -> None:

@@ -8,8 +8,8 @@ their functions as "module:function", loaded when they are used: a list of names
 
 What `solver="auto"` takes. Soft margins:
 
-    a box, a few thousand numbers,   the path of centres                                  interior_point
-    or more if C |x|^2 is large
+    a box, a few thousand numbers,   the path of centres; where nobody watches the steps  interior_point
+    or more if C |x|^2 is large      and the loss has no bend, many problems in one call
     a box, up to a few thousand      some sweeps of coordinate descent; if they do not    coordinate_descent,
     columns                          get there soon, the path, whose cost is known        interior_point
     the same with so many rows       the same; the path of a sample, then that of the     coordinate_descent,
@@ -31,7 +31,8 @@ begins, after each sweep its gap is extrapolated, and it hands over when the sec
 
 p passes over the rows have been made, p' is a quarter of it, where the gap was gap'; `patience` are the passes that the
 second would cost. `doubt` falls from 2 to 1 while a third of them is spent: at first the extrapolation is unfair to
-sweeps, which gain speed as rows settle.
+sweeps, which gain speed as rows settle. A sweep over fewer rows costs less: p - p' counts as if as many rows had been
+active since then as are now and, while they still become fewer fast, that third of the patience is spent first.
 A solver that ends without a proof hands over as well. One that was asked for by its name hands over to nobody.
 
 Separation:
@@ -56,6 +57,7 @@ from typing import Any, NamedTuple
 
 from maxmargin.data.table import Vector
 from maxmargin.problems.losses import LOSSES, Loss
+from maxmargin.problems.many_margins import ManySolver
 from maxmargin.problems.protocol import AT_REST, Evaluation, Iterates, Kept, Options, Run, State, resumed, varying
 from maxmargin.problems.statement import AnyRows, Norm, Separation, SoftMargin, at_hand
 
@@ -77,6 +79,8 @@ class Solver(NamedTuple):
 
     One that `needs_memory` gets `problem.X` as a matrix: the blocks of a table that is not in memory are put together
     for it. One that does not reads `problem.table` block by block, and `problem.X` may be that table.
+
+    One that solves `many` small problems in one call says how.
     """
 
     name: str
@@ -88,6 +92,7 @@ class Solver(NamedTuple):
     accepts: Condition = everything
     reference: str = ""
     needs_memory: bool = True
+    many: ManySolver | None = None
 
 
 SOFT_MARGIN, SEPARATION, KERNEL_MARGIN = "soft margin", "separation", "kernel margin"
@@ -143,6 +148,12 @@ def loaded(function: Callable[..., Any] | str) -> Callable[..., Any]:
     return found
 
 
+def for_many(name: str, loss: Loss) -> Solver | None:
+    """Who solves many small problems in one call: the named solver or, for "auto", the first that does."""
+    able = (solver for solver in SOLVERS[SOFT_MARGIN].values() if solver.many and name in (AUTO, solver.name))
+    return None if loss.is_smooth or not loss.is_bounded else next(able, None)
+
+
 def bounded(loss: Loss) -> str | None:
     if loss.is_bounded:
         return None
@@ -188,6 +199,7 @@ def ours(kind: str, name: str, module: str, sentence: str, reference: str = "", 
 ours(
     SOFT_MARGIN, "interior_point", "interior_point.method",
     "Newton steps along the path of centres, in the columns.", "mehrotra1992", suits=bounded, accepts=few_columns,
+    many=ManySolver("interior_point.many_paths:proposals", rows=1000, columns=64, numbers=20_000),
 )  # fmt: skip
 ours(
     SOFT_MARGIN, "sieve", "interior_point.sampling",
@@ -219,20 +231,14 @@ register(Solver("cvxpy", SOLVERS[SOFT_MARGIN]["cvxpy"].sentence, SEPARATION, "re
 
 
 FEW_COLUMNS = 3000  # up to here the matrix of the interior point is small beside most tables
-STEPS, STEPS_PER_DIGIT = 12, 3  # of the interior point, on most data; digits of tol
-PASSES = 6  # of each step over the rows, beside its matrix
-ROW = 10  # numbers: what a row costs beside its own numbers
 SIEVED = 0.5  # of the interior point's work is left to the sieve
-SPEED = 0.5  # its rows come in order and on every core, those of coordinate descent at random and on one
-SPEED_BESIDE_GROUPS = 0.8  # where those of coordinate descent come in groups of neighbours
 WIDE = 0.1  # a knee: from there on Newton takes a dozen steps or two, and ten times as many at a hundredth of it
 LOOK_BACK = 0.25  # of the passes: the gap fell since then
 DOUBT = 2.0  # how much worse coordinate descent must look at first
-NOTHING_SEEN = ((0.0, 1.0),)  # passes and gap: of an optimum, it is known at first that it is not negative
+NOTHING_SEEN = ((0.0, 1.0, 1.0),)  # passes, gap, share of active rows: an optimum is known not to be negative
+FALLING = 0.75  # of the rows that were active then: if fewer are now, sweeps are still gaining speed
 WAIT = 0.05  # of the patience: before, nothing is decided; the gap hardly falls in the first sweeps
 DECIDED = 0.3  # of the patience: from there on it need not look any worse than the other
-NEWTON_STEPS = 50  # in the rows: a dozen on most data, at a large C up to a hundred
-TILED = 20.0  # products of numbers in the time that a sweep takes for one
 TINY = 64  # rows: a system of them costs less than the calls around it
 AT_ONCE = 10.0  # passes: whoever needs no more begins
 LARGE = 3000  # rows and columns: beyond this in both, a working set of the hulls would fill the memory
@@ -240,21 +246,23 @@ LARGE = 3000  # rows and columns: beyond this in both, a working set of the hull
 
 @dataclass(eq=False)
 class PlanState(State):
-    """Whose turn it is, what was seen of its progress (passes and gap), and its own state."""
+    """Whose turn it is, what was seen of its progress (passes, gap, share of active rows), and its own state."""
 
     options: Options
     solver: str
     turn: int = varying(0)
-    seen: list[tuple[float, float]] = varying(factory=lambda: list(NOTHING_SEEN), grows=True)
+    seen: list[tuple[float, float, float]] = varying(factory=lambda: list(NOTHING_SEEN), grows=True)
     algorithm: State | Kept | None = varying(None)
 
 
-def soft_margin(problem: SoftMargin, *, solver: str = AUTO, tol: float = 1e-4, start: Vector | None = None) -> Run:
+def soft_margin(
+    problem: SoftMargin, *, solver: str = AUTO, tol: float = 1e-4, start: Vector | None = None, stepwise: bool = False
+) -> Run:  # fmt: skip
     """The named algorithm, or those that suit the table, one after the other.
 
     An algorithm that keeps nothing is begun anew by whoever goes on with a run.
     """
-    state = PlanState(Options(tol, start), solver)
+    state = PlanState(Options(tol, start, stepwise=stepwise), solver)
     return Run(state, in_turn(problem, state))
 
 
@@ -273,7 +281,7 @@ def in_turn(problem: SoftMargin, state: PlanState) -> Iterates:
 
 
 def while_it_pays(
-    solver: Iterates, name: str, patience: float, tol: float, seen: list[tuple[float, float]]
+    solver: Iterates, name: str, patience: float, tol: float, seen: list[tuple[float, float, float]]
 ) -> Iterates:
     """The same iterates, with the name of the algorithm; until its progress extrapolates badly.
 
@@ -293,27 +301,35 @@ def while_it_pays(
             answer = yield iterate
             passes = iterate.passes
             if patience < math.inf and passes > seen[-1][0] and tol < iterate.gap < math.inf:
-                seen.append((passes, min(iterate.gap, seen[-1][1])))  # for some sweeps after a face step it is larger
+                share = iterate.active / len(iterate.a) if iterate.active > 0 else 1.0
+                seen.append((passes, min(iterate.gap, seen[-1][1]), share))  # after a face step the gap may be larger
                 decided = min(1.0, passes / (DECIDED * patience))
                 doubt = DOUBT + decided * (1.0 - DOUBT)
-                if passes >= WAIT * patience and passes_needed(seen, tol) > doubt * patience:
+                if passes >= WAIT * patience and passes_needed(seen, tol, decided < 1.0) > doubt * patience:
                     return
     finally:
         solver.close()
 
 
-def passes_needed(seen: list[tuple[float, float]], tol: float) -> float:
-    """How many more, if the gap goes on to fall as it did over the last three quarters of the passes."""
-    passes, gap = seen[-1]
-    before, gap_before = max(entry for entry in seen if entry[0] <= LOOK_BACK * passes)
-    return (passes - before) * math.log(gap / tol) / math.log(gap_before / gap) if gap < gap_before else math.inf
+def passes_needed(seen: list[tuple[float, float, float]], tol: float, may_wait: bool = False) -> float:
+    """How many more, if the gap goes on to fall as it did over the last three quarters of the passes; 0 if it is too
+    early to say, where one may wait."""
+    passes, gap, share = seen[-1]
+    before, gap_before, share_before = max(entry for entry in seen if entry[0] <= LOOK_BACK * passes)
+    if may_wait and share < FALLING * share_before:
+        return 0.0
+    if gap >= gap_before:
+        return math.inf
+    since = [entry[2] for entry in seen if entry[0] > before]
+    made = (passes - before) * min(1.0, share * len(since) / sum(since))
+    return made * math.log(gap / tol) / math.log(gap_before / gap)
 
 
 def plan(problem: SoftMargin, options: Options) -> Iterator[tuple[str, float]]:
     """The algorithms to try, in order, each with its patience: the passes over the rows that the next would need."""
     loss = problem.loss
     if loss.is_smooth and loss.knee >= WIDE:
-        from maxmargin.solvers.newton.systems import has_few_columns, has_few_rows
+        from maxmargin.solvers.newton.systems import has_few_columns, has_few_rows, newton_passes
 
         patience = 0.0 if has_few_columns(problem) else math.inf
         if not loss.is_bounded:
@@ -328,7 +344,7 @@ def plan(problem: SoftMargin, options: Options) -> Iterator[tuple[str, float]]:
         if patience == 0.0:
             yield "newton", math.inf
     if problem.n_columns <= FEW_COLUMNS:
-        from maxmargin.solvers.interior_point.method import is_surely_best, worth_sieving
+        from maxmargin.solvers.interior_point.method import is_surely_best, path_passes, worth_sieving
 
         if is_surely_best(problem, options):
             yield "interior_point", math.inf
@@ -338,26 +354,6 @@ def plan(problem: SoftMargin, options: Options) -> Iterator[tuple[str, float]]:
             yield "sieve", math.inf
         yield "interior_point", math.inf
     yield "coordinate_descent", math.inf
-
-
-def path_passes(problem: SoftMargin, tol: float) -> float:
-    """What the interior point costs, in sweeps of coordinate descent over all rows."""
-    from maxmargin.solvers.coordinate_descent.schedule import rows_together
-
-    n, d, table = problem.n_rows, problem.n_columns, problem.table
-    per_row = table.numbers / n if table.is_sparse else float(d)
-    multiplications = (0.25 if table.is_sparse else 0.04) * per_row * per_row + d**3 / (3.0 * n)
-    steps = STEPS + STEPS_PER_DIGIT * max(0.0, -math.log10(tol))
-    together = rows_together(n, round(n * per_row) * table.dtype.itemsize)
-    speed = SPEED_BESIDE_GROUPS if together > 1 else SPEED
-    return speed * steps * (PASSES * per_row + ROW + multiplications) / (per_row + ROW)
-
-
-def newton_passes(problem: SoftMargin) -> float:
-    """What Newton in the rows costs, in the same unit: the products of all rows, and a system of them in each step."""
-    n, numbers = problem.n_rows, problem.table.numbers
-    products = NEWTON_STEPS * n**3 / TILED + (0.0 if problem.table.is_sparse else 0.5 * n * numbers / TILED)
-    return float(products / (numbers + ROW * n))
 
 
 @dataclass(eq=False)

@@ -34,6 +34,14 @@ class DualAnswer:
     b               that mean; the estimator's own where no support vector is free; 0 without a bias
     rows, biases    the free support vectors, and the b that each of them says
     agrees          how many of the labels are those that the estimator predicts
+
+    Examples
+    --------
+    >>> from maxmargin import HardMarginSVM, from_dual
+    >>> X, y = [[0, 0], [0, 2], [3, 0], [5, 1]], [-1, -1, 1, 1]
+    >>> answer = from_dual(HardMarginSVM().fit(X, y), X, y)
+    >>> answer.labels.tolist(), answer.agrees
+    ([-1, -1, 1, 1], 4)
     """
 
     values: Vector

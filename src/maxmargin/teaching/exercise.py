@@ -52,6 +52,9 @@ class Entry(NamedTuple):
     title: str
     make: Make
 
+    def __repr__(self) -> str:
+        return f"Entry({self.number}, {self.name!r}, {self.title!r})"
+
 
 @dataclass(frozen=True, eq=False)
 class Exercise:

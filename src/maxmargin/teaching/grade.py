@@ -34,6 +34,13 @@ class Grade:
     failures       the conditions that fail, the worst row of each
     lower, upper   what was asked for (a margin, an objective, a number of mistakes) lies between them, as far as the
                    answer shows it; -inf and inf where it shows nothing
+
+    Examples
+    --------
+    >>> from maxmargin import exercise
+    >>> grade = exercise("separate").check(w=[0, 0], b=1)
+    >>> grade.right, len(grade.failures) > 0
+    (False, True)
     """
 
     right: bool

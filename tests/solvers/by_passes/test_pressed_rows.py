@@ -1,5 +1,7 @@
 """The hinge of many columns by passes: what it proves is what the rows in memory prove."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import scipy.sparse as sparse
@@ -7,6 +9,7 @@ from labelled_rows import by_blocks, two_classes
 
 from maxmargin import LinearSVM
 from maxmargin.problems.block_margin import Ask, Facts, Proposal, SolverByPasses
+from maxmargin.problems.losses import SQUARED_HINGE
 from maxmargin.problems.protocol import restore, snapshot
 from maxmargin.run.control import Clock
 from maxmargin.solve.by_blocks import Leader, answers_of
@@ -146,12 +149,18 @@ def test_the_dual_value_by_hand():
     assert dual_value(np.array([[0.8, 0.8], [0.0, 0.0]]), False) == pytest.approx(0.8 - 0.32)
 
 
-def test_the_choice_is_by_the_columns():
-    for columns, name in ((3000, "working_set"), (3001, "pressed_rows")):
+def test_the_choice_is_by_the_columns_and_by_the_rows_that_fit():
+    for columns, room, names in (
+        (3000, 1e9, ("working_set", "newton")),
+        (3001, 1e9, ("pressed_rows", "proximal_points")),
+        (3001, 24 * 8 * 3001 + 100.0, ("proximal_points", "proximal_points")),
+    ):
         X = sparse.csr_array((np.ones(2), ([0, 1], [0, 1])), shape=(2, columns))
         table = by_blocks(X, np.array([0, 1]), blocks=1)
         problem = two_classes(table)
-        assert registry.name_for(problem, Facts.of(table, problem)) == name
+        bent = dataclasses.replace(problem, loss=SQUARED_HINGE)
+        facts = Facts.of(table, problem)
+        assert tuple(registry.name_for(one, facts, room) for one in (problem, bent)) == names
 
 
 class Blocks:

@@ -1,6 +1,7 @@
 """The hinge by passes: equal to the fit in memory, the same bits whoever folds, resumed at any pass, with an end."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from maxmargin.data.executor import fold_range, join, join_two, pass_over
 from maxmargin.problems.block_margin import Facts, Proposal, Proven
 from maxmargin.problems.losses import HINGE, Loss
 from maxmargin.problems.protocol import StateError, restore, snapshot
-from maxmargin.solvers.by_passes import working_set
+from maxmargin.solvers.by_passes import narrowing, working_set
+from maxmargin.solvers.by_passes.replayed_path import Walk
 
 TOL = 1e-6
 STEEP = Loss("steep", box=2.5, bend=0.0)
@@ -184,6 +186,51 @@ def test_rows_that_pile_up_at_the_margin_need_no_memory():
     assert led.gap <= TOL
     assert led.state.proven.rule.width > 0.0
     assert len(led.state.proven.listed.ids) == 0
+
+
+def test_copies_that_are_wrong_by_rounding_do_not_end_the_exchange():
+    """A few hundred places for 40,000 rows: thousands lie at the margin, of which a few must be known."""
+    random = np.random.default_rng(3)
+    X = (random.random((40_000, 12)) < 0.2).astype(np.float64)
+    score = X @ random.normal(size=12)
+    y = (score + 0.02 * random.normal(size=len(X)) > np.quantile(score, 0.9)).astype(int)
+    led = Led(table_of(X, y, in_blocks(len(y))), problem_of(HINGE))
+    assert led.gap <= TOL
+    assert "path" not in led.phases
+    assert len(led.asks) < 10
+
+
+@pytest.mark.parametrize(("kind", "columns", "room"), [("csr", 400, 6000), ("dense", 60, 6000), ("dense", 4, 0)])
+def test_what_it_takes_is_within_its_memory(kind, columns, room):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(20_000, columns)).astype(np.float32)
+    if kind == "csr":
+        X = sparse.csr_array(np.where(random.random(X.shape) < 10 / columns, X, np.float32(0.0)))
+    score = X @ random.normal(size=columns)
+    y = (score + np.std(score) * random.normal(size=len(score)) > 0.0).astype(int)
+    table, problem = table_of(X, y, in_blocks(len(y))), problem_of(HINGE, C=0.1)
+    facts = Facts.of(table, problem)
+    memory = working_set.floor(problem, facts) + room * working_set.bytes_of_a_row(facts)
+    Led(table, problem, memory=memory)  # whatever is imported or compiled once
+    tracemalloc.start()
+    try:
+        led = Led(table, problem, memory=memory)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert led.gap <= TOL
+    assert peak < memory  # with the snapshots that are kept here
+
+
+def test_a_path_of_short_steps_begins_again_farther_out(monkeypatch):
+    """The sample misleads: it says that a plane is exact, which is far off."""
+    far = narrowing.Guess(np.array([3.0, -3.0, 3.0, -3.0]), -1.0, 1e-6)
+    monkeypatch.setattr(narrowing, "plane_of_sample", lambda sample, fit_intercept: far)
+    X, y = piled_up()
+    led = Led(table_of(X, y, in_blocks(len(y))), problem_of(HINGE))
+    begun = [ask.part.m for ask in led.asks if isinstance(ask.part, Walk)]
+    assert max(begun) >= 30.0 * begun[0]
+    assert led.gap <= TOL
 
 
 def test_rows_that_are_wrong_at_the_plane_of_the_master_alone_are_found():

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.executor import Threads, block_edges, check_interrupt, one_thread_for_blas
+from maxmargin.data.objects import Places
 from maxmargin.data.table import Matrix, Vector, is_sparse, row_squares
 from maxmargin.problems.kernels.limits import ADVICE, MOST, BeyondFloat64
 
@@ -340,7 +341,7 @@ class KernelChoice:
         """The kernel on this table; a row of weight k is k equal rows."""
         if callable(self.kernel):
             code: Any = next(kind for kind in KERNELS.values() if kind.is_code)
-            return code(function=self.kernel)  # type: ignore[no-any-return]
+            return code(function=self.kernel, of_objects=isinstance(X, Places))  # type: ignore[no-any-return]
         read: dict[str, Callable[[Any], Any]] = {"gamma": partial(scale_of, X, weights), "coef0": float, "degree": int}
         kind = KERNELS[self.kernel]
         return kind.on(X, **{number: read[number](getattr(self, number)) for number in kind.parameters})

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.executor import Threads
+from maxmargin.data.objects import given, placed
 from maxmargin.data.table import Matrix, Vector, is_sparse, largest_magnitude
 from maxmargin.problems.kernels.base import Kernel, Points, as_array, block_sums, register, rows_of, spans, weights_of
 from maxmargin.problems.kernels.limits import MOST
@@ -43,10 +44,16 @@ class Function(Kernel):
     block: ClassVar[tuple[int, int]] = (1024, 1024)  # few calls
 
     function: Callable[[Any, Any], Any] | None = None
+    of_objects: bool = False  # it is given rows that are no numbers
+
+    def points(self, X: Any, places: NDArray[np.intp] | None = None) -> Points:
+        return super().points(placed(X) if self.of_objects else X, places)
 
     def values(self, A: Points, B: Points) -> NDArray[np.float64]:
         assert self.function is not None
-        return checked_values(self.function(A.X, B.X), A.places, B.places)
+        if not (len(A.places) and len(B.places)):
+            return np.zeros((len(A.places), len(B.places)))  # many a function wants rows
+        return checked_values(self.function(given(A.X), given(B.X)), A.places, B.places)
 
     def rounding(self, A: Points, B: Points) -> tuple[Vector, Vector]:
         return nothing_rounded(A)

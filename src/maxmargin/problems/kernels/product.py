@@ -56,14 +56,15 @@ class ProductKernel(Kernel):
     @np.errstate(over="ignore", invalid="ignore")
     def points(self, X: Matrix, places: NDArray[np.intp] | None = None) -> Points:
         places = np.arange(X.shape[0]) if places is None else places
-        X = X.astype(np.float64, copy=False)
-        if self.shift is not None:
-            moved = np.empty(X.shape)
-            for rows in spans(0, len(X), ROWS):
-                check_interrupt()
-                np.subtract(X[rows], self.shift, out=moved[rows])
-            X = moved
-        return Points(X, row_squares(X), places)
+        if self.shift is None:
+            X = X.astype(np.float64, copy=False)
+            return Points(X, row_squares(X), places)
+        moved, squares = np.empty(X.shape), np.empty(X.shape[0])
+        for rows in spans(0, len(X), ROWS):
+            check_interrupt()
+            np.subtract(X[rows], self.shift, out=moved[rows])
+            squares[rows] = row_squares(moved[rows])
+        return Points(moved, squares, places)
 
     @np.errstate(over="ignore", invalid="ignore")
     def values(self, A: Points, B: Points) -> NDArray[np.float64]:

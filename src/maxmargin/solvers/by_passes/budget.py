@@ -28,10 +28,15 @@ class Share(NamedTuple):
     bytes_each: float
 
 
+def of_blocks(facts: Facts) -> float:
+    """Bytes to read and measure them."""
+    height = facts.block_bytes / max(1.0, facts.row_bytes)
+    return READING * facts.block_bytes + A_ROW * height + CHUNKS
+
+
 def divided(memory: float, facts: Facts, floors: list[float]) -> Share:
     """A ValueError with the least memory where not even one problem fits."""
-    height = facts.block_bytes / max(1.0, facts.row_bytes)
-    blocks = READING * facts.block_bytes + A_ROW * height + CHUNKS
+    blocks = of_blocks(facts)
     least = max(floors)
     left = memory - blocks
     if left < least:

@@ -96,10 +96,16 @@ class SortOut(NamedTuple):
 class Looked(NamedTuple):
     paid: Vector  # sum u_i max(0, f_i) at each plane of the line
     wrong: int
+    prizes: float  # of all wrong rows: what P - D would lose if none were wrong
     rows: TakenRows
 
     def and_of(self, other: Looked) -> Looked:
-        return Looked(self.paid + other.paid, self.wrong + other.wrong, self.rows.and_of(other.rows))
+        return Looked(
+            self.paid + other.paid,
+            self.wrong + other.wrong,
+            self.prizes + other.prizes,
+            self.rows.and_of(other.rows),
+        )
 
 
 class LookAlong(NamedTuple):
@@ -126,4 +132,7 @@ class LookAlong(NamedTuple):
         f += self.at * change
         prizes = costs * np.where(f > 0.0, (1.0 - shares) * f, -shares * f)
         wrong = np.flatnonzero((prizes > 0.0) & (shares != IN_MEMORY))
-        return Looked(paid, len(wrong), taken(block, costs, wrong, self.most, -prizes[wrong], shares[wrong]))
+        worth = prizes[wrong]
+        return Looked(
+            paid, len(wrong), float(worth.sum()), taken(block, costs, wrong, self.most, -worth, shares[wrong])
+        )

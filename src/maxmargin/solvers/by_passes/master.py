@@ -14,14 +14,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.data.executor import Threads
+from maxmargin.data.executor import MOST_BLOCKS, Threads
 from maxmargin.data.table import Vector
 from maxmargin.problems.protocol import AT_REST
 from maxmargin.solvers.by_passes.taken_rows import Square, TakenRows
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
+from maxmargin.solvers.interior_point.at_once import EXTRAS
 from maxmargin.solvers.interior_point.merged_rows import MergedRows
 from maxmargin.solvers.interior_point.method import MOST_STEPS, Following, followed
+from maxmargin.solvers.interior_point.normal_equations import CHUNK, padded
 from maxmargin.solvers.passes import inner
+
+MATRICES = 6  # the system and its factors, beside one matrix for each run of rows that a thread may have
 
 
 class Answer(NamedTuple):
@@ -51,6 +55,12 @@ def solved(rows: TakenRows, costs: Vector, settled: Square | None, fit_intercept
             if iterate.proposes:
                 break
     return answer
+
+
+def bytes_of_matrices(n_columns: int) -> float:
+    """What a master takes beside its rows, at most."""
+    width = padded(n_columns + EXTRAS)
+    return 8.0 * width * (MATRICES * width + MOST_BLOCKS * (width + CHUNK))
 
 
 def dual_value(sums: Square, fit_intercept: bool) -> float:

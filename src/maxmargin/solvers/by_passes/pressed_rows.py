@@ -170,11 +170,16 @@ def row_in_memory(facts: Facts) -> float:
     return 3.0 * facts.row_bytes + 160.0
 
 
+def rows_in(memory: float, facts: Facts) -> float:
+    """Rows of W that so many bytes have room for."""
+    return (memory - VECTORS * 8.0 * facts.n_columns) / row_in_memory(facts)
+
+
 def start(problem: BlockMargin, facts: Facts, memory: float, tol: float) -> SolverByPasses:
     d = facts.n_columns
     nothing = Weights(Rule.nothing(d), ListedRows.nobody())
     state = PressedState(np.zeros(d), nothing, np.zeros(d))
-    most = max(LEAST_ROWS, int((memory - VECTORS * 8.0 * d) / row_in_memory(facts)))
+    most = max(LEAST_ROWS, int(rows_in(memory, facts)))
     return SolverByPasses(state, steps(problem, facts, state, most, tol))
 
 

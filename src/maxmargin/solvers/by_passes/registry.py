@@ -6,6 +6,7 @@ start(problem, facts, memory, tol)    a `SolverByPasses`
     a loss with a bend          Newton                                                       newton
     the hinge, few columns      a working set and matrices of columns times columns          working_set
     the hinge, more columns     rows near the street, the others pressed into one a class    pressed_rows
+    more columns, if less than half of the rows fit, and losses with a bend                  proximal_points
 """
 
 from __future__ import annotations
@@ -15,30 +16,36 @@ from types import ModuleType
 from typing import Any
 
 from maxmargin.problems.block_margin import BlockMargin, Facts, SolverByPasses
+from maxmargin.solvers.by_passes import pressed_rows
 
 FEW_COLUMNS = 3000  # of which a matrix is small beside most tables
+HALF = 0.5  # of the rows must fit for rows near the street to be all that count
 MODULES = {
     "newton": "bent_newton",
     "working_set": "working_set",
     "pressed_rows": "pressed_rows",
+    "proximal_points": "proximal_points",
 }  # by what `solver_` is
 
 
-def name_for(problem: BlockMargin, facts: Facts) -> str:
-    if problem.loss.is_smooth:
-        return "newton"
-    return "working_set" if facts.n_columns <= FEW_COLUMNS else "pressed_rows"
+def name_for(problem: BlockMargin, facts: Facts, memory: float) -> str:
+    """`memory`: what solvers have, beside the blocks."""
+    if facts.n_columns <= FEW_COLUMNS:
+        return "newton" if problem.loss.is_smooth else "working_set"
+    if problem.loss.is_smooth or pressed_rows.rows_in(memory, facts) < HALF * facts.n_rows:
+        return "proximal_points"
+    return "pressed_rows"
 
 
-def module_for(problem: BlockMargin, facts: Facts) -> ModuleType:
-    return importlib.import_module(f"maxmargin.solvers.by_passes.{MODULES[name_for(problem, facts)]}")
-
-
-def floor(problem: BlockMargin, facts: Facts) -> float:
-    found: Any = module_for(problem, facts).floor(problem, facts)
+def floor(name: str, problem: BlockMargin, facts: Facts) -> float:
+    found: Any = module_of(name).floor(problem, facts)
     return float(found)
 
 
-def start(problem: BlockMargin, facts: Facts, memory: float, tol: float) -> SolverByPasses:
-    started: SolverByPasses = module_for(problem, facts).start(problem, facts, memory, tol)
+def start(name: str, problem: BlockMargin, facts: Facts, memory: float, tol: float) -> SolverByPasses:
+    started: SolverByPasses = module_of(name).start(problem, facts, memory, tol)
     return started
+
+
+def module_of(name: str) -> ModuleType:
+    return importlib.import_module(f"maxmargin.solvers.by_passes.{MODULES[name]}")

@@ -23,7 +23,6 @@ References: [ferris2002], [jung2008]. Differs: the rows left out stay on disk; w
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,113 +35,38 @@ from maxmargin.problems.block_margin import (
     Facts,
     ListedRows,
     PassRun,
-    PassState,
-    Proposal,
     Proven,
     Rule,
     SolverByPasses,
     Weights,
 )
-from maxmargin.problems.protocol import Kept, Record, StateError, resumed, varying
 from maxmargin.solvers.by_passes import master, narrowing, replayed_path
 from maxmargin.solvers.by_passes.budget import LEVELS_OF_A_TREE
 from maxmargin.solvers.by_passes.hinge_passes import IN_MEMORY, LookAlong, Looked, Sample, Sampled, Sorted, SortOut
 from maxmargin.solvers.by_passes.narrowing import FILLED, Guess, few_of, objective_on, rms
 from maxmargin.solvers.by_passes.replayed_path import Path, Walked
-from maxmargin.solvers.by_passes.taken_rows import Square, TakenRows
+from maxmargin.solvers.by_passes.taken_rows import TakenRows
+from maxmargin.solvers.by_passes.working_set_state import BAND, LOOK, PATH, SAMPLE, WorkingSet
 from maxmargin.solvers.interior_point.normal_equations import padded
 from maxmargin.solvers.passes import inner
 
 LEAST_SAMPLE, ROWS_PER_COLUMN, LEAST_OF_A_CLASS = 20_000, 100, 500
-MASTER_GAP = 0.05  # to which a master is solved, of the gap that is asked for
+MASTER_GAP, COARSE = 0.05, 1e-3  # to which a master is solved, of the gap that is asked for: rows come by its plane
 GOOD = 0.6  # up to which deviation the plane of a sample is believed
+SHORT, AGAIN = 0.03, 30.0  # steps of the path, of which two in turn have it begin again, at so many times m
 LEAST_M = 1e-4  # where the path begins
-MOVEMENTS = 2.0  # of the plane in the next step: so wide must the band be that is taken from the path
 SLOW, FAST = 0.9, 0.5  # of the gap before: exchanging goes on below, if HALF of the wrong rows could come, and if not
 ROOM = 0.7  # of W, for the rows near the path: they are counted where it was, not where it goes
-HALF = 0.5  # of the wrong rows must be able to come at the first look, too
+HALF = 0.5  # of what the wrong rows cost must come with them, at the first look, too
+SLOW_LOOKS = 4  # that may gain little if so many come: D rises with each of them, and P falls only when all are in
 FEW = 1 / 3  # of W: if no more rows than that pay, by the sample, they are found one by one
 STEPS = np.array([0.0, 0.003, 0.01, 0.03, 0.06, 0.12, 0.25, 0.4, 0.6, 0.8, 1.0])
 AT_BOUND = 1e-6  # of u
-AIM = 0.7  # of tol: rounding is the judge's, who adds it
-PATIENCE, GAIN = 15, 1e-12  # passes in which neither side gains as much, relative to the objective
+PATIENCE = 15  # passes in which neither side gains
 MOST_PASSES = 300
-MATRICES = 8  # of (d + 8)^2, beside those of the tree
+MATRICES = 8  # of (d + 8)^2 on the path, beside those of the tree
 ROW_COPIES, ROW_NUMBERS = 2.5, 45  # of a row of W: as it is, as it is joined, in a snapshot; numbers beside it
 LEAST_ROWS = 2_000  # of W, and 5 for each column
-
-SAMPLE, BAND, LOOK, PATH = "sample", "band", "look", "path"
-
-
-@dataclass(eq=False)
-class WorkingSet(PassState):
-    """What is asked next is `phase`; `w`, `b`: the best plane. The sample and W are plain arrays only to be kept."""
-
-    facts: Facts
-    most: int
-    w: Vector = varying()
-    proven: Weights = varying(grows=True)
-    rule: Rule = varying()
-    settled: Square = varying()
-    named: ListedRows = varying(grows=True)
-    master_w: Vector = varying()
-    phase: str = varying(SAMPLE)
-    b: float = varying(0.0)
-    primal: float = varying(math.inf)
-    dual: float = varying(0.0)
-    master_b: float = varying(0.0)
-    shares: Vector = varying(factory=lambda: np.zeros(0), grows=True)
-    width: float = varying(0.0)
-    rate: float = varying(1.0)
-    at: float = varying(1.0)
-    deviation: float = varying(1.0)
-    last_gap: float = varying(math.inf)
-    movements: float = varying(MOVEMENTS)
-    aim: float = varying(AIM)
-    path: Path | Kept | None = varying(None)
-    passes: int = varying(0)
-    fruitless: int = varying(0)
-    sample_rows: Record | None = varying(None)
-    own_rows: Record | None = varying(None)
-    sample: TakenRows | None = None
-    rows: TakenRows | None = None
-
-    @property
-    def gap(self) -> float:
-        return (self.primal - self.dual) / self.primal if 0.0 < self.primal < math.inf else math.inf
-
-    def before_snapshot(self) -> None:
-        self.sample_rows = None if self.sample is None else self.sample.record()
-        self.own_rows = None if self.rows is None else self.rows.record()
-
-    def after_restore(self) -> None:
-        d = self.facts.n_columns
-        try:
-            self.sample, self.rows = (
-                None if kept is None else TakenRows.from_record(kept, d, self.most)
-                for kept in (self.sample_rows, self.own_rows)
-            )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StateError("the rows of its working set do not fit this run") from error
-        if isinstance(self.path, Kept):
-            self.path = resumed(self.path, Path.at(np.zeros(d), 0.0, 1.0, np.zeros(d)), self.facts.n_rows)
-        if self.phase not in ASKS or (self.phase != SAMPLE and self.sample is None):
-            raise StateError("it has no such phase")
-
-    def proposal(self) -> Proposal | None:
-        return None if self.primal == math.inf else Proposal(self.w, self.b, self.proven)
-
-    def found_plane(self, w: Vector, b: float, primal: float) -> None:
-        if primal < self.primal * (1.0 - GAIN) or self.primal == math.inf:
-            self.fruitless = 0
-        if primal < self.primal:
-            self.w, self.b, self.primal = w, float(b), float(primal)
-
-    def found_weights(self, dual: float, weights: Weights) -> None:
-        if dual > self.dual + GAIN * abs(self.primal if self.primal < math.inf else dual):
-            self.fruitless = 0
-        if dual > self.dual:
-            self.dual, self.proven = dual, weights
 
 
 def floor(problem: BlockMargin, facts: Facts) -> float:
@@ -151,7 +75,8 @@ def floor(problem: BlockMargin, facts: Facts) -> float:
     levels = 1 + math.ceil(math.log(max(1, facts.n_blocks), LEVELS_OF_A_TREE))
     planes = 8.0 * facts.n_columns * (replayed_path.MOST_STEPS + 40)
     least = min(facts.n_rows, max(LEAST_ROWS, 5 * facts.n_columns))
-    return (MATRICES + levels) * matrix + planes + of_a_block(facts) + least * bytes_of_a_row(facts)
+    matrices = max((MATRICES + levels) * matrix, master.bytes_of_matrices(facts.n_columns))
+    return matrices + planes + of_a_block(facts) + least * bytes_of_a_row(facts)
 
 
 def of_a_block(facts: Facts) -> float:
@@ -269,7 +194,7 @@ def solve_master(problem: BlockMargin, state: WorkingSet, tol: float) -> None:
     """What is settled and what W says of it; next, a look at all rows."""
     rows = state.rows
     assert rows is not None
-    answer = master.solved(rows, rows.costs, state.settled, problem.fit_intercept, MASTER_GAP * tol)
+    answer = master.solved(rows, rows.costs, state.settled, problem.fit_intercept, MASTER_GAP * min(tol, COARSE))
     state.master_w, state.master_b, state.shares = answer.w, answer.b, answer.shares
     dual = master.dual_value(state.settled + rows.sums(rows.costs * answer.shares), problem.fit_intercept)
     if dual > state.dual:
@@ -312,14 +237,17 @@ def take_look(problem: BlockMargin, state: WorkingSet, found: Looked, tol: float
         return
     came = exchange(state, found)
     state.last_gap = gap
-    if found.wrong and gap < (SLOW if came >= HALF else FAST) * before and (came >= HALF or before < math.inf):
+    gains = gap < (SLOW if came >= HALF else FAST) * before and (came >= HALF or before < math.inf)
+    state.slow_looks += not gains
+    if found.wrong and (gains or (came >= HALF and state.slow_looks <= SLOW_LOOKS)):
         solve_master(problem, state, tol)
     else:
         go_on_along_path(state, found.wrong / state.most)
 
 
 def exchange(state: WorkingSet, found: Looked) -> float:
-    """Wrong rows come, rows of W that are settled leave; which part of the wrong rows could come."""
+    """Wrong rows come, rows of W that are settled leave; which part of all prizes came. (Of rows that are equal, or lie
+    on one plane with the margin, thousands may be wrong by no more than rounding: they need not come.)"""
     rows, wrong, p = state.rows, found.rows, state.shares
     assert rows is not None
     p = np.where(p < AT_BOUND, 0.0, np.where(p > 1.0 - AT_BOUND, 1.0, p))
@@ -337,7 +265,7 @@ def exchange(state: WorkingSet, found: Looked) -> float:
     ids: RowIds = np.concatenate([state.named.ids[stay], gone.ids])
     state.named = ListedRows.sorted(ids, np.concatenate([state.named.shares[stay], p[leaving]]))
     state.rows = rows.without(leaving)._replace(most=state.most).and_of(wrong._replace(most=state.most))
-    return wrong.n_rows / max(1, found.wrong)
+    return float(-wrong.keys.sum()) / found.prizes if found.prizes > 0.0 else 1.0
 
 
 # --------------------------------------------------------------------------------------------------------- the path
@@ -375,6 +303,10 @@ def take_step(problem: BlockMargin, state: WorkingSet, found: Walked, tol: float
     place = replayed_path.advance(problem, path, found, state.primal, tol)
     if path.merit < SLOW * before:
         state.fruitless = 0
+    if len(path.taken) > 1 and max(path.taken[-2:]) <= SHORT and path.m < 1.0:  # m is too small for so far a plane
+        w, b = path.here()
+        state.path, state.fruitless = Path.at(w, b, min(1.0, AGAIN * path.m), path.centre), 0
+        return
     state.found_plane(place.rule.w, place.rule.b, place.primal)
     state.found_weights(place.dual, Weights(place.rule, ListedRows.nobody()))
     if len(path.taken) > replayed_path.MOST_STEPS:

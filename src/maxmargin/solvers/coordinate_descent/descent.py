@@ -26,6 +26,8 @@ the sweep, and it misses the rows left out: so it only says when to ask the judg
 Where single steps crawl, because many free rows pull against each other, one *subspace step* solves for all of them
 (subspace); when it is made, and when the judge is asked, is decided from the gaps that the sweeps leave (schedule).
 
+Where a table has many equal rows of a class, one of them stands for all, and the others rest (copies).
+
 Cost: one sweep reads every active row once. References: [hsieh2008] Algorithm 1 and section 3.2, [more1991].
 Differs: the unregularised b by its moving centre; subspace steps between the sweeps; the end is a gap, not a slope.
 """
@@ -52,6 +54,7 @@ from maxmargin.solvers.coordinate_descent.schedule import (
     shuffled_groups,
 )
 from maxmargin.solvers.coordinate_descent.subspace import SubspaceStep
+from maxmargin.solvers.copies import Copies, worth_merging
 from maxmargin.solvers.passes import combination, values_of
 
 NUMBERS_PER_CALL = 20_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers
@@ -61,6 +64,8 @@ AHEAD = 2  # rows: the memory is asked for a row this long before it is visited,
 SHARE_OF_CURVATURE = 0.1  # rho, as a share of the mean |x_i|^2
 REACH_OF_B = 10.0  # rho sum_i C_i is at least this: however small the costs, b gets where it must within a few sweeps
 MOST_PASSES = 20_000  # rows visited, in units of the table
+FEW_ROWS = 5000  # swept sooner than merged
+DISTINCT = 0.1  # of the rows at most: of two or three copies each is visited in a sweep, as a heavy row should be
 ALMOST_FLAT = 1e-200  # in place of a curvature of zero: a division by it goes to the end of the box
 
 
@@ -206,8 +211,14 @@ class CoordinateDescent(State):
     passes: float = varying()
     owed: float = varying(0.0)  # passes of a subspace step: counted with the next gap, which is the first to show it
     gap: float = varying()
+    shared: Vector = varying()  # a of all rows, where one stands for its copies
+    shared_at: float = varying()  # passes
 
-    def __init__(self, X: Matrix, signs: Vector, upper: Vector, diagonal: Vector, *, least_rho: float, seed: int):
+    def __init__(
+        self, X: Matrix, signs: Vector, upper: Vector, diagonal: Vector, copies: Copies | None = None,
+        *, least_rho: float, seed: int,
+    ):  # fmt: skip
+        """Where there are copies, `upper` and `diagonal` of a row that stands for others are those of their costs."""
         n, d = X.shape
         rows, squares = rows_of(X), np.empty(n)
         squares_of_rows(rows, squares)
@@ -220,21 +231,28 @@ class CoordinateDescent(State):
         self.limits, self.tally = np.empty(2), Tally(np.empty(2), np.zeros(2))
         self.random = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
         self.sweeps, self.iterations, self.passes, self.owed, self.gap = 0, 0, 0.0, 0.0, np.inf
+        self.shared, self.shared_at = np.zeros(0), 0.0
         numbers = max(1, X.data.size if is_sparse(X) else X.size)
         self.numbers_per_row = numbers / n
         self.rows_per_call = max(1, numbers_per_call(NUMBERS_PER_CALL) * n // numbers)
         self.rows_per_round = NUMBERS_PER_ROUND * n // numbers
-        self.together = rows_together(n, numbers * X.dtype.itemsize)
         # An empty row without a curvature rests where its constant slope of -1 drives it.
-        self.still = self.dual.curvature <= 0.0
+        self.still, self.copies, self.n_distinct = self.dual.curvature <= 0.0, copies, n
         full = self.still & (upper < np.inf)
+        if copies is not None:
+            self.still |= copies.others
+            full &= ~copies.others
+            self.n_distinct = n - int(np.count_nonzero(copies.others))
+            self.shared = np.zeros(n)
         self.point.a[full] = upper[full]
+        self.together = rows_together(self.n_distinct, numbers * self.n_distinct // n * X.dtype.itemsize)
         self.look_at_everything()
         self.restart()
 
     def start(self, problem: SoftMargin, a: Vector) -> None:
         """Begin from these dual variables, and with the bias that suits their w."""
-        self.point.a[:] = np.where(self.still, self.point.a, np.clip(a, 0.0, self.dual.upper))
+        own = a if self.copies is None else self.copies.sums(a)
+        self.point.a[:] = np.where(self.still, self.point.a, np.clip(own, 0.0, self.dual.upper))
         self.point.w[:] = combination(problem.X, self.dual.signs * self.point.a)
         self.restart()
         if problem.fit_intercept:
@@ -259,7 +277,7 @@ class CoordinateDescent(State):
 
     def sweep(self) -> Iterator[None]:
         """Visit every active row once, in random order, or a few times where they are few; pauses between calls."""
-        order, tally, n = self.active, self.tally, len(self.still)
+        order, tally, n = self.active, self.tally, self.n_distinct
         times = max(1, min(MOST_TIMES, self.rows_per_round // max(1, len(order))))
         if len(order) * self.together > n and times == 1:
             order = shuffled_groups(order, self.together, self.random)
@@ -270,7 +288,7 @@ class CoordinateDescent(State):
                 kept = sweep(self.dual, self.point, order, begin, end, kept, self.limits, tally)
                 yield
             close(self.dual, self.point.bias, self.limits, tally)
-            self.active = in_ascending_order(order[:kept], n)
+            self.active = in_ascending_order(order[:kept], len(self.still))
         else:
             kept = sweeps(self.dual, self.point, order, self.random, times, self.limits, tally)
             yield
@@ -292,7 +310,7 @@ class CoordinateDescent(State):
 
     def land(self, step: SubspaceStep) -> None:
         self.iterations += step.iterations
-        self.owed += 2.0 * step.iterations * len(step.free) / len(self.still)
+        self.owed += 2.0 * step.iterations * len(step.free) / self.n_distinct
         self.restart()
         self.point.bias[0] += self.dual.rho * self.point.bias[1]
 
@@ -313,11 +331,18 @@ class CoordinateDescent(State):
     def b(self) -> float:
         return float(self.point.bias[0] + self.dual.rho * self.point.bias[1])
 
+    def weights(self, *, fresh: bool) -> Vector:
+        """The dual variables of all rows; those of copies may be old, unless they are to be judged."""
+        if self.copies is None:
+            return np.asarray(self.point.a)
+        if fresh or (self.passes - self.shared_at) * self.n_distinct >= len(self.still):
+            self.shared, self.shared_at = self.copies.shared(self.point.a), self.passes
+        return self.shared
+
     def iterate(self, *, proposes: bool = False) -> Iterate:
-        a, w, _ = self.point
         return Iterate(
-            w, self.b, a, proposes, self.sweeps + self.iterations, self.sweeps,
-            gap=self.gap, dual=float(self.tally.values[0]), passes=self.passes,
+            self.point.w, self.b, self.weights(fresh=proposes), proposes, self.sweeps + self.iterations, self.sweeps,
+            gap=self.gap, dual=float(self.tally.values[0]), passes=self.passes, active=len(self.active),
         )  # fmt: skip
 
 
@@ -335,7 +360,12 @@ def start(problem: SoftMargin, options: Options) -> DescentState:
         np.ascontiguousarray(numbers, dtype=np.float64) for numbers in (problem.signs, problem.upper, problem.diagonal)
     )
     least_rho = REACH_OF_B / float(problem.costs.sum()) if problem.fit_intercept else 0.0
-    descent = CoordinateDescent(problem.X, signs, upper, diagonal, least_rho=least_rho, seed=options.seed)
+    units = upper if problem.loss.is_bounded else np.ascontiguousarray(problem.costs, dtype=np.float64)
+    copies = worth_merging(problem.X, signs, units, DISTINCT) if problem.n_rows > FEW_ROWS else None
+    if copies is not None:
+        upper = copies.merged if problem.loss.is_bounded else upper
+        diagonal = diagonal * (units / copies.merged)
+    descent = CoordinateDescent(problem.X, signs, upper, diagonal, copies, least_rho=least_rho, seed=options.seed)
     if options.start is not None:
         descent.start(problem, options.start)
     return DescentState(descent, Schedule(options.tol))

@@ -123,6 +123,7 @@ class Schedule(State):
 
 
 FAST_MEMORY = 12_000_000  # bytes: up to here a random order costs nothing
+ROW = 10  # numbers: what a row costs a sweep beside its own numbers
 NUMBERS_OF_A_ROW = 6  # that a sweep reads beside the row: a, y, u, q, the curvature, its place in the order
 TOGETHER = 16  # rows: more of them gain little, and sweeps are wasted on rows that are alike
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import Separation
-from maxmargin.solvers.interior_point.merged_rows import DISTINCT, find_equal, sample_columns
+from maxmargin.solvers.copies import find_equal
+from maxmargin.solvers.interior_point.merged_rows import DISTINCT, sample_columns
 
 SMALL = 2_000_000  # numbers: so many are compared in no time
 

@@ -10,7 +10,8 @@ As many columns have weight as rows have (with b, one less), so few of both are 
     start     the street of the l2 margin, where the nearest hulls are found fast: its support vectors, the rows
               nearest to it, its heaviest columns. If the hulls meet, that is the answer for this norm too
               (many rows and many columns: everything, or what is nearest to the plane between the class means)
-    repeat    HiGHS solves the dual on the working set, by its interior point method and then to a vertex
+    repeat    the dual on the working set: by a path in its rows where it is dense and wide (l1_path), or else by HiGHS,
+              its interior point method and then a vertex
               h = y (X w + b) and p = X^T (y a), one pass each: rows with h < 1 and columns with |p_j| > 1 join
     until     none is left; the vertex is then solved for once more as a system of linear equations
 
@@ -39,6 +40,7 @@ from scipy.optimize import linprog
 from maxmargin.data.table import Matrix, Vector, largest_magnitude
 from maxmargin.problems.protocol import Anew, Iterate, Iterates, Options
 from maxmargin.problems.statement import Separation
+from maxmargin.solvers.hulls.l1_path import end_of_path
 from maxmargin.solvers.hulls.nearest import nearest_hulls
 from maxmargin.solvers.passes import combination, values_of
 
@@ -47,6 +49,9 @@ Places = NDArray[np.intp]
 SMALL_FOR_HULLS = 3000  # rows or columns: up to here the nearest hulls are found in seconds
 SMALL_FOR_LP = 200_000  # numbers in X: up to here all columns are given to HiGHS at once
 LARGE_FOR_LP = 5_000_000  # beyond this, not all rows either
+WORTH_A_PATH = 50_000  # numbers of a working set: below, HiGHS is at its vertex in no time
+DENSE = 0.25  # of its numbers are not zero: from there on products of rows are no fewer than BLAS makes fast
+AT_A_VERTEX = 1e-12  # a relative gap that only a vertex has
 LARGEST_SUM = 1e9  # of the weights: a margin below 1 / LARGEST_SUM of the largest |x_ij| is doubtful
 AT_ORIGIN = 1e-13  # |p| below this share of the largest |x_ij|: the hulls meet, as far as float64 can tell
 LARGEST_SYSTEM = 5000  # equations, when they are as many as the unknowns;
@@ -213,6 +218,8 @@ def outside(problem: Separation, part: Part, claim: Claim, tol: float) -> tuple[
 def largest_sum(part: Part) -> Vertex:
     """max sum a  subject to  Z^T a = s,  |s_j| <= 1,  y.a = 0,  sum a <= LARGEST_SUM,  a >= 0."""
     n, d = part.Z.shape
+    if (found := by_path(part)) is not None:
+        return found
     equations = sparse.hstack([part.Z.T, -sparse.eye_array(d)], format="csc")
     bounds = np.concatenate([np.tile([0.0, np.inf], (n, 1)), np.tile([-1.0, 1.0], (d, 1))])
     result = solved(
@@ -223,6 +230,20 @@ def largest_sum(part: Part) -> Vertex:
         b_ub=[LARGEST_SUM],
     )
     return vertex_of(part, result)
+
+
+def by_path(part: Part) -> Vertex | None:
+    """The same of a dense and wide part, by the path of its rows, if that ends at a vertex."""
+    n, d = part.Z.shape
+    if not (n <= min(d, SMALL_FOR_HULLS) and n * d >= WORTH_A_PATH and part.Z.nnz >= DENSE * n * d):
+        return None
+    end = end_of_path(part.Z.toarray(), part.signs if part.lift else None)
+    if end is None or not np.any(end.a) or not np.any(end.w):
+        return None
+    found = polished(part, Vertex(end.w, end.b, end.a, end.steps))
+    h, p = part.Z @ found.w + part.signs * found.b, part.Z.T @ found.weights
+    lower, upper = float(h.min()) / float(np.abs(found.w).sum()), float(np.abs(p).max() / found.weights.sum())
+    return found if upper - lower <= AT_A_VERTEX * upper else None
 
 
 def smallest_box(part: Part) -> Vertex:

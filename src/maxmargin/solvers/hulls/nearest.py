@@ -13,7 +13,8 @@ Few rows touch the street, so few rows are looked at:
               h = X p, one pass over all rows; the rows farthest inside the street join the working set
     until     no row is inside: p is nearest for all rows
 
-If the hulls of a few rows meet, so do those of all: p = 0, and l is a witness on at most d + 2 rows.
+If the hulls of a few rows meet, so do those of all: p = 0, and l is a witness on at most d + 2 rows. Where Wolfe's
+algorithm has not found them after some steps, a common point is looked for by itself (`overlap`), once.
 
 Cost: four or five passes over the data, and the working set. Reference: [wolfe1976], by column generation.
 """
@@ -32,7 +33,7 @@ from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Matrix, Vector, in_safe_range, is_sparse, take
 from maxmargin.problems.protocol import Anew, Evaluation, Iterate, Iterates, Options
 from maxmargin.problems.statement import Separation
-from maxmargin.solvers.hulls import block_pivoting, wolfe
+from maxmargin.solvers.hulls import block_pivoting, overlap, wolfe
 from maxmargin.solvers.passes import combination, values_of
 
 Rows = NDArray[np.intp]
@@ -190,6 +191,7 @@ def nearest_on(
     longest = wolfe.lift_of(Z)
     pace = 1 if stepwise else STEPS_PER_LOOK
     end, next_look, most = wolfe.End.PAUSED, steps + pace, 0 if stepwise else pace
+    may_overlap = weights is None and not stepwise and len(working) > problem.n_columns
     while end is wolfe.End.PAUSED:
         check_interrupt()
         k = corral.size[0]
@@ -198,6 +200,12 @@ def nearest_on(
         end, steps, most = wolfe.End(code), steps + taken, pace
         if end is wolfe.End.PAUSED and steps < next_look:
             continue
+        if may_overlap and end is wolfe.End.PAUSED:
+            may_overlap = False
+            point = overlap.common_point(problem, working)
+            if point is not None and point.left <= AT_ORIGIN:
+                yield Street(np.zeros(problem.n_columns), point.rows, point.weights, wolfe.End.AT_ORIGIN, steps)
+                return
         next_look = steps + pace
         k = corral.size[0]
         rows, spanning_weights = corral.rows[:k].copy(), corral.weights[:k].copy()

@@ -71,7 +71,7 @@ def weak_plane(problem: Separation, witness: Iterate) -> tuple[Vector, float] | 
         if len(Z) == 0:
             return None
         *_, answer = nearest_hulls(Separation(Z, np.ones(len(Z)), Norm.L2, False))
-        if not answer.meets:
+        if np.linalg.norm(answer.w) > VANISHING * np.linalg.norm(Z, axis=1).max():
             # any multiple will do, and this one cannot overflow
             v = (answer.w - Q @ (Q.T @ answer.w)) * (float(sizes.min()) / sizes)
             return v[:d], float(v[d] - v[:d] @ centre) if problem.fit_intercept else 0.0

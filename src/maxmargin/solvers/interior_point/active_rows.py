@@ -20,17 +20,8 @@ from maxmargin.data.executor import Threads, block_edges
 from maxmargin.data.table import Vector, is_sparse, rows_of
 from maxmargin.problems.protocol import Iterate, State, StateError, varying
 from maxmargin.solvers.interior_point import central_path
-from maxmargin.solvers.interior_point.central_path import (
-    ACTIVE,
-    AT_COST,
-    AT_ZERO,
-    EXTRAS,
-    FAR,
-    WRONG,
-    Direction,
-    PathPoint,
-    PathRows,
-)
+from maxmargin.solvers.interior_point.at_once import ACTIVE, AT_COST, AT_ZERO, EXTRAS, FAR, WRONG
+from maxmargin.solvers.interior_point.central_path import Direction, PathPoint, PathRows
 from maxmargin.solvers.interior_point.merged_rows import MergedRows
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, padded
 from maxmargin.solvers.passes import sum_by_class, values_of_rows

@@ -28,13 +28,11 @@ from numpy.typing import NDArray
 from maxmargin._loops import njit
 from maxmargin.data.rows import add, dot
 from maxmargin.data.table import Vector
+from maxmargin.solvers.interior_point import at_once
+from maxmargin.solvers.interior_point.at_once import ACTIVE, ALMOST_FLAT, AT_COST, AT_ZERO, EXTRAS, FAR, NEAR, WRONG
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_products
 
-ACTIVE, AT_ZERO, AT_COST = 0, 1, 2
-FAR, NEAR, WRONG = 0, 1, 2  # a dropped row and its edge: on its own side of it, almost at it, beyond it
-EXTRAS = 4  # beside each row: 1, y_i (xi_i - s_i), and y_i p_i / t_i of either class
 HALVINGS = 40
-ALMOST_FLAT = 1e-200  # in place of a knee at zero, where one divides by it
 
 
 class PathRows(NamedTuple):
@@ -97,7 +95,7 @@ def put_on_path(active: Any, f: Any, mu: float, knee: float) -> None:
             active.s[k] -= off
 
 
-@njit
+@njit(at_once=at_once.step_and_weigh)
 def step_and_weigh(
     rows: Any,
     active: Any,
@@ -145,7 +143,7 @@ def step_and_weigh(
     sums[3] += minus
 
 
-@njit
+@njit(at_once=at_once.predict)
 def predict(
     rows: Any,
     active: Any,
@@ -194,7 +192,7 @@ def predict(
     sums[4] += along_both
 
 
-@njit
+@njit(at_once=at_once.direct)
 def direct(
     rows: Any, active: Any, move: Any, knee: float, dw: Any, db: float, target: float, start: int, stop: int, sums: Any
 ) -> None:
@@ -211,7 +209,7 @@ def direct(
     sums[0] = largest
 
 
-@njit
+@njit(at_once=at_once.recentre)
 def recentre(
     rows: Any,
     active: Any,
@@ -282,7 +280,7 @@ def sort_out(
             totals[0, of_class, d] += c
 
 
-@njit
+@njit(at_once=at_once.look_again)
 def look_again(
     rows: Any,
     place: Any,
@@ -307,7 +305,7 @@ def look_again(
                 verdict[k] = WRONG if beyond > 0.0 else NEAR
 
 
-@njit
+@njit(at_once=at_once.share_out)
 def share_out(side: Any, left: Any, tau: float, owner: Any, costs: Any, scale: float, a: Any) -> None:
     """a_i of the caller's rows: scale u_i times the share of the row that stands for it. No owner: each for itself."""
     for i in range(a.shape[0]):

@@ -10,7 +10,7 @@ All leave the two objectives and their optima as they are, and make the work sma
 measured with few digits is full of copies, and a column that is mostly one value is mostly zero after its move, so
 that a dense table may become a much smaller CSR matrix.
 
-Copies are found by a 64-bit hash of each row, in one pass, and then compared number by number.
+Copies are found by a hash of each row (`copies`).
 Cost: one read of the table. A sample of the rows says beforehand whether it is worth it.
 """
 
@@ -23,21 +23,18 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin._loops import njit
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.statement import SoftMargin
+from maxmargin.solvers.copies import find_copies
 
 SAMPLE = 1000  # rows that are looked at before all are
 DISTINCT = 0.9  # a column with so many different values in the sample leaves few copies of a row
-WORTH_MERGING = 0.9  # of the rows are distinct at most, or merging is not worth its indirection
 SPARSE_BELOW = 0.13  # of the entries are not zero: pairs of them are then fewer than dense products are fast
 DENSE_ABOVE = 0.25
 SMALL_TABLE = 4_000_000  # numbers: a CSR matrix that is half full may be copied into a dense table of this size
+FEW_ROWS, FEW_COLUMNS = 1000, 64  # of a table whose whole path is a matter of milliseconds
 FREQUENT = 0.3  # of a column: its most frequent value is moved to zero
-
-ODD, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
-HALF = np.uint64(32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,109 +58,11 @@ class MergedRows:
     moved: Vector | None
     basis: NDArray[np.float64] | None = None
 
-
-@njit
-def mix(hash_so_far: Any, word: Any) -> Any:
-    """One more word of 64 bits: each bit of it changes about half of the bits of the hash."""
-    mixed = (hash_so_far ^ word) * MIX
-    return mixed ^ (mixed >> HALF)
-
-
-@njit
-def hash_dense(words: Any, signs: Any, hashes: Any) -> None:
-    for i in range(words.shape[0]):
-        row, total = words[i], np.uint64(1) if signs[i] > 0.0 else ODD
-        for j in range(row.shape[0]):
-            total = mix(total, np.uint64(row[j]))
-        hashes[i] = total
-
-
-@njit
-def hash_sparse(words: Any, indices: Any, indptr: Any, signs: Any, hashes: Any) -> None:
-    for i in range(indptr.shape[0] - 1):
-        total = np.uint64(1) if signs[i] > 0.0 else ODD
-        for entry in range(indptr[i], indptr[i + 1]):
-            total = mix(mix(total, np.uint64(indices[entry])), np.uint64(words[entry]))
-        hashes[i] = total
-
-
-@njit
-def find_owners(hashes: Any, slots: Any, owner: Any, first: Any) -> int:
-    """owner[i] counts the distinct hashes in order of appearance, first[j] is where one appeared; how many."""
-    last, distinct = np.uint64(slots.shape[0] - 1), 0
-    for i in range(hashes.shape[0]):
-        slot = (hashes[i] * ODD >> HALF) & last
-        while slots[slot] >= 0 and hashes[first[slots[slot]]] != hashes[i]:
-            slot = (slot + np.uint64(1)) & last
-        if slots[slot] < 0:
-            slots[slot] = distinct
-            first[distinct] = i
-            distinct += 1
-        owner[i] = slots[slot]
-    return distinct
-
-
-@njit
-def all_equal_dense(words: Any, signs: Any, owner: Any, first: Any) -> bool:
-    for i in range(words.shape[0]):
-        other = first[owner[i]]
-        if other != i:
-            if signs[i] != signs[other]:
-                return False
-            for j in range(words.shape[1]):
-                if words[i, j] != words[other, j]:
-                    return False
-    return True
-
-
-@njit
-def all_equal_sparse(words: Any, indices: Any, indptr: Any, signs: Any, owner: Any, first: Any) -> bool:
-    for i in range(indptr.shape[0] - 1):
-        other = first[owner[i]]
-        if other != i:
-            size, start, there = indptr[i + 1] - indptr[i], indptr[i], indptr[other]
-            if signs[i] != signs[other] or size != indptr[other + 1] - there:
-                return False
-            for entry in range(size):
-                if indices[start + entry] != indices[there + entry] or words[start + entry] != words[there + entry]:
-                    return False
-    return True
-
-
-def words_of(X: Matrix) -> NDArray[Any]:
-    """The numbers as unsigned integers of the same bits."""
-    return np.asarray((X.data if is_sparse(X) else X).view(np.dtype(f"u{X.dtype.itemsize}")))
-
-
-def find_equal(X: Matrix, signs: Vector) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(first, owner) of the rows with distinct hashes; rows of different signs have different ones."""
-    n = X.shape[0]
-    hashes, owner, first = np.empty(n, np.uint64), np.empty(n, np.int64), np.empty(n, np.int64)
-    slots = np.full(1 << int(2 * n - 1).bit_length(), -1, np.int64)
-    words = words_of(X)
-    check_interrupt()
-    with np.errstate(over="ignore"):  # uncompiled, NumPy would warn of what a hash is made of
-        if is_sparse(X):
-            hash_sparse(words, X.indices, X.indptr, signs, hashes)
-        else:
-            hash_dense(words, signs, hashes)
-        check_interrupt()
-        distinct = find_owners(hashes, slots, owner, first)
-    return first[:distinct].copy(), owner
-
-
-def find_copies(X: Matrix, signs: Vector) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """(first, owner) of the distinct rows, or None if almost all are distinct."""
-    first, owner = find_equal(X, signs)
-    if len(first) > WORTH_MERGING * X.shape[0]:
-        return None
-    words = words_of(X)
-    check_interrupt()
-    if is_sparse(X):
-        equal = all_equal_sparse(words, X.indices, X.indptr, signs, owner, first)
-    else:
-        equal = all_equal_dense(words, signs, owner, first)
-    return (first, owner) if equal else None
+    @property
+    def are_few(self) -> bool:
+        """Whether the whole path is one call: few rows, each for itself, and few columns."""
+        (n, d), as_they_are = self.X.shape, self.owner is None and self.moved is None
+        return as_they_are and n <= FEW_ROWS and d <= FEW_COLUMNS and not is_sparse(self.X)
 
 
 def sample_columns(X: NDArray[Any]) -> tuple[float, Vector, Vector]:

@@ -29,26 +29,35 @@ length for both sides; the carried vector of dropped rows; the end is decided by
 
 from __future__ import annotations
 
+import math
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from maxmargin.data.executor import Threads
+from maxmargin._loops import is_plain
+from maxmargin.data.executor import Threads, one_thread_for_blas
 from maxmargin.data.table import is_sparse, matrix_of
 from maxmargin.problems.protocol import AT_REST, Iterates, Kept, Options, State, resumed, varying
 from maxmargin.problems.statement import SoftMargin
+from maxmargin.solvers.coordinate_descent.schedule import ROW, rows_together
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
 from maxmargin.solvers.interior_point.central_path import PathPoint
 from maxmargin.solvers.interior_point.conditioning import from_a_better_place
 from maxmargin.solvers.interior_point.merged_rows import MergedRows, merge_rows
 from maxmargin.solvers.interior_point.normal_equations import Factor
+from maxmargin.solvers.interior_point.short_path import ShortPath, follow, short_steps
 
 SMALL = 5_000  # numbers: milliseconds by any way, and the path of centres ends far below most tolerances
 SHORT, STIFF = (
     200_000,
     25.0,
 )  # numbers of a path of some ten milliseconds; C |x|^2 at which sweeps take longer than that
+SPEED = 0.5  # the rows come in order and on every core, those of coordinate descent at random and on one
+SPEED_BESIDE_GROUPS = 0.8  # where those of coordinate descent come in groups of neighbours
+STEPS, STEPS_PER_DIGIT = 12, 3  # on most data; digits of tol
+PASSES = 6  # of each step over the rows, beside its matrix
 SMALLEST_SAMPLE = 5_000
 ROWS_PER_COLUMN = 50  # in the smallest sample: with fewer, its plane separates the sample and says nothing
 WORTH_SAMPLING = 5  # times the smallest sample
@@ -66,6 +75,17 @@ def is_surely_best(problem: SoftMargin, options: Options) -> bool:
     with np.errstate(over="ignore"):
         squares = np.square(X.data if is_sparse(X) else X, dtype=np.float64)
         return bool(np.mean(problem.upper) * np.sum(squares) >= STIFF * problem.n_rows)
+
+
+def path_passes(problem: SoftMargin, tol: float) -> float:
+    """What the path costs, in sweeps of coordinate descent over all rows."""
+    n, d, table = problem.n_rows, problem.n_columns, problem.table
+    per_row = table.numbers / n if table.is_sparse else float(d)
+    multiplications = (0.25 if table.is_sparse else 0.04) * per_row * per_row + d**3 / (3.0 * n)
+    steps = STEPS + STEPS_PER_DIGIT * max(0.0, -math.log10(tol))
+    together = rows_together(n, round(n * per_row) * table.dtype.itemsize)
+    speed = SPEED_BESIDE_GROUPS if together > 1 else SPEED
+    return speed * steps * (PASSES * per_row + ROW + multiplications) / (per_row + ROW)
 
 
 def worth_sieving(n_rows: int, n_columns: int) -> bool:
@@ -97,13 +117,14 @@ class PathState(State):
     """Where on which path: `path` is the one at hand; rows may be dropped from it, unless that lost it before."""
 
     tol: float
+    stepwise: bool = False
     has_moved: bool = varying(False)
     may_drop: bool = varying(True)
-    path: Following | Kept | None = varying(None)
+    path: Following | ShortPath | Kept | None = varying(None)
 
 
 def start(problem: SoftMargin, options: Options) -> PathState:
-    return PathState(options.tol)
+    return PathState(options.tol, options.stepwise)
 
 
 def steps(problem: SoftMargin, state: PathState) -> Iterates:
@@ -121,6 +142,13 @@ def steps(problem: SoftMargin, state: PathState) -> Iterates:
 
 def follow_all_rows(problem: SoftMargin, merged: MergedRows, threads: Threads, state: PathState) -> Iterates:
     """From w = 0 to the end. If the path is lost after rows were dropped, once more from the start with all of them."""
+    kept = state.path
+    if merged.are_few and ("numbers" in kept if isinstance(kept, Kept) else not is_plain(follow)):
+        short = ShortPath(merged, problem.loss.knee, problem.fit_intercept, state.tol)
+        state.path = short if kept is None else resumed(kept, short, problem.n_rows)
+        yield from short_steps(state.path, problem.upper, state.stepwise)
+        state.path = None
+        return
     for may_drop in (True, False) if state.may_drop else (False,):
         state.may_drop = may_drop
         active = ActiveRows(merged, problem.upper, problem.loss.knee, problem.fit_intercept, threads)
@@ -168,7 +196,7 @@ class Following(State):
 class OnAPath(Protocol):
     """Whoever follows a path."""
 
-    path: Following | Kept | None
+    path: Following | ShortPath | Kept | None
 
 
 def follow_path(
@@ -190,31 +218,42 @@ def followed(following: Following, tol: float, patience: int) -> Iterates:
     active, progress = following.active, following.progress
     while active.steps < MOST_STEPS:
         yield AT_REST
-        point = active.step_and_weigh(following.step)
+        with alone():
+            point = active.step_and_weigh(following.step)
         following.step = 0.0
         gap_on_path = 2.0 * point.mu * active.total_cost
         if not gap_on_path > BEYOND_ROUNDING * point.primal:  # or one of them is not a number
             return
         if point.gap <= following.ask_below:
             yield active.iterate(point, proposes=True)
-            if active.take_back(point):
+            with alone():
+                are_back = active.take_back(point)
+            if are_back:
                 following.ask_below = tol
                 continue
             following.ask_below = max(0.3 * point.gap, np.finfo(float).eps)
         else:
             yield active.iterate(point, proposes=False)
-            if active.check_is_due(point) and active.take_back(point):
+            with alone():
+                are_back = active.check_is_due(point) and active.take_back(point)
+            if are_back:
                 continue
         progress.note(point, active, tol)
         if progress.since > STALLED or (progress.gap > 0.5 and active.steps > patience):
             return
-        if active.drop_decided(point):
-            continue
-        factor = Factor(point.matrix)
-        if not factor.good:
-            return
-        least = NO_FARTHER * following.ask_below * point.primal / (2.0 * active.total_cost)
-        following.step = find_step(active, point, factor, least)
+        with alone():
+            if active.drop_decided(point):
+                continue
+            factor = Factor(point.matrix)
+            if not factor.good:
+                return
+            least = NO_FARTHER * following.ask_below * point.primal / (2.0 * active.total_cost)
+            following.step = find_step(active, point, factor, least)
+
+
+def alone() -> AbstractContextManager[None]:
+    """What is computed in whole arrays has the same bits, whatever the number of threads that BLAS may use."""
+    return one_thread_for_blas() if is_plain(follow) else nullcontext()
 
 
 def find_step(active: ActiveRows, point: PathPoint, factor: Factor, least: float) -> float:

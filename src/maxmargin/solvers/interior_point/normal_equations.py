@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from maxmargin._loops import is_record, njit, overload
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import DenseRows, Vector
+from maxmargin.solvers.interior_point import at_once
 
 CHUNK = 64  # rows in the buffer: they stay in the cache while the matrix passes by
 REGISTER = 8  # numbers in a vector register: a row of the triangle is filled up to whole registers
@@ -101,33 +102,87 @@ def add_sparse(rows: Any, chosen: Any, centre: Any, t: Any, extra: Any, buffer: 
                 M[d + e, d + f] += t[k] * extra[k, e] * extra[k, f]
 
 
-@njit(fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"}, at_once=at_once.factor_panels)
 def factor_panels(L: Any, begin: int, stop: int) -> bool:
     """Columns begin, a multiple of PANEL, to stop of the factor, when those before them are done.
 
-    PANEL columns at a time: what the columns before them take away comes in tiles of four rows times four columns.
+    PANEL columns at a time: what the columns before them take away comes in tiles of four rows times four columns. Then
+    U, the transpose of the factor on the diagonal, and by its rows the rows of L below.
     """
     n = L.shape[0]
+    U, inverse = np.empty((min(PANEL, n), min(PANEL, n))), np.empty(PANEL)
     for first in range(begin, stop, PANEL):
         end = min(first + PANEL, n)
-        for i in range(first, n, 4):
+        for i in range(first if first > 0 else n, n, 4):
             for j in range(first, min(end, i + 4), 4):
                 subtract_tile(L, i, j, first, min(i + 4, n), min(j + 4, end))
-        for i in range(first, n):
-            row = L[i]
-            for j in range(first, min(i, end)):
-                total, other = row[j], L[j]
-                for h in range(first, j):
-                    total -= row[h] * other[h]
-                row[j] = total / other[j]
-            if i < end:
-                total = row[i]
-                for h in range(first, i):
-                    total -= row[h] * row[h]
-                if not total > 0.0:
-                    return False
-                row[i] = np.sqrt(total)
+        for i in range(first, end):
+            for j in range(first, i + 1):
+                U[j - first, i - first] = L[i, j]
+        if not factor_upper(U, end - first, inverse):
+            return False
+        for i in range(first, end):
+            for j in range(first, i + 1):
+                L[i, j] = U[j - first, i - first]
+        for i in range(end, n, 4):
+            divide_rows(L[i : min(i + 4, n), first:end], U, inverse)
     return True
+
+
+@njit(fastmath={"reassoc", "contract"})
+def factor_upper(U: Any, width: int, inverse: Any) -> bool:
+    """The upper triangle of A becomes U with U'U = A, and `inverse` one by its diagonal.
+
+    Whole rows are taken from whole rows, four at a time, so that nothing is summed up within a register.
+    """
+    for j in range(width):
+        row = U[j]
+        if not row[j] > 0.0:
+            return False
+        inverse[j] = 1.0 / np.sqrt(row[j])
+        for h in range(j, width):
+            row[h] *= inverse[j]
+        i = j + 1
+        while i + 3 < width:
+            r0, r1, r2, r3 = U[i], U[i + 1], U[i + 2], U[i + 3]
+            t0, t1, t2, t3 = row[i], row[i + 1], row[i + 2], row[i + 3]
+            for h in range(i, width):
+                x = row[h]
+                r0[h] -= t0 * x
+                r1[h] -= t1 * x
+                r2[h] -= t2 * x
+                r3[h] -= t3 * x
+            i += 4
+        for k in range(i, width):
+            other, t = U[k], row[k]
+            for h in range(k, width):
+                other[h] -= t * row[h]
+    return True
+
+
+@njit(fastmath={"reassoc", "contract"})
+def divide_rows(rows: Any, U: Any, inverse: Any) -> None:
+    """rows <- rows U^-1, four of them at most."""
+    count, width = rows.shape
+    if count < 4:
+        for i in range(count):
+            row = rows[i]
+            for j in range(width):
+                row[j] *= inverse[j]
+                for h in range(j + 1, width):
+                    row[h] -= row[j] * U[j, h]
+        return
+    r0, r1, r2, r3 = rows[0], rows[1], rows[2], rows[3]
+    for j in range(width):
+        by = U[j]
+        t0, t1, t2, t3 = r0[j] * inverse[j], r1[j] * inverse[j], r2[j] * inverse[j], r3[j] * inverse[j]
+        r0[j], r1[j], r2[j], r3[j] = t0, t1, t2, t3
+        for h in range(j + 1, width):
+            x = by[h]
+            r0[h] -= t0 * x
+            r1[h] -= t1 * x
+            r2[h] -= t2 * x
+            r3[h] -= t3 * x
 
 
 @njit(fastmath={"reassoc", "contract"})
@@ -157,7 +212,7 @@ def subtract_tile(L: Any, i: int, j: int, columns: int, i_end: int, j_end: int) 
         r3[c] -= t3
 
 
-@njit(fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"}, at_once=at_once.substitute)
 def substitute(L: Any, x: Any) -> None:
     """x <- (L L')^-1 x."""
     n = L.shape[0]

@@ -121,9 +121,9 @@ def move_pairs(
             up[t] -= change
             low[t] -= change
             top = max(top, key_of(up_bits[t]))
-            bottom = max(bottom, ~key_of(low_bits[t]))
+            bottom = max(bottom, np.int32(~key_of(low_bits[t])))
         i = place_of(top, up_bits)
-        least_bits[0] = key_of(~bottom)
+        least_bits[0] = key_of(np.int32(~bottom))
         violation = up[i] - least[0]
         if not violation > enough or up[i] <= -FAR or steps >= limit:  # nor if it is not a number
             return steps

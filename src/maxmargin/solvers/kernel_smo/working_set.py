@@ -54,9 +54,9 @@ def solve_working_set(K: Any, signs: Any, v: Any, a: Any, costs: Any, precision:
             up[t] -= change
             low[t] -= change
             top = max(top, key_of(up_bits[t]))
-            bottom = max(bottom, ~key_of(low_bits[t]))
+            bottom = max(bottom, np.int32(~key_of(low_bits[t])))
         i = place_of(top, up_bits)
-        least_bits[0] = key_of(~bottom)  # a key's key is what it was made of
+        least_bits[0] = key_of(np.int32(~bottom))  # a key's key is what it was made of
         violation = up[i] - least[0]
         if steps == 0:
             enough = max(np.float32(precision) * violation, ZERO)
@@ -87,8 +87,11 @@ def solve_working_set(K: Any, signs: Any, v: Any, a: Any, costs: Any, precision:
 
 @njit(inline="always")
 def key_of(bits: Any) -> Any:
-    """The bits of a float32 that is not NaN as an integer of the same order."""
-    return bits ^ ((bits >> SIGN_PLACE) & ALL_BUT_SIGN)
+    """The bits of a float32 that is not NaN as an integer of the same order.
+
+    Every integer is told to stay one of 32 bits: without that, Numba makes 64 of them, and half as many fit a register.
+    """
+    return np.int32(bits ^ np.int32(np.int32(bits >> SIGN_PLACE) & ALL_BUT_SIGN))
 
 
 @njit
@@ -96,7 +99,7 @@ def place_of(key: Any, bits: Any) -> Any:
     """The first place of a key; where it is nowhere, as among floats that are not numbers, the last place."""
     size, from_end = np.int32(bits.shape[0]), np.int32(1)
     for t in range(bits.shape[0]):
-        from_end = max(from_end, size - np.int32(t) if key_of(bits[t]) == key else NONE)
+        from_end = max(from_end, np.int32(size - np.int32(t)) if key_of(bits[t]) == key else NONE)
     return size - from_end
 
 

@@ -12,7 +12,8 @@ so that a loop written with the words below serves a dense table, a CSR table an
     is_ready(rows, i)         whether move() can be called: a row of the kernel must be in memory
     expect(rows, i)           asks for x_i, a few rows before it is needed
 
-A visit costs nothing, a move n additions. The memory is a ring: where it is full, the oldest rows make room.
+A visit costs nothing, a move n additions. The memory is a ring: where it is full, the oldest rows make room, those
+first that were made in vain.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from maxmargin.problems.protocol import State, varying
 from maxmargin.solvers.kernel_smo.row_cache import RowBatches
 
 BYTES = 2**28  # of memory for rows of the kernel
-AT_ONCE = 128  # rows that are made together
+AT_ONCE = 64  # rows that are made together
 PRODUCTS = 200_000_000  # of numbers, between two checks of the clock
 
 
@@ -61,14 +62,18 @@ class KernelMemory(State):
         self.made = RowBatches(size)
         self.n_made = 0
 
-    def fetch(self, first: int, others: NDArray[np.intp]) -> None:
-        """Make row `first`, and with it the first few of the others that are missing."""
+    def fetch(self, first: int, others: NDArray[np.intp], used: NDArray[np.bool_] | None = None) -> None:
+        """Make row `first`, and with it the first few of the others that are missing. Rows that were never used, if it
+        is told which were, make room before the oldest ones: a sweep comes back to the others."""
         slots = self.rows.slots
         missing = others[slots[others] < 0]
         _, places = np.unique(missing, return_index=True)
         missing = missing[np.sort(places)]
         wanted = np.concatenate([[first], missing[missing != first]])[: min(AT_ONCE, len(self.owners))]
-        own = (self.next + np.arange(len(wanted))) % len(self.owners)
+        own = (self.next + np.arange(len(self.owners))) % len(self.owners)
+        if used is not None:
+            own = own[np.argsort((self.owners[own] >= 0) & used[self.owners[own]], kind="stable")]
+        own = own[: len(wanted)]
         gone = self.owners[own]
         slots[gone[gone >= 0]] = -1
         self.owners[own], slots[wanted] = wanted, own

@@ -82,7 +82,7 @@ class KernelPerceptronRule(Learner):
         state, signs, memory = self.state, self.signs, self.state.memory
         if self.is_missing:
             coming = order[start:]
-            memory.fetch(int(coming[0]), coming[signs[coming] * state.values[coming] <= 0.0])
+            memory.fetch(int(coming[0]), coming[signs[coming] * state.values[coming] <= 0.0], state.counts > 0.0)
         position, updates, row, violation = visit(
             memory.rows, signs, order, start, self.lift, state.values, state.counts, most
         )

@@ -36,6 +36,7 @@ from maxmargin.data.table import Vector
 from maxmargin.problems.losses import Loss
 from maxmargin.problems.protocol import Anew, Evaluation, Iterate, Iterates, Options
 from maxmargin.problems.statement import SoftMargin
+from maxmargin.solvers import at_once
 from maxmargin.solvers.interior_point.conditioning import can_be_placed, from_a_better_place
 from maxmargin.solvers.newton.systems import system_for
 from maxmargin.solvers.passes import inner, passes_over, values_of
@@ -55,7 +56,7 @@ SAMPLE_TOL = 1e-2  # of P: a step on the sample that gains less is the last one
 WORTH_A_SAMPLE = 8  # times as many rows as the sample has
 
 
-@njit(fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"}, at_once=at_once.slope_block)
 def slope_block(r: Any, e: Any, costs: Any, steepness: float, knee: float, t: float, start: int, stop: int) -> Any:
     """Of sum_i C_i loss(r_i - t e_i): its slope in t, its curvature, and the sum of the slopes' magnitudes.
 
@@ -71,7 +72,7 @@ def slope_block(r: Any, e: Any, costs: Any, steepness: float, knee: float, t: fl
     return slope, curvature, magnitude
 
 
-@njit(fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"}, at_once=at_once.move_block)
 def move_block(r: Any, e: Any, costs: Any, bend: float, box: float, t: float, a: Any, start: int, stop: int) -> float:
     """r becomes r - t e and a becomes C clip(r / bend, 0, box); returns sum_i C_i loss(r_i)."""
     loss, steepness = 0.0, 1.0 / bend
