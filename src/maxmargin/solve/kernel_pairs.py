@@ -41,7 +41,7 @@ def answers_together(
     """The answers to those that are proven in this way, by their place."""
     answers: dict[int, Answer] = {}
     with clock.searching(), contextlib.suppress(OutOfTime):
-        few = those_that_suit(problems, asked, work, clock)
+        few = those_that_suit(problems, asked, work)
         if few:
             prove_together(answers, few, problems, asked, work)
     return answers
@@ -78,13 +78,12 @@ def prove_together(
             break
 
 
-def those_that_suit(problems: list[TwoClasses], asked: KernelQuestion, work: KernelWork, clock: Clock) -> list[int]:
-    """The problems that this is for, by their numbers. Whoever watches a run, keeps it or limits it sees each step; one
-    problem has the same bits whether or not somebody looks."""
+def those_that_suit(problems: list[TwoClasses], asked: KernelQuestion, work: KernelWork) -> list[int]:
+    """The problems that this is for, by their numbers."""
     plain = asked.loss == HINGE and asked.fit_intercept and asked.solver == registry.AUTO and math.inf > asked.C
     kernel = work.kernel
     is_limited = asked.approximation is not None or asked.max_iter is not None
-    if len(problems) == 1 or not plain or is_limited or clock.is_watched:
+    if not plain or is_limited:
         return []
     if not (isinstance(kernel, ProductKernel) and kernel.is_exponential):
         return []
