@@ -56,5 +56,7 @@ if "MAXMARGIN_INSTALLED" not in os.environ:
     sys.path.insert(0, str(ROOT / "src"))
 
 # The same examples in every run: a red test is red for everybody. No deadlines: the first example compiles.
-settings.register_profile("house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "house", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("house")

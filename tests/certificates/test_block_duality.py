@@ -248,7 +248,7 @@ def cases(draw):
     return table, problem, w, b, Weights(rule, own)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(case=cases())
 def test_errors_hold_for_real_numbers_at_any_scale(case):
     table, problem, w, b, weights = case

@@ -117,7 +117,7 @@ def cases(draw, exponents=powers, scales=extreme):
 ordinary = cases(st.sampled_from([0, 0, 1, -3, 5]), st.sampled_from([0, 0, 0, 1, -3, 10]))
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(case=cases(st.sampled_from([0, 1, -3, 20, -40, 300, -300]), moderate))
 def test_exact_arithmetic_is_exact(case):
     problem, w, b, a = case
@@ -130,7 +130,7 @@ def test_exact_arithmetic_is_exact(case):
         assert wanted * (1 - Fraction(1, 2**200)) <= dual <= wanted
 
 
-@settings(max_examples=250)
+@settings(max_examples=60)
 @given(case=cases())
 def test_bounds_hold_for_real_numbers_at_any_scale(case):
     problem, w, b, a = case
@@ -151,7 +151,7 @@ def test_bounds_hold_for_real_numbers_at_any_scale(case):
         assert exact_dual >= Fraction(coarse.lower)
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(case=ordinary)
 def test_bounds_are_tight_on_ordinary_data(case):
     problem, w, b, a = case

@@ -20,7 +20,7 @@ def moved(kernel, x, step):
     return math.sqrt(max(0.0, values[0, 0] + values[1, 1] - 2.0 * values[0, 1]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     kernel=st.one_of(
         st.builds(Rbf, st.floats(0.01, 10.0)),

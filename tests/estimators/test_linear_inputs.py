@@ -151,7 +151,7 @@ def test_a_failed_fit_keeps_the_last_one():
     C=st.sampled_from([1e-6, 0.1, 1.0, 7.0, 1e3]),
     weighted=st.booleans(),
 )
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_whatever_it_says_is_exactly_true(data, form, loss, bias, C, weighted):
     """Degenerate tables of every kind, in every form and scale."""
     weights = 1.0 + np.arange(len(data.y)) % 3 if weighted else None
@@ -174,7 +174,7 @@ def test_whatever_it_says_is_exactly_true(data, form, loss, bias, C, weighted):
     bias=st.booleans(),
     C=st.sampled_from([1e-4, 0.01, 1.0, 100.0, 1e4]),
 )
-@settings(max_examples=150)
+@settings(max_examples=40)
 def test_ordinary_data_are_always_proven(seed, n, d, digits, loss, bias, C):
     """Few digits make duplicates and ties."""
     random = np.random.default_rng(seed)

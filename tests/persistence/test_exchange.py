@@ -205,7 +205,7 @@ def test_malformed_text_models_name_the_place(read, text, old, new, message, tmp
         read(tmp_path / "model")
 
 
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(st.data())
 def test_mutated_text_models_are_refused_or_read(tmp_path_factory, data):
     read, text = data.draw(st.sampled_from([(read_liblinear, LIBLINEAR), (read_libsvm, LIBSVM)]))

@@ -98,7 +98,7 @@ def test_entries_and_numbers_that_are_none_of_safetensors(tmp_path):
     refused(file_with(b'{"a": ' + b"9" * 5000 + b"}"), tmp_path / "model", "JSON")
 
 
-@settings(max_examples=250)
+@settings(max_examples=60)
 @given(st.data())
 def test_damaged_bytes_are_found(data):
     name = data.draw(st.sampled_from(sorted(FILES)))
@@ -166,7 +166,7 @@ def behaves(document, arrays, name):
             assert len(model.predict(X)) == X.shape[0]
 
 
-@settings(max_examples=300)
+@settings(max_examples=60)
 @given(st.data())
 def test_false_documents_are_refused_or_predict(data):
     name = data.draw(st.sampled_from(sorted(PARTS)))
@@ -188,7 +188,7 @@ def test_false_documents_are_refused_or_predict(data):
     behaves(document, arrays, name)
 
 
-@settings(max_examples=300)
+@settings(max_examples=60)
 @given(st.data())
 def test_false_arrays_are_refused_or_predict(data):
     name = data.draw(st.sampled_from(sorted(PARTS)))

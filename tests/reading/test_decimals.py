@@ -68,13 +68,13 @@ def test_what_is_left_to_python(text):
     assert end == len(text)
 
 
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["r", ".15e", ".16e", ".17e", ".25e", ".9g"]))
 def test_any_number_with_any_digits(number, form):
     assert is_exact_or_left(repr(number) if form == "r" else format(number, form))
 
 
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(st.integers(2**52, 2**53 - 1), st.integers(-70, 70), st.sampled_from([-1, 0, 1]))
 def test_numbers_halfway_between_two(whole, exponent, beside):
     halfway = (2 * whole + 1) * 10**40  # and a digit far behind, which decides
@@ -82,7 +82,7 @@ def test_numbers_halfway_between_two(whole, exponent, beside):
     assert is_exact_or_left(f"{text}e{-40 if exponent >= 0 else exponent - 40}")
 
 
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(st.integers(2**52, 2**53 - 1), st.integers(-4, 3))
 def test_short_numbers_halfway_between_two(whole, exponent):
     odd = 2 * whole + 1
@@ -90,7 +90,7 @@ def test_short_numbers_halfway_between_two(whole, exponent):
     assert is_exact_or_left(text)
 
 
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(st.from_regex(r"[-+]?[0-9]{0,25}(\.[0-9]{0,25})?([eE][-+]?[0-9]{1,3})?", fullmatch=True))
 def test_any_decimal_as_it_may_be_written(text):
     if any(character.isdigit() for character in text.lower().partition("e")[0]):

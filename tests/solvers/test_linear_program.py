@@ -121,7 +121,7 @@ def test_agrees_with_the_reference(bias, shape, form):
 
 @BIAS
 @given(data=strategies.tables(rows=strategies.grids()), hulls=st.booleans())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_small_tables_of_every_kind(bias, data, hulls):
     """Separable or not as the exact oracle says; dense and CSR alike; the margin proven from both sides."""
     problem = Separation(data.X, data.y.astype(float), Norm.L1, bias)

@@ -55,7 +55,7 @@ def last(solutions):
 
 @pytest.mark.parametrize("bias", [True, False])
 @given(data=st.data(), order=orders, seed=st.integers(0, 3))
-@settings(max_examples=1000)
+@settings(max_examples=150)
 def test_novikov(bias, data, order, seed):
     X, signs, plane = data.draw(integer_data(bias))
     solution = last(perceptron(Separation(X, signs, Norm.L2, bias), order=order, seed=seed))
@@ -70,7 +70,7 @@ def test_novikov(bias, data, order, seed):
 
 
 @given(data=st.data())
-@settings(max_examples=300)
+@settings(max_examples=60)
 def test_cosine_to_the_known_plane_grows_like_the_theorem_says(data):
     X, signs, (u, c) = data.draw(integer_data(True))
     trace = Trace()
@@ -84,7 +84,7 @@ def test_cosine_to_the_known_plane_grows_like_the_theorem_says(data):
 
 @pytest.mark.parametrize("bias", [True, False])
 @given(data=st.data(), order=orders, part=st.floats(0.05, 1.0), share=st.sampled_from([0.25, 0.04, 0.5, 0.81]))
-@settings(max_examples=500)
+@settings(max_examples=100)
 def test_margin_perceptron_with_a_good_guess(bias, data, order, part, share):
     X, signs, plane = data.draw(integer_data(bias))
     problem = Separation(X, signs, Norm.L2, bias)
@@ -98,7 +98,7 @@ def test_margin_perceptron_with_a_good_guess(bias, data, order, part, share):
 
 @pytest.mark.parametrize("bias", [True, False])
 @given(data=st.data(), order=orders, share=st.sampled_from([0.25, 0.25, 0.04, 0.5, 0.81]))
-@settings(max_examples=300)
+@settings(max_examples=60)
 def test_shrinking_reaches_its_share_of_the_best_margin(bias, data, order, share):
     X, signs, plane = data.draw(integer_data(bias))
     problem = Separation(X, signs, Norm.L2, bias)
@@ -154,7 +154,7 @@ def test_a_budget_that_is_enough_is_enough(order, data):
 
 
 @given(data=st.data(), seed=st.integers(0, 9))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_drawn_rows_are_those_of_the_generator(data, seed):
     """w += y x for each row that is drawn and wrong, draw after draw; a look at all rows changes nothing."""
     X, signs, _ = data.draw(integer_data(True))
@@ -186,7 +186,7 @@ def lifted_margin(problem, solution):
 
 
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_worst_first_visits_the_worst_row(data):
     X, signs, plane = data.draw(integer_data(True))
     trace = Trace()
@@ -200,7 +200,7 @@ def test_worst_first_visits_the_worst_row(data):
 
 
 @given(data=st.data(), order=st.sampled_from(list(Order)))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_dense_and_sparse_take_the_same_steps(data, order):
     X, signs, _ = data.draw(integer_data(True))
     dense = last(perceptron(Separation(X, signs, Norm.L2, True), order=order))

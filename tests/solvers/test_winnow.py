@@ -57,7 +57,7 @@ def noise(n, d, seed):
 @BIAS
 @BOTH
 @given(data=st.data(), order=ORDERS, seed=st.integers(0, 3))
-@settings(max_examples=500)
+@settings(max_examples=100)
 def test_search_keeps_its_bound(bias, balanced, data, order, seed):
     X, signs, margin = data.draw(planted(bias, balanced))
     problem = Separation(X, signs, Norm.L1, bias)
@@ -73,7 +73,7 @@ def test_search_keeps_its_bound(bias, balanced, data, order, seed):
 @BIAS
 @BOTH
 @given(data=st.data(), share=st.sampled_from([0.25, 0.5, 1.0, 1.5]))
-@settings(max_examples=500)
+@settings(max_examples=100)
 def test_one_run_keeps_its_bound(bias, balanced, data, share):
     X, signs, margin = data.draw(planted(bias, balanced))
     g = float(margin)
@@ -88,7 +88,7 @@ def test_one_run_keeps_its_bound(bias, balanced, data, share):
 @BIAS
 @BOTH
 @given(data=st.data(), order=ORDERS)
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_mistakes_bound_the_margin(bias, balanced, data, order):
     """g <= max_j p_j / M <= ln(m) / (eta M) + eta / 2 after every mistake: the inequality (*) of the proof."""
     X, signs, margin = data.draw(planted(bias, balanced))
@@ -161,7 +161,7 @@ def test_replay(bias, balanced, order):
 @BIAS
 @BOTH
 @given(data=st.data(), order=ORDERS)
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_every_form_of_a_table_takes_the_same_steps(bias, balanced, data, order):
     X, signs, _ = data.draw(planted(bias, balanced))
     dense = last(winnow(Separation(X, signs, Norm.L1, bias), balanced=balanced, order=order))
@@ -174,7 +174,7 @@ def test_every_form_of_a_table_takes_the_same_steps(bias, balanced, data, order)
 
 @BIAS
 @given(data=st.data(), exponent=st.integers(-300, 300))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_the_scale_is_undone(bias, data, exponent):
     X, signs, _ = data.draw(planted(bias, True))
     own = last(winnow(Separation(X, signs, Norm.L1, bias)))
