@@ -1,6 +1,7 @@
 # make demo    install into .venv-demo and watch it work
 # make test    every check and every test, in .venv
 # make check   the checks alone
+# make long    the tests that `make test` leaves out, because they take long beside what they add
 # make matrix  every test on an installed wheel, for each supported Python and scikit-learn; ONLY="lowest": one of them
 # make docs    the documentation site, in docs/_build/html: every page executed, no warnings, no dead links, no network but for the venv
 # make tables  the tables and the chart of the site's benchmarks, from the files in benchmarks/results
@@ -11,7 +12,7 @@
 
 PYTHON ?= python3
 
-.PHONY: demo test check boundscheck matrix docs tables dist reliability clean
+.PHONY: demo test long check boundscheck matrix docs tables dist reliability clean
 
 # uv where it is present, pip where it is not.
 ifneq ($(shell command -v uv 2>/dev/null),)
@@ -27,6 +28,9 @@ demo: .venv-demo/installed
 
 test: check
 	.venv/bin/pytest -n 2 --dist loadfile
+
+long: .venv/installed
+	.venv/bin/pytest -n 2 --dist loadfile -m long
 
 boundscheck: .venv/installed
 	NUMBA_BOUNDSCHECK=1 .venv/bin/pytest -n 2 --dist loadfile

@@ -24,10 +24,10 @@ from maxmargin.solvers.newton.systems import FewColumns
 from maxmargin.solvers.passes import RowPasses
 
 
-def test_a_hundred_and_fifty_problems_end_well(capsys):
-    assert hunter.main(["154", "--seed", "2"]) == 0, capsys.readouterr().out
+def test_nasty_problems_end_well(capsys):
+    assert hunter.main(["70", "--seed", "2"]) == 0, capsys.readouterr().out
     out = capsys.readouterr().out
-    assert "154 problems" in out
+    assert "70 problems" in out
     assert all(name in out for name in LEARNERS)
 
 

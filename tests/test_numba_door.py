@@ -143,7 +143,10 @@ def test_compiling_is_timed_and_the_cache_costs_none_of_it(run):
     assert second["seconds_compiling"] == plain["seconds_compiling"] == 0.0
 
 
-@pytest.mark.parametrize("layer", _numba.LAYERS_WITH_LOOPS)
+FIRST, *OTHERS = _numba.LAYERS_WITH_LOOPS
+
+
+@pytest.mark.parametrize("layer", [FIRST, *(pytest.param(layer, marks=pytest.mark.long) for layer in OTHERS)])
 def test_an_edit_elsewhere_among_the_loops_is_a_miss(run, tmp_path, layer):
     run()
     (tmp_path / "maxmargin" / layer).mkdir()
@@ -207,7 +210,7 @@ def test_every_loop_stands_in_a_layer_with_loops():
 
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-@pytest.mark.parametrize("length", [0, 20])
+@pytest.mark.parametrize("length", [pytest.param(0, marks=pytest.mark.long), 20])
 def test_truncated_cache_file_is_compiled_anew_and_repaired(run, tmp_path, suffix, length):
     run()
     for file in cache_files(tmp_path, suffix):

@@ -148,12 +148,17 @@ def test_a_table_takes_the_place_of_the_one_before(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["growth"], ["| 5 | 20,000 |", "CPU grows", "Peak within the budget: everywhere"]),
-        (["equal"], ["| made_5000_x_5 |", "nowhere"]),
-        (["peers", "--peers", "SGDClassifier.partial_fit"], ["**maxmargin**", "its defaults, 20 epochs"]),
+        pytest.param(
+            ["growth"], ["| 5 | 20,000 |", "CPU grows", "Peak within the budget: everywhere"], marks=pytest.mark.long
+        ),
+        pytest.param(["equal"], ["| made_5000_x_5 |", "nowhere"], marks=pytest.mark.long),
+        pytest.param(
+            ["peers", "--peers", "SGDClassifier.partial_fit"], ["**maxmargin**", "its defaults, 20 epochs"],
+            marks=pytest.mark.long,
+        ),
         (["before", "--before", str(scale.OURS)], ["| 200 x 5 |"]),
     ],
-)
+)  # fmt: skip
 def test_short_forms(arguments, expected, tmp_path, capsys):
     out = tmp_path / "scale.md"
     scale.main([*arguments, "--short", "--scratch", str(tmp_path / "rows"), "--out", str(out)])

@@ -109,5 +109,6 @@ def test_the_first_modest_fits_need_no_compiler_and_take_the_same_steps():
         assert one[0] == pytest.approx(other[0], rel=2e-4)
 
 
+@pytest.mark.long
 def test_no_index_leaves_its_array():
     assert answers(NUMBA_BOUNDSCHECK="1")

@@ -22,7 +22,7 @@ def wait_for(condition, seconds=60.0):
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("hold", [False, True])
+@pytest.mark.parametrize("hold", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_worker_that_is_killed_in_the_middle_of_a_pass(client, hold):
     blocks, look = MadeBlocks(20), Look(np.ones(4), 0.02, 20)
     want = bits(Serial().fold(LOOK, blocks, {}))

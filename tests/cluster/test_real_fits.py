@@ -33,7 +33,7 @@ def test_a_fit_has_the_bits_of_one_process(client, want, question, hold):
     assert bits(svm.fit(*rows())) == want[question]
 
 
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 3])
 def test_with_more_or_fewer_workers(client, want, workers):
     client.cluster.scale(workers)
     try:
@@ -52,7 +52,9 @@ def test_workers_are_killed_while_it_goes_on(client, want, question, hold):
     assert found == want[question]
 
 
-@pytest.mark.parametrize(("loss", "hold"), [("hinge", True), ("squared_hinge", False)])
+@pytest.mark.parametrize(
+    ("loss", "hold"), [("hinge", True), pytest.param("squared_hinge", False, marks=pytest.mark.long)]
+)
 def test_many_sparse_columns_with_rows_that_the_cluster_holds(client, loss, hold, monkeypatch):
     """What a worker remembered of its rows dies with it, and is replayed by another one."""
     monkeypatch.setattr("maxmargin.solvers.by_passes.registry.HALF", 9.0)  # or so few rows would be in this process
@@ -73,6 +75,7 @@ def test_a_worker_stands_still_for_a_while(client, want):
     assert found == want["hinge"]
 
 
+@pytest.mark.long
 def test_a_worker_stands_still_for_ever(client, want):
     """The scheduler misses it after `worker-ttl` and has it replaced; others compute what it had."""
     client.wait_for_workers(2, timeout=60)

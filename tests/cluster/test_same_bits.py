@@ -16,7 +16,7 @@ def want():
 
 
 @pytest.mark.parametrize("hold", [False, True])
-@pytest.mark.parametrize("blocks_a_task", [1, 8, 64, None])
+@pytest.mark.parametrize("blocks_a_task", [1, 8, None])
 def test_runs_of_any_length_read_or_held(client, want, hold, blocks_a_task):
     with OnDask(client, hold=hold, blocks_a_task=blocks_a_task) as executor:
         for _ in range(2):

@@ -115,7 +115,7 @@ def test_same_cells_and_same_sentences(tmp_path, monkeypatch, read_by_pyarrow):
     rng = random.Random(0)
     path = tmp_path / "t.csv"
     refused = 0
-    for _ in range(1500):
+    for _ in range(600):
         path.write_bytes(made_file(rng))
         roles = rng.choice(ROLES)
         found = answer_of(path, roles)
@@ -123,8 +123,8 @@ def test_same_cells_and_same_sentences(tmp_path, monkeypatch, read_by_pyarrow):
             python.setattr(csv_pieces, "WORTH_IT", 2**60)
             assert answer_of(path, roles) == found, path.read_bytes()
         refused += isinstance(found, tuple)
-    assert sum(read_by_pyarrow) > 400
-    assert refused > 400
+    assert sum(read_by_pyarrow) > 160
+    assert refused > 160
 
 
 def test_numbers_have_the_same_bits(tmp_path, read_by_pyarrow):
