@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.duality import LEAST, LIGHTEST, OUTWARDS
-from maxmargin.certificates.passes import WIDTH, rounding
+from maxmargin.certificates.passes import WIDTH, combination_of_each, rounding, values_of_each
 from maxmargin.certificates.proof import KKT, Violation
 from maxmargin.certificates.soft_margin import INSIDE
 from maxmargin.data.table import Vector
@@ -72,9 +72,7 @@ def sums(many: ManyMargins, values: NDArray[Any]) -> Any:
 def primal_values(many: ManyMargins, w: NDArray[np.float64], b: Vector) -> PrimalValues:
     """P of a plane for each problem."""
     d, counts = many.X.shape[1], many.counts
-    values = np.empty(len(many.X))
-    for plane, rows in zip(w, many.spans, strict=True):
-        np.einsum("ij,j->i", many.X[rows], plane, out=values[rows])
+    values = values_of_each(many.X, many.spans, w)
     # Each slack is within gamma (|w|.|x_i| + |b| + 1) of the real one.
     off = 1.01 * rounding(d + 4) * (np.abs(w).sum(axis=1) * many.largest + np.abs(b) + 1.0)
     missing = 1.0 - many.signs * (values + many.of_rows(b))
@@ -109,9 +107,7 @@ def dual_values(many: ManyMargins, a: Vector) -> DualValues:
         proves &= lighter > LIGHTEST * heavier
     proves &= (gain > LIGHTEST) & (gain < math.inf)
     feasible = np.where(plus, many.of_rows(up), many.of_rows(down)) * a
-    w, weights = np.empty((len(many), d)), many.signs * feasible
-    for point, rows in zip(w, many.spans, strict=True):
-        np.einsum("ij,i->j", many.X[rows], weights[rows], out=point)
+    w = combination_of_each(many.X, many.spans, many.signs * feasible)
     square = np.einsum("ij,ij->i", w, w)
     reach = np.sqrt(square)
     t = np.where(square > gain, gain / square, 1.0)  # the best factor is at most 1: the box is finite

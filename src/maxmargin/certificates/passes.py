@@ -244,6 +244,22 @@ def combination(X: Matrix | Table, weights: NDArray[Any]) -> Sum:
     return joined(parts_of(combined, table, weights), table.n_blocks)
 
 
+def values_of_each(X: NDArray[np.float64], spans: list[slice], planes: NDArray[np.float64]) -> Vector:
+    """X_k w_k, one after the other, of tables that are spans of the rows of one array."""
+    values = np.empty(len(X))
+    for w, rows in zip(planes, spans, strict=True):
+        np.einsum("ij,j->i", X[rows], w, out=values[rows])
+    return values
+
+
+def combination_of_each(X: NDArray[np.float64], spans: list[slice], weights: Vector) -> NDArray[np.float64]:
+    """X_k' times the weights of its rows, for each k."""
+    points = np.empty((len(spans), X.shape[1]))
+    for point, rows in zip(points, spans, strict=True):
+        np.einsum("ij,i->j", X[rows], weights[rows], out=point)
+    return points
+
+
 def longest_row(X: Matrix | Table) -> float:
     """max |x_i|_2."""
     table = as_table(X)

@@ -51,8 +51,9 @@ from maxmargin.problems.statement import (
 )
 from maxmargin.problems.statement import plain as plain_label
 from maxmargin.run.control import Clock
+from maxmargin.solve.answer import SoftQuestion
 from maxmargin.solve.separation import SeparationQuestion, solve_separation, with_least_squares
-from maxmargin.solve.soft_margin import SoftQuestion, half_gap, solve_soft_margin
+from maxmargin.solve.soft_margin import half_gap, solve_soft_margin
 
 if TYPE_CHECKING:
     from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork

@@ -35,7 +35,7 @@ from maxmargin.reading.scan import bytes_of
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.by_blocks import Leader
 from maxmargin.solvers.by_passes import registry
-from maxmargin.solvers.by_passes.budget import divided, of_blocks
+from maxmargin.solvers.by_passes.budget import divided, bytes_to_read
 
 USUAL_MEMORY = "512MB"
 BY_BLOCKS = "this table is read by blocks within a memory budget"
@@ -117,7 +117,7 @@ def fit(svm: Any, X: Any, y: Any, sample_weight: Any, a0: Any, observer_of: Any)
         ]
         facts = [Facts.of(table, problem) for problem in problems]
         memory = memory_for(svm, X)
-        name = registry.name_for(problems[0], facts[0], memory - of_blocks(facts[0]))
+        name = registry.name_for(problems[0], facts[0], memory - bytes_to_read(facts[0]))
         floors = [registry.floor(name, *both) for both in zip(problems, facts, strict=True)]
         share = divided(memory, facts[0], floors)
         if observer_of is not None:

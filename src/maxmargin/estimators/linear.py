@@ -35,8 +35,8 @@ from maxmargin.problems.losses import loss_named
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SignedRows, TwoClasses, plain
 from maxmargin.run.control import Clock
-from maxmargin.solve.answer import Answer
-from maxmargin.solve.soft_margin import SoftQuestion, solve_small_ones, solve_soft_margin
+from maxmargin.solve.answer import Answer, SoftQuestion
+from maxmargin.solve.soft_margin import solve_small_ones, solve_soft_margin
 
 NEEDS_A_NUMBER_A_ROW = ("support_", "dual_coef_", "bounded_", "n_support_")
 

@@ -36,8 +36,9 @@ from maxmargin.problems.losses import Loss, loss_named
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import ClassWeight, Norm, TwoClasses, prices, two_class_problems
 from maxmargin.run.control import Clock, Status
+from maxmargin.solve.answer import SoftQuestion
 from maxmargin.solve.separation import SeparationQuestion, solve_separation
-from maxmargin.solve.soft_margin import Judge, SoftQuestion, soft_certificate, soft_margin_of, solve_soft_margin
+from maxmargin.solve.soft_margin import Judge, soft_certificate, soft_margin_of, solve_soft_margin
 
 BEYOND = 100.0  # times max a*: a loss that bends is near to the hard margin, the squared hinge with slack below 0.005
 DEAR = 1000.0  # divided by the rows' mean square from their centre: the highest C where no hard margin is known

@@ -19,8 +19,8 @@ from maxmargin.problems.losses import loss_named
 from maxmargin.problems.statement import TwoClasses, plain
 from maxmargin.run.control import Clock
 from maxmargin.sklearn.handing_over import class_weight_of
-from maxmargin.solve.answer import Answer
-from maxmargin.solve.soft_margin import SoftQuestion, solve_soft_margin
+from maxmargin.solve.answer import Answer, SoftQuestion
+from maxmargin.solve.soft_margin import solve_soft_margin
 
 
 class AgainstTheRest(LinearSVM):

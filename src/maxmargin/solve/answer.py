@@ -1,8 +1,9 @@
-"""What a two-class problem was answered."""
+"""What a two-class problem is asked and was answered."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.kernel_margin import KernelCertificate
@@ -11,9 +12,22 @@ from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.table import Vector
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel
+from maxmargin.problems.losses import Loss
 from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import TwoClasses
+from maxmargin.problems.statement import ClassWeight, TwoClasses
 from maxmargin.run.control import Status
+
+
+class SoftQuestion(NamedTuple):
+    """A soft margin that is asked for, and how."""
+
+    C: float
+    loss: Loss
+    fit_intercept: bool
+    tol: float
+    solver: str = "auto"
+    max_iter: int | None = None
+    class_weight: ClassWeight = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,7 @@ from maxmargin.problems.many_margins import ManyMargins, Proposals, many_margins
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import TwoClasses
 from maxmargin.run.control import Clock, Status
-from maxmargin.solve.answer import Answer
-from maxmargin.solve.soft_margin import SoftQuestion
+from maxmargin.solve.answer import Answer, SoftQuestion
 from maxmargin.solvers.registry import Solver, loaded
 
 AT_ONCE = 2**17  # numbers, more or less: they stay in the cache, and a compiled call ends within a tenth of a second

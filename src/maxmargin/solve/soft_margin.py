@@ -31,7 +31,7 @@ from maxmargin.problems.protocol import Evaluation, Iterate, Run, State, varying
 from maxmargin.problems.statement import ClassWeight, SignedRows, SoftMargin, TwoClasses, best_bias, prices
 from maxmargin.run.control import BY_THE_CLOCK, Clock, RunState, Status, status_named
 from maxmargin.run.observation import Observer
-from maxmargin.solve.answer import Answer
+from maxmargin.solve.answer import Answer, SoftQuestion
 from maxmargin.solvers import registry
 
 BEYOND_ROUNDING = 1e-12  # so much beyond its edge, a row does not pay for what rounding might do to it
@@ -315,18 +315,6 @@ def soft_certificate(
         kkt=soft_conditions(problem, (plane.w, plane.b), a, plane.primal, dual, plane.values) if known else None,
     )
     return two.in_rows_of_the_user(certificate), feasible_weights(dual, two.signs[rows], a[rows])
-
-
-class SoftQuestion(NamedTuple):
-    """A soft margin that is asked for, and how."""
-
-    C: float
-    loss: Loss
-    fit_intercept: bool
-    tol: float
-    solver: str = "auto"
-    max_iter: int | None = None
-    class_weight: ClassWeight = ()
 
 
 def solve_soft_margin(

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from maxmargin._loops import njit
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Matrix, Vector, is_sparse
-from maxmargin.solvers import at_once
-from maxmargin.solvers.at_once import HALF, MIX, ODD
 
 SAMPLED = 3.0  # sqrt(n) rows are looked at before all are: with m copies of each, 9 (m - 1) of them have an equal
+ODD, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+HALF = np.uint64(32)
 WORTH_MERGING = 0.9  # of the rows are distinct at most, or merging is not worth its indirection
 
 
@@ -33,7 +33,19 @@ def mix(hash_so_far: Any, word: Any) -> Any:
     return mixed ^ (mixed >> HALF)
 
 
-@njit(at_once=at_once.hash_dense)
+def mixed(hashes: Any, words: Any) -> Any:
+    """The same of whole arrays."""
+    found = (hashes ^ words.astype(np.uint64)) * MIX
+    return found ^ (found >> HALF)
+
+
+def hash_dense_at_once(words: Any, signs: Any, hashes: Any) -> None:
+    hashes[:] = np.where(signs > 0.0, np.uint64(1), ODD)
+    for column in words.T:
+        hashes[:] = mixed(hashes, column)
+
+
+@njit(at_once=hash_dense_at_once)
 def hash_dense(words: Any, signs: Any, hashes: Any) -> None:
     for i in range(words.shape[0]):
         row, total = words[i], np.uint64(1) if signs[i] > 0.0 else ODD
@@ -42,7 +54,16 @@ def hash_dense(words: Any, signs: Any, hashes: Any) -> None:
         hashes[i] = total
 
 
-@njit(at_once=at_once.hash_sparse)
+def hash_sparse_at_once(words: Any, indices: Any, indptr: Any, signs: Any, hashes: Any) -> None:
+    hashes[:] = np.where(signs > 0.0, np.uint64(1), ODD)
+    sizes = np.diff(indptr)
+    for k in range(int(sizes.max(initial=0))):
+        some = np.flatnonzero(sizes > k)
+        entries = indptr[some] + k
+        hashes[some] = mixed(mixed(hashes[some], indices[entries]), words[entries])
+
+
+@njit(at_once=hash_sparse_at_once)
 def hash_sparse(words: Any, indices: Any, indptr: Any, signs: Any, hashes: Any) -> None:
     for i in range(indptr.shape[0] - 1):
         total = np.uint64(1) if signs[i] > 0.0 else ODD
@@ -51,7 +72,16 @@ def hash_sparse(words: Any, indices: Any, indptr: Any, signs: Any, hashes: Any) 
         hashes[i] = total
 
 
-@njit(at_once=at_once.find_owners)
+def find_owners_at_once(hashes: Any, _: Any, owner: Any, first: Any) -> int:
+    _, places, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    order = np.argsort(places)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    owner[:], first[: len(order)] = rank[inverse], places[order]
+    return len(order)
+
+
+@njit(at_once=find_owners_at_once)
 def find_owners(hashes: Any, slots: Any, owner: Any, first: Any) -> int:
     """owner[i] counts the distinct hashes in order of appearance, first[j] is where one appeared; how many."""
     last, distinct = np.uint64(slots.shape[0] - 1), 0
@@ -67,7 +97,12 @@ def find_owners(hashes: Any, slots: Any, owner: Any, first: Any) -> int:
     return distinct
 
 
-@njit(at_once=at_once.all_equal_dense)
+def all_equal_dense_at_once(words: Any, signs: Any, owner: Any, first: Any) -> bool:
+    other = first[owner]
+    return bool(np.array_equal(signs, signs[other]) and np.array_equal(words, words[other]))
+
+
+@njit(at_once=all_equal_dense_at_once)
 def all_equal_dense(words: Any, signs: Any, owner: Any, first: Any) -> bool:
     for i in range(words.shape[0]):
         other = first[owner[i]]
@@ -80,7 +115,15 @@ def all_equal_dense(words: Any, signs: Any, owner: Any, first: Any) -> bool:
     return True
 
 
-@njit(at_once=at_once.all_equal_sparse)
+def all_equal_sparse_at_once(words: Any, indices: Any, indptr: Any, signs: Any, owner: Any, first: Any) -> bool:
+    other, sizes = first[owner], np.diff(indptr)
+    if not (np.array_equal(signs, signs[other]) and np.array_equal(sizes, sizes[other])):
+        return False
+    there = np.arange(len(indices)) + np.repeat(indptr[:-1][other] - indptr[:-1], sizes)
+    return bool(np.array_equal(indices, indices[there]) and np.array_equal(words, words[there]))
+
+
+@njit(at_once=all_equal_sparse_at_once)
 def all_equal_sparse(words: Any, indices: Any, indptr: Any, signs: Any, owner: Any, first: Any) -> bool:
     for i in range(indptr.shape[0] - 1):
         other = first[owner[i]]

@@ -13,7 +13,8 @@ Tables are read in place and summed in float64. The rows of a matrix are cut int
 the data alone, each part sums for itself, and the sums are added in their order: whoever computes them, and when, is
 not seen in the result. (`combination` and `products_of_columns` are the exceptions: BLAS adds in an order of its own.)
 A table that is not in memory is read block by block, by whoever executes them, and what its blocks give is joined in a
-fixed tree (`data.executor`).
+fixed tree (`data.executor`). Loops with a second form (`_at_once`) run so while nothing is compiled: its sums come from
+`einsum`, which adds on one core and in one order, whatever BLAS would do.
 """
 
 from __future__ import annotations
@@ -28,9 +29,8 @@ from numpy.typing import NDArray
 
 from maxmargin._loops import njit
 from maxmargin.data.executor import Part, Threads, block_edges, check_interrupt, cores, join, parts_of, row_by_row
-from maxmargin.data.rows import add, dot
+from maxmargin.data.rows import add, chosen_rows, dot
 from maxmargin.data.table import Block, Matrix, Table, Vector, is_sparse, rows_of
-from maxmargin.solvers import at_once
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_products, padded
 
 Chosen = NDArray[np.intp]
@@ -42,20 +42,38 @@ PRODUCTS_PER_CHECK = 1_000_000_000
 PRODUCTS, SPARSE_PRODUCTS = 200_000_000, 20_000_000  # of numbers by BLAS, between two checks of the clock
 
 
-@njit(at_once=at_once.values_of_block)
-def values_of_block(rows: Any, w: Any, start: int, stop: int, h: Any) -> None:
-    for i in range(start, stop):
-        h[i] = dot(rows, i, w)
+def values_of_rows_at_once(rows: Any, index: Any, w: Any, start: int, stop: int, values: Any) -> None:
+    X = chosen_rows(rows, index[start:stop], len(w))
+    values[start:stop] = np.einsum("ij,j->i", X, w[: X.shape[1]])  # a lifted w has an entry more
 
 
-@njit(at_once=at_once.values_of_rows)
+@njit(at_once=values_of_rows_at_once)
 def values_of_rows(rows: Any, index: Any, w: Any, start: int, stop: int, values: Any) -> None:
     """values_k = x_k . w."""
     for k in range(start, stop):
         values[k] = dot(rows, index[k], w)
 
 
-@njit(at_once=at_once.sum_by_class)
+def values_of_block_at_once(rows: Any, w: Any, start: int, stop: int, h: Any) -> None:
+    values_of_rows_at_once(rows, np.arange(stop), w, start, stop, h)
+
+
+@njit(at_once=values_of_block_at_once)
+def values_of_block(rows: Any, w: Any, start: int, stop: int, h: Any) -> None:
+    for i in range(start, stop):
+        h[i] = dot(rows, i, w)
+
+
+def sum_by_class_at_once(rows: Any, index: Any, cost: Any, weights: Any, start: int, stop: int, total: Any) -> None:
+    own, d = slice(start, stop), total.shape[1] - 1
+    X, is_positive = chosen_rows(rows, index[own], d), cost[own] > 0.0
+    for side, members in enumerate((is_positive, ~is_positive)):
+        of_side = np.where(members, weights[own], 0.0)
+        total[side, :d] += np.einsum("i,ij->j", of_side, X)
+        total[side, d] += of_side.sum()
+
+
+@njit(at_once=sum_by_class_at_once)
 def sum_by_class(rows: Any, index: Any, cost: Any, weights: Any, start: int, stop: int, total: Any) -> None:
     """total[0] += sum of weights_k (x_k, 1) over the positive rows, total[1] over the negative ones."""
     d = total.shape[1] - 1
@@ -66,7 +84,11 @@ def sum_by_class(rows: Any, index: Any, cost: Any, weights: Any, start: int, sto
             total[side, d] += weights[k]
 
 
-@njit(fastmath={"reassoc", "contract"}, at_once=at_once.inner)
+def inner_at_once(x: Any, y: Any) -> float:
+    return float(np.einsum("i,i->", x, y))
+
+
+@njit(fastmath={"reassoc", "contract"}, at_once=inner_at_once)
 def inner(x: Any, y: Any) -> float:
     """x.y on one core: for long vectors, BLAS would wake the others, and its sum would depend on their number."""
     total = 0.0
@@ -75,7 +97,12 @@ def inner(x: Any, y: Any) -> float:
     return total
 
 
-@njit(at_once=at_once.combine_block)
+def combine_block_at_once(rows: Any, chosen: Any, c: Any, start: int, stop: int, total: Any) -> None:
+    X = chosen_rows(rows, chosen[start:stop], len(total))
+    total[: X.shape[1]] += np.einsum("i,ij->j", c[start:stop], X)
+
+
+@njit(at_once=combine_block_at_once)
 def combine_block(rows: Any, chosen: Any, c: Any, start: int, stop: int, total: Any) -> None:
     for k in range(start, stop):
         add(rows, chosen[k], c[k], total)
@@ -106,7 +133,16 @@ def squares_sparse(rows: Any, chosen: Any, c: Any, start: int, stop: int, total:
             total[rows.indices[entry]] += c[k] * rows.data[entry] * rows.data[entry]
 
 
-@njit(at_once=at_once.outer_block)
+def outer_block_at_once(
+    rows: Any, chosen: Any, c: Any, centre: Any, start: int, stop: int, _: Any, buffer: Any, M: Any
+) -> None:
+    k = len(centre) + 1
+    z = np.ones((stop - start, k))
+    z[:, :-1] = chosen_rows(rows, chosen[start:stop], k - 1) - (centre if hasattr(rows, "values") else 0.0)
+    M[:k, :k] += np.einsum("ki,kj->ij", z * c[start:stop, None], z)
+
+
+@njit(at_once=outer_block_at_once)
 def outer_block(
     rows: Any, chosen: Any, c: Any, centre: Any, start: int, stop: int, ones: Any, buffer: Any, M: Any
 ) -> None:
@@ -142,6 +178,11 @@ class Values(NamedTuple):
         h = np.empty(block.X.shape[0])
         values_of_block(rows_of(block.X), self.w, 0, len(h), h)
         return h
+
+
+def product(X: Any, w: Vector) -> Vector:
+    """X w of rows that are at hand, by BLAS."""
+    return np.asarray(X @ w)
 
 
 def combination(X: Matrix, weights: Vector) -> Vector:

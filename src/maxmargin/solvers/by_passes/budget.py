@@ -28,7 +28,7 @@ class Share(NamedTuple):
     bytes_each: float
 
 
-def of_blocks(facts: Facts) -> float:
+def bytes_to_read(facts: Facts) -> float:
     """Bytes to read and measure them."""
     height = facts.block_bytes / max(1.0, facts.row_bytes)
     return READING * facts.block_bytes + A_ROW * height + CHUNKS
@@ -36,7 +36,7 @@ def of_blocks(facts: Facts) -> float:
 
 def divided(memory: float, facts: Facts, floors: list[float]) -> Share:
     """A ValueError with the least memory where not even one problem fits."""
-    blocks = of_blocks(facts)
+    blocks = bytes_to_read(facts)
     least = max(floors)
     left = memory - blocks
     if left < least:

@@ -1,4 +1,4 @@
-"""The passes of `central_path` and the factor of `normal_equations` in whole arrays, while nothing is compiled.
+"""The passes of `central_path` in whole arrays, while nothing is compiled.
 
 The formulas are those of the loops, and each function is named after its own. On a
 table of up to some hundred thousand numbers NumPy needs about as long for a pass as a compiled loop, and the compiler
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_solve, cholesky
 
 from maxmargin.data.rows import chosen_rows
+from maxmargin.solvers.passes import product
 
 ACTIVE, AT_ZERO, AT_COST = 0, 1, 2
 FAR, NEAR, WRONG = 0, 1, 2  # a dropped row and its edge: on its own side of it, almost at it, beyond it
@@ -60,7 +60,7 @@ def predict(
     own, d = slice(start, stop), len(dw)
     p, q, s, xi, cost = (one[own] for one in (active.p, active.q, active.s, active.xi, active.cost))
     X = chosen_rows(rows, active.place[own], d)
-    change, magnitude = X @ dw + db, np.abs(cost)
+    change, magnitude = product(X, dw) + db, np.abs(cost)
     t = p * q / (xi * p + s * q + knee * p * q)
     dp = t * (xi - s - np.where(cost > 0.0, change, -change))
     by_p, by_q = dp / p, dp / q
@@ -83,7 +83,7 @@ def direct(
 ) -> None:
     own = slice(start, stop)
     p, q, s, xi, cost = (one[own] for one in (active.p, active.q, active.s, active.xi, active.cost))
-    change = chosen_rows(rows, active.place[own], len(dw)) @ dw + db
+    change = product(chosen_rows(rows, active.place[own], len(dw)), dw) + db
     e, h = move.s[own] + target, move.xi[own] + target
     dp = (p * q / (xi * p + s * q + knee * p * q)) * (e / p - h / q - np.where(cost > 0.0, change, -change))
     ds, dxi = (e - s * dp) / p, (h + xi * dp) / q
@@ -118,7 +118,7 @@ def look_again(
     verdict: Any,
 ) -> None:  # fmt: skip
     own = slice(start, stop)
-    value = chosen_rows(rows, place[own], len(w)) @ w + b
+    value = product(chosen_rows(rows, place[own], len(w)), w) + b
     f = 1.0 - np.where(cost[own] > 0.0, value, -value)
     beyond = np.where(side[own] == AT_COST, knee - f, f)
     found = np.where(beyond > 0.0, WRONG, np.where(beyond > -near, NEAR, FAR))
@@ -129,18 +129,3 @@ def share_out(side: Any, left: Any, tau: float, owner: Any, costs: Any, scale: f
     share = np.where(side == ACTIVE, left, tau * left)
     share = np.where(side == AT_COST, 1.0 - share, share)
     a[:] = scale * costs * (share[owner] if len(owner) else share)
-
-
-def factor_panels(L: Any, begin: int, stop: int) -> bool:
-    """All panels with the first."""
-    if begin > 0:
-        return True
-    try:
-        L[:] = cholesky(L, lower=True, check_finite=False)
-    except LinAlgError:
-        return False
-    return bool(np.all(np.diagonal(L) > 0.0))
-
-
-def substitute(L: Any, x: Any) -> None:
-    x[:] = cho_solve((L, True), x, check_finite=False)

@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_solve, cholesky
 
 from maxmargin._loops import is_record, njit, overload
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import DenseRows, Vector
-from maxmargin.solvers.interior_point import at_once
 
 CHUNK = 64  # rows in the buffer: they stay in the cache while the matrix passes by
 REGISTER = 8  # numbers in a vector register: a row of the triangle is filled up to whole registers
@@ -102,7 +102,18 @@ def add_sparse(rows: Any, chosen: Any, centre: Any, t: Any, extra: Any, buffer: 
                 M[d + e, d + f] += t[k] * extra[k, e] * extra[k, f]
 
 
-@njit(fastmath={"reassoc", "contract"}, at_once=at_once.factor_panels)
+def factor_panels_at_once(L: Any, begin: int, stop: int) -> bool:
+    """All panels with the first."""
+    if begin > 0:
+        return True
+    try:
+        L[:] = cholesky(L, lower=True, check_finite=False)
+    except LinAlgError:
+        return False
+    return bool(np.all(np.diagonal(L) > 0.0))
+
+
+@njit(fastmath={"reassoc", "contract"}, at_once=factor_panels_at_once)
 def factor_panels(L: Any, begin: int, stop: int) -> bool:
     """Columns begin, a multiple of PANEL, to stop of the factor, when those before them are done.
 
@@ -212,7 +223,11 @@ def subtract_tile(L: Any, i: int, j: int, columns: int, i_end: int, j_end: int) 
         r3[c] -= t3
 
 
-@njit(fastmath={"reassoc", "contract"}, at_once=at_once.substitute)
+def substitute_at_once(L: Any, x: Any) -> None:
+    x[:] = cho_solve((L, True), x, check_finite=False)
+
+
+@njit(fastmath={"reassoc", "contract"}, at_once=substitute_at_once)
 def substitute(L: Any, x: Any) -> None:
     """x <- (L L')^-1 x."""
     n = L.shape[0]

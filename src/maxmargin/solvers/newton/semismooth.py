@@ -36,7 +36,6 @@ from maxmargin.data.table import Vector
 from maxmargin.problems.losses import Loss
 from maxmargin.problems.protocol import Anew, Evaluation, Iterate, Iterates, Options
 from maxmargin.problems.statement import SoftMargin
-from maxmargin.solvers import at_once
 from maxmargin.solvers.interior_point.conditioning import can_be_placed, from_a_better_place
 from maxmargin.solvers.newton.systems import system_for
 from maxmargin.solvers.passes import inner, passes_over, values_of
@@ -56,7 +55,18 @@ SAMPLE_TOL = 1e-2  # of P: a step on the sample that gains less is the last one
 WORTH_A_SAMPLE = 8  # times as many rows as the sample has
 
 
-@njit(fastmath={"reassoc", "contract"}, at_once=at_once.slope_block)
+def slope_block_at_once(
+    r: Any, e: Any, costs: Any, steepness: float, knee: float, t: float, start: int, stop: int
+) -> Any:
+    r, e, costs = r[start:stop], e[start:stop], costs[start:stop]
+    missing = r - t * e
+    pays = np.where(missing > 0.0, steepness * costs * e, 0.0)
+    least = np.minimum(missing, knee)
+    curvature = np.sum(np.where(missing < knee, pays, 0.0) * e)
+    return -float(np.sum(pays * least)), float(curvature), float(np.sum(np.abs(pays) * least))
+
+
+@njit(fastmath={"reassoc", "contract"}, at_once=slope_block_at_once)
 def slope_block(r: Any, e: Any, costs: Any, steepness: float, knee: float, t: float, start: int, stop: int) -> Any:
     """Of sum_i C_i loss(r_i - t e_i): its slope in t, its curvature, and the sum of the slopes' magnitudes.
 
@@ -72,7 +82,17 @@ def slope_block(r: Any, e: Any, costs: Any, steepness: float, knee: float, t: fl
     return slope, curvature, magnitude
 
 
-@njit(fastmath={"reassoc", "contract"}, at_once=at_once.move_block)
+def move_block_at_once(
+    r: Any, e: Any, costs: Any, bend: float, box: float, t: float, a: Any, start: int, stop: int
+) -> float:
+    own = slice(start, stop)
+    r[own] -= t * e[own]
+    share = np.minimum(box, np.maximum(0.0, r[own]) / bend)
+    a[own] = costs[own] * share
+    return float(np.sum(a[own] * (r[own] - 0.5 * bend * share)))
+
+
+@njit(fastmath={"reassoc", "contract"}, at_once=move_block_at_once)
 def move_block(r: Any, e: Any, costs: Any, bend: float, box: float, t: float, a: Any, start: int, stop: int) -> float:
     """r becomes r - t e and a becomes C clip(r / bend, 0, box); returns sum_i C_i loss(r_i)."""
     loss, steepness = 0.0, 1.0 / bend
