@@ -8,8 +8,7 @@ from falsehoods import Case
 
 from maxmargin import HardMarginSVM, Perceptron, Verdict, Winnow, separability
 from maxmargin.certificates.certificate import FurtherLook, certify
-from maxmargin.certificates.measure import objective
-from maxmargin.certificates.separation import Claim
+from maxmargin.certificates.measure import Claim, objective
 from maxmargin.data import synthetic
 
 

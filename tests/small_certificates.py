@@ -20,7 +20,7 @@ from maxmargin import (
     separability,
 )
 from maxmargin.certificates.certificate import certify
-from maxmargin.certificates.separation import Claim
+from maxmargin.certificates.measure import Claim
 
 
 class Case(NamedTuple):

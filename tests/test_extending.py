@@ -12,7 +12,7 @@ import pytest
 from problems.kernels.formulas import real_values
 
 import maxmargin.persistence.checkpoint as checkpoint
-import maxmargin.run.control as control
+import maxmargin.run.snapshots as snapshots
 from maxmargin import (
     ConvergenceDisplay,
     KernelPerceptron,
@@ -117,7 +117,7 @@ def test_models_keep_it_and_a_process_without_it_says_so(corners, tmp_path):
 
 
 def test_a_run_goes_on_from_anywhere_without_a_line_of_its_own(corners, tmp_path, monkeypatch):
-    monkeypatch.setattr(control, "SHORTEST_REST", 0.0)
+    monkeypatch.setattr(snapshots, "SHORTEST_REST", 0.0)
     files, path, original = [], tmp_path / "checkpoint", checkpoint.write
 
     def write_and_keep(*given):

@@ -18,7 +18,7 @@ from maxmargin.data.table import row_squares
 from maxmargin.problems.losses import SQUARED_HINGE
 from maxmargin.problems.statement import Norm, Separation, SoftMargin
 from maxmargin.run.control import Status
-from maxmargin.solve import kernel_margin
+from maxmargin.solve import kernel_columns
 from maxmargin.solvers.hulls.nearest import nearest_hulls
 from maxmargin.solvers.newton.systems import FewColumns
 from maxmargin.solvers.passes import RowPasses
@@ -190,20 +190,20 @@ def test_rounds_that_rise_by_rounding_alone_come_to_an_end():
 
 def test_a_hard_margin_that_creeps_comes_to_an_end(monkeypatch):
     """A dual objective that rises by a little in each of ten thousand rounds, over kernel values of 1e18."""
-    ended, prove = [], kernel_margin.prove
+    ended, prove = [], kernel_columns.prove
 
     def watched(run, judge, clock, max_iter, *most_updates):
         iterate, status = prove(run, judge, clock, max_iter, *most_updates)
         ended.append((iterate.updates, status))
         return iterate, status
 
-    monkeypatch.setattr(kernel_margin, "prove", watched)
+    monkeypatch.setattr(kernel_columns, "prove", watched)
     X, y = np.random.default_rng(0).standard_normal((24, 6)), np.arange(24) % 2
     with pytest.raises(UndecidedError):
         KernelSVM(math.inf, kernel="poly", degree=3, coef0=1e6, gamma="auto", tol=1e-3).fit(X, y)
     ((updates, status),) = ended
     assert status is Status.STALLED
-    most_steps = kernel_margin.STEPS_OF_A_ROW * len(y)
+    most_steps = kernel_columns.STEPS_OF_A_ROW * len(y)
     assert most_steps < updates < 1.1 * most_steps
 
 

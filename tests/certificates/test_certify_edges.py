@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from maxmargin.certificates import certificate as judge
-from maxmargin.certificates import separation
+from maxmargin.certificates import measure
 from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict, certify, relative_gap
-from maxmargin.certificates.measure import PlaneMargin, plane_margin
-from maxmargin.certificates.separation import Claim
+from maxmargin.certificates.measure import Claim, PlaneMargin, plane_margin
 
 LINE, SIGNS = np.array([[1.0], [3.0], [-2.0]]), np.array([1.0, 1.0, -1.0])
 
@@ -112,25 +111,25 @@ def margin_of(*distances):
 
 
 def test_rows_on_a_plane_are_within_a_share_of_the_farthest():
-    assert separation.rows_on(margin_of(-4.0, 4e-9, 4.1e-9, -4e-9, -4.1e-9, 0.0)).tolist() == [1, 3, 5]
-    assert separation.rows_on(margin_of(0.0, 0.0)).tolist() == [0, 1]
+    assert measure.rows_on(margin_of(-4.0, 4e-9, 4.1e-9, -4e-9, -4.1e-9, 0.0)).tolist() == [1, 3, 5]
+    assert measure.rows_on(margin_of(0.0, 0.0)).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(("nearest", "asked"), [(-4e-9, True), (-4.1e-9, False), (0.0, True), (-math.inf, False)])
 def test_a_weak_plane_is_asked_for_where_float64_sees_one(monkeypatch, nearest, asked):
     given = []
     monkeypatch.setattr(
-        separation.exact,
+        measure.exact,
         "exact_weak_plane",
-        lambda *args: given.append(args) or separation.exact.Verdict(True, "", off=7),
+        lambda *args: given.append(args) or measure.exact.Verdict(True, "", off=7),
     )
     claim = Claim(np.ones(1), 0.25, np.array([0]), np.ones(1))
     for fit_intercept, b in ((True, 0.25), (False, None)):
-        found = separation.weakly_separated(LINE, SIGNS, margin_of(nearest, 4.0), claim, fit_intercept)
+        found = measure.weakly_separated(LINE, SIGNS, margin_of(nearest, 4.0), claim, fit_intercept)
         assert found == (7 if asked else 0)
         assert not asked or given[-1][-1] == b
-    assert separation.weakly_separated(LINE, SIGNS, margin_of(0.0, 0.0), claim, True) == 0
-    assert separation.ON_THE_PLANE == 1e-9
+    assert measure.weakly_separated(LINE, SIGNS, margin_of(0.0, 0.0), claim, True) == 0
+    assert measure.ON_THE_PLANE == 1e-9
 
 
 def test_nonsense_is_taken_out_of_a_claim():
@@ -183,29 +182,27 @@ def test_points_that_meet_have_no_conditions():
     claim = Claim(np.ones(1), 0.0, np.array([0, 2]), np.ones(2))
     hulls = judge.hull_distance(LINE[[0, 2]], SIGNS[[0, 2]], np.ones(2), "l2", True)
     for value in (0.0, math.inf, math.nan):
-        assert separation.conditions(SIGNS, claim, margin, hulls._replace(value=value), "l2", True) is None
-    assert separation.conditions(SIGNS, claim, margin, hulls, "l2", True) is not None
+        assert measure.conditions(SIGNS, claim, margin, hulls._replace(value=value), "l2", True) is None
+    assert measure.conditions(SIGNS, claim, margin, hulls, "l2", True) is not None
 
 
 def test_violations_are_never_negative():
     margin = margin_of(2.0, 1.0)._replace(value=1.5)
     hulls = judge.hull_distance(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]), np.ones(2), "l1", True)
     claim = Claim(np.ones(1), 0.0, np.array([0, 1]), np.ones(2))
-    kkt = separation.conditions(np.array([1.0, -1.0]), claim, margin, hulls, "l1", True)
+    kkt = measure.conditions(np.array([1.0, -1.0]), claim, margin, hulls, "l1", True)
     assert kkt.primal.value == 0.0
-    low = separation.conditions(np.array([1.0, -1.0]), claim, margin._replace(row=1), hulls, "l1", True)
+    low = measure.conditions(np.array([1.0, -1.0]), claim, margin._replace(row=1), hulls, "l1", True)
     assert low.primal.value == pytest.approx(1.0 / 3.0)
-    under = separation.conditions(
-        np.array([1.0, -1.0]), claim, margin_of(1.0, 1.0)._replace(value=2.0), hulls, "l1", True
-    )
+    under = measure.conditions(np.array([1.0, -1.0]), claim, margin_of(1.0, 1.0)._replace(value=2.0), hulls, "l1", True)
     assert under.slackness.value == 0.0
     skew = hulls._replace(weights=np.array([3.0, -1.0]))
-    kkt = separation.conditions(np.array([1.0, -1.0]), claim, margin_of(1.0, 1.0), skew, "l1", True)
+    kkt = measure.conditions(np.array([1.0, -1.0]), claim, margin_of(1.0, 1.0), skew, "l1", True)
     assert (kkt.dual.value, kkt.dual.row) == (2.0, 1)
-    kkt = separation.conditions(np.array([1.0, -1.0]), claim, margin_of(1.0, 1.0), skew, "l1", False)
+    kkt = measure.conditions(np.array([1.0, -1.0]), claim, margin_of(1.0, 1.0), skew, "l1", False)
     assert (kkt.dual.value, kkt.dual.row) == (0.5, 1)
     wide = margin_of(1.0, 1.0)
-    steep = separation.conditions(np.array([1.0, -1.0]), claim, wide._replace(w=np.array([2.0])), hulls, "l1", True)
+    steep = measure.conditions(np.array([1.0, -1.0]), claim, wide._replace(w=np.array([2.0])), hulls, "l1", True)
     assert steep.stationarity.value == 0.0
 
 

@@ -11,8 +11,8 @@ from strategies import separable
 
 from maxmargin import HardMarginSVM, Perceptron, Winnow
 from maxmargin.certificates.certificate import certify
+from maxmargin.certificates.measure import Claim
 from maxmargin.certificates.proof import KKT
-from maxmargin.certificates.separation import Claim
 from maxmargin.data import synthetic
 
 NAMES = [field.name for field in dataclasses.fields(KKT)]

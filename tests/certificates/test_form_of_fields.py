@@ -9,8 +9,8 @@ import pytest
 
 from maxmargin.certificates import form, passes, verify
 from maxmargin.certificates.certificate import FurtherLook, Verdict, certify
+from maxmargin.certificates.measure import Claim
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
-from maxmargin.certificates.separation import Claim
 from maxmargin.problems.losses import loss_named
 
 X, SIGNS = np.array([[2.0], [-1.0], [3.0]]), np.array([1.0, -1.0, 1.0])

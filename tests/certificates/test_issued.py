@@ -35,8 +35,8 @@ from maxmargin import (
     separability,
 )
 from maxmargin.certificates.certificate import certify
+from maxmargin.certificates.measure import Claim
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
-from maxmargin.certificates.separation import Claim
 from maxmargin.data import synthetic
 
 # What the oracle must say of data with this verdict; the others promise nothing but their bounds.

@@ -10,10 +10,10 @@ import pytest
 
 from maxmargin.certificates import kernel_margin as judge
 from maxmargin.certificates import verify
+from maxmargin.certificates.duality import INSIDE
 from maxmargin.certificates.kernel_duality import KernelMeasure
 from maxmargin.certificates.kernel_margin import KernelVerdict
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
-from maxmargin.certificates.soft_margin import INSIDE
 from maxmargin.certificates.verify import Data, as_number
 
 OWN, SIGNS = np.array([1, 2, 4]), np.array([1.0, -1.0, 1.0])

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from maxmargin.certificates import exact_soft_margin
-from maxmargin.certificates.duality import dual_value, primal_value
+from maxmargin.certificates.duality import dual_value, primal_value, soft_conditions
 from maxmargin.certificates.many_duality import dual_values, many_conditions, primal_values
-from maxmargin.certificates.soft_margin import soft_conditions
 from maxmargin.problems.losses import HINGE, Loss
 from maxmargin.problems.many_margins import many_margins
 from maxmargin.problems.statement import SoftMargin, TwoClasses, prices

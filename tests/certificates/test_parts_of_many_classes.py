@@ -8,8 +8,8 @@ import pytest
 from maxmargin.certificates.certificate import Certificate, Verdict, certify
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.kernel_separation import KernelSeparationCertificate
+from maxmargin.certificates.measure import Claim
 from maxmargin.certificates.multiclass import MulticlassCertificate, kind_of
-from maxmargin.certificates.separation import Claim
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 
 X, Y = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]]), np.array(["a", "b", "c"])

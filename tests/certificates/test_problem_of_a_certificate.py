@@ -9,9 +9,8 @@ import pytest
 from maxmargin.certificates import verify as judge
 from maxmargin.certificates.certificate import Verdict, certify
 from maxmargin.certificates.exact import Verdict as Answer
-from maxmargin.certificates.measure import objective
+from maxmargin.certificates.measure import Claim, objective
 from maxmargin.certificates.proof import TheoremBound
-from maxmargin.certificates.separation import Claim
 from maxmargin.certificates.verify import Verification
 
 X, Y = np.array([[2.0], [7.0], [-1.0], [3.0]]), np.array(["a", "c", "b", "a"])

@@ -8,8 +8,8 @@ import pytest
 
 from maxmargin import HardMarginSVM, NotSeparableError, Perceptron, Verdict, Verification, separability
 from maxmargin.certificates.certificate import Certificate, certify
+from maxmargin.certificates.measure import Claim
 from maxmargin.certificates.report import OPEN, REPORTED
-from maxmargin.certificates.separation import Claim
 from maxmargin.data import synthetic
 
 SQUARE = ([[0, 0], [0, 2], [3, 0], [5, 1]], ["left", "left", "right", "right"])

@@ -13,8 +13,7 @@ from certificates.hunt_false_verdicts import hunt
 from maxmargin import HardMarginSVM, Verdict, separability
 from maxmargin.certificates import exact
 from maxmargin.certificates.certificate import certify
-from maxmargin.certificates.measure import hull_distance, objective
-from maxmargin.certificates.separation import Claim
+from maxmargin.certificates.measure import Claim, hull_distance, objective
 
 float64_and_exact = pytest.mark.parametrize("in_fractions", [False, True])
 

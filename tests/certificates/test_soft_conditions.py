@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 
-from maxmargin.certificates import kernel_margin, soft_margin
-from maxmargin.certificates.duality import DualValue, PrimalValue
+from maxmargin.certificates import duality, kernel_margin
+from maxmargin.certificates.duality import DualValue, PrimalValue, row_shares, soft_conditions
 from maxmargin.certificates.kernel_duality import KernelMeasure
 from maxmargin.certificates.kernel_margin import KernelVerdict, hard_margin, kernel_certificate, no_plane_certificate
 from maxmargin.certificates.proof import KKT, Violation
-from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict, row_shares, soft_conditions, soft_gap
+from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict, soft_gap
 from maxmargin.problems.kernels import Polynomial
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE, Loss
 from maxmargin.problems.statement import KernelMargin, SoftMargin, TwoClasses
@@ -77,7 +77,7 @@ def test_the_bias_of_rows_inside_their_bounds():
     assert soft(a=(1.9979, 3.9959, 1.998, 2.0)).bias.value == 2.5
     assert soft(a=(0.5, 1.0, 0.6, 0.5), inside=0.25).bias.value == 0.0
     assert soft(a=(0.51, 1.01, 1.5, 1.5), inside=0.25).bias.value == 2.5
-    assert soft_margin.INSIDE == 1e-3
+    assert duality.INSIDE == 1e-3
 
 
 def test_the_bias_of_a_squared_hinge():

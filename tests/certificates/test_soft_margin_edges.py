@@ -10,10 +10,10 @@ import pytest
 
 from maxmargin.certificates import form, verify
 from maxmargin.certificates import soft_margin as judge
-from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value
+from maxmargin.certificates.duality import INSIDE, DualValue, PrimalValue, dual_value, primal_value, soft_conditions
 from maxmargin.certificates.passes import values_of
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
-from maxmargin.certificates.soft_margin import INSIDE, SoftMarginCertificate, SoftVerdict, soft_conditions
+from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
 from maxmargin.certificates.verify import Data, as_number, objective_at_least, objective_at_most
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE
 from maxmargin.problems.statement import SoftMargin

@@ -18,8 +18,8 @@ from strategies import weakly_separable as made_weakly_separable
 
 from maxmargin import HardMarginSVM, Verdict, separability
 from maxmargin.certificates.certificate import Certificate, certify
+from maxmargin.certificates.measure import Claim
 from maxmargin.certificates.proof import KKT, Violation
-from maxmargin.certificates.separation import Claim
 
 # ---------------------------------------------------------------------------------------------- to the last digit
 

@@ -17,9 +17,8 @@ from maxmargin.certificates.rounding import rounded_gap
 from maxmargin.data.synthetic import flowers, overlapping, xor
 from maxmargin.estimators.convergence import End, Ending, collected, told_to
 from maxmargin.problems.protocol import Anew, Iterate, Options, Run
-from maxmargin.run.control import Clock, Status
+from maxmargin.run.control import Clock, Status, prove
 from maxmargin.run.observation import observing
-from maxmargin.solve.soft_margin import prove
 from maxmargin.solvers.registry import while_it_pays
 
 

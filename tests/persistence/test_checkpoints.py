@@ -13,7 +13,7 @@ import scipy.sparse as sparse
 from sklearn.base import clone
 
 import maxmargin.persistence.checkpoint as checkpoint
-import maxmargin.run.control as snapshots
+import maxmargin.run.snapshots as snapshots
 from maxmargin import (
     HardMarginSVM,
     KernelPerceptron,

@@ -6,20 +6,20 @@ import pytest
 import scipy.sparse as sparse
 
 from maxmargin import KernelSVM
-from maxmargin.solve import kernel_pairs, kernel_stages
+from maxmargin.solve import kernel_margin, kernel_pairs
 from maxmargin.solvers.kernel_smo.small_pairs import SmallPairs
 
 
 @pytest.fixture
 def alone(monkeypatch):
     """How many problems were answered by themselves."""
-    answered, solve = [], kernel_stages.solve_kernel_margin
+    answered, solve = [], kernel_margin.solve_kernel_margin
 
     def counted(two, *rest):
         answered.append(two)
         return solve(two, *rest)
 
-    monkeypatch.setattr(kernel_stages, "solve_kernel_margin", counted)
+    monkeypatch.setattr(kernel_margin, "solve_kernel_margin", counted)
     return answered
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from maxmargin.certificates.block_planes import BlockPlane, RawRows, no_margin, once
 from maxmargin.certificates.certificate import Certificate, certify
-from maxmargin.certificates.separation import Claim
+from maxmargin.certificates.measure import Claim
 from maxmargin.data.labelled import LabelledTable
 from maxmargin.data.table import Vector
 from maxmargin.problems.block_margin import BlockMargin, ListedRows

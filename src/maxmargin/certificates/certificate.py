@@ -21,14 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.enclosed_witness import common_point
-from maxmargin.certificates.measure import PlaneMargin, hull_distance, objective
+from maxmargin.certificates.measure import Claim as Claim
+from maxmargin.certificates.measure import (
+    PlaneMargin,
+    conditions,
+    hull_distance,
+    measured_plane,
+    objective,
+    weakly_separated,
+)
 from maxmargin.certificates.passes import proves_gap
 from maxmargin.certificates.proof import KKT, TheoremBound
 from maxmargin.certificates.proof import FurtherLook as FurtherLook
 from maxmargin.certificates.proof import Verdict as Verdict
 from maxmargin.certificates.record import Record
-from maxmargin.certificates.separation import WITNESSED, conditions, measured_plane, weakly_separated
-from maxmargin.certificates.separation import Claim as Claim
+from maxmargin.certificates.separation import WITNESSED
 from maxmargin.data.table import Matrix, Table, Vector, rows_at
 
 

@@ -16,7 +16,8 @@ Where large numbers cancel, as they do in columns far from zero or in units of t
 larger than the gap that is asked for. Then the sums that cancel are taken once more in long doubles, where the machine
 has them: 64 bits or more instead of 53.
 
-Both sides are sums over the blocks of the table (`passes`): no more than one of them need be in memory.
+Both sides are sums over the blocks of the table (`passes`): no more than one of them need be in memory. How far a plane
+and weights are from the conditions of optimality is measured from the same numbers (`soft_conditions`).
 """
 
 from __future__ import annotations
@@ -34,11 +35,13 @@ from maxmargin.certificates.passes import (
     losses_of,
     power_below,
     rounding,
+    row_shares,
     row_total,
     sizes_of,
     total,
     values_of,
 )
+from maxmargin.certificates.proof import KKT, Violation
 from maxmargin.data.table import Vector
 from maxmargin.problems.statement import SoftMargin
 
@@ -47,6 +50,7 @@ OUTWARDS = 4.0  # errors, from the computed value to the stated bound: 3 suffice
 LONG = np.longdouble
 LONGER = np.finfo(LONG).nmant in (63, 112)  # elsewhere it is a double, or no number of a fixed length
 LEAST = math.ulp(0.0)
+INSIDE = 1e-3  # of u_i: weights nearer to 0 or to u_i do not tell b
 SMALLEST_BEND = 2.0**-1000  # below, what is added for what vanished would no longer be little
 LIGHTEST = 2.0**-900  # of the heavier class: below, the quotient of the two would lose digits
 
@@ -211,3 +215,40 @@ def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters
         return no_dual_value(d, math.inf)
     plus_factor, minus_factor = (t * float(scale) for scale in scales)
     return DualValue(value, error, (plus_factor, minus_factor), t * w, t * off)
+
+
+def soft_conditions(
+    problem: SoftMargin,
+    plane: tuple[Vector, float],
+    a: Vector,
+    primal: PrimalValue,
+    dual: DualValue,
+    values: Vector,
+    inside: float = INSIDE,
+) -> KKT:
+    """The Karush-Kuhn-Tucker conditions at the plane and the feasible weights that a makes. values = X w."""
+    (w, b), signs, costs = plane, problem.signs, problem.costs
+    feasible = feasible_weights(dual, signs, a)
+    total = float(a.sum())
+    scale = max(length(w, "l2"), length(dual.w, "l2"))
+    share = row_shares(problem, feasible, primal.slack, signs * (values + b)) / (primal.value or 1.0)
+    worst = int(np.argmax(share))
+    upper = problem.upper
+    scale_of_a = upper if problem.loss.is_bounded else float(feasible.max(initial=0.0))
+    telling = (feasible > inside * scale_of_a) & (feasible < (1.0 - inside) * upper)
+    own = signs * (1.0 - problem.loss.bend * feasible / costs) - values
+    spread = float(np.ptp(own[telling])) if problem.fit_intercept and np.any(telling) else 0.0
+    imbalance = abs(float(np.sum(signs * a))) / total if problem.fit_intercept and total > 0.0 else 0.0
+    return KKT(
+        stationarity=Violation(length(w - dual.w, "l2") / scale if scale > 0.0 else 0.0),
+        primal=Violation(0.0),
+        dual=Violation(imbalance),
+        slackness=Violation(float(share[worst]), worst),
+        bias=Violation(spread),
+    )
+
+
+def feasible_weights(dual: DualValue, signs: Vector, a: Vector) -> Vector:
+    """The feasible point t a' that the weights a of these rows make."""
+    plus, minus = dual.factors
+    return np.asarray(a * np.where(signs > 0, plus, minus))

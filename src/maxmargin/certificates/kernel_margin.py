@@ -28,13 +28,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates import exact_kernel
+from maxmargin.certificates.duality import INSIDE
 from maxmargin.certificates.form import almost, figures_refused, row_refused
 from maxmargin.certificates.kernel_duality import KernelMeasure, is_free, measure
 from maxmargin.certificates.kernel_statement import kernel_malformations, kernel_on, refuse_what_is_not_rational
 from maxmargin.certificates.passes import proves_gap, row_shares, soft_gap
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.certificates.record import Record
-from maxmargin.certificates.soft_margin import INSIDE
 from maxmargin.certificates.theorem_verification import pegasos_refused
 from maxmargin.certificates.verify import Bound, Evaluator, objective_at_least, objective_at_most, register
 from maxmargin.data.table import Vector

@@ -22,11 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.duality import LEAST, LIGHTEST
+from maxmargin.certificates.duality import INSIDE, LEAST, LIGHTEST
 from maxmargin.certificates.kernel_duality import BLURRED, Direction, KernelMeasure, dual_of
 from maxmargin.certificates.passes import rounding
 from maxmargin.certificates.proof import KKT, Violation
-from maxmargin.certificates.soft_margin import INSIDE
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import Kernel, Points

@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.duality import LEAST, LIGHTEST, OUTWARDS
+from maxmargin.certificates.duality import INSIDE, LEAST, LIGHTEST, OUTWARDS
 from maxmargin.certificates.passes import WIDTH, combination_of_each, rounding, values_of_each
 from maxmargin.certificates.proof import KKT, Violation
-from maxmargin.certificates.soft_margin import INSIDE
 from maxmargin.data.table import Vector
 from maxmargin.problems.many_margins import ManyMargins
 

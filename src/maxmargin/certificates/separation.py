@@ -15,49 +15,39 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.certificates import exact
 from maxmargin.certificates.block_planes import Asked, FirstBelow, Nearest, code_of, no_margin, once, seen_plane
 from maxmargin.certificates.enclosed_witness import common_point
 from maxmargin.certificates.form import almost, figures_refused, malformed, row_refused
-from maxmargin.certificates.measure import HullDistance, PlaneMargin, hull_distance, plane_margin, scaled_plane
-from maxmargin.certificates.passes import length, rounding
-from maxmargin.certificates.proof import KKT, FurtherLook, Verdict, Violation
+from maxmargin.certificates.measure import (
+    Claim,
+    HullDistance,
+    PlaneMargin,
+    conditions,
+    hull_distance,
+    measured_plane,
+    rounding_of,
+    rounding_of_hulls,
+    scaled_plane,
+    slackness,
+    weakly_separated,
+)
+from maxmargin.certificates.proof import FurtherLook, Verdict
 from maxmargin.certificates.theorem_verification import separation_theorems_refused
 from maxmargin.certificates.verify import Bound, Data, Evaluator, refusals_of, register
 from maxmargin.data.checking import is_source
 from maxmargin.data.executor import pass_over
 from maxmargin.data.labelled import LabelledTable, is_column, surveyed, with_labels
-from maxmargin.data.table import Matrix, Table, Vector, is_sparse, matrix_of
+from maxmargin.data.table import is_sparse, matrix_of
 from maxmargin.problems.block_margin import BlockMargin, ListedRows
 from maxmargin.problems.losses import HINGE
 
 WITNESSED = (Verdict.NOT_SEPARABLE, Verdict.WEAKLY_SEPARABLE)
-MOST_IN_INTEGERS = 100_000  # numbers of a table that are read as integers where float64 is in doubt: a second
-ON_THE_PLANE = 1e-9  # of the farthest row: nearer rows are taken to lie on a weakly separating plane
-
-
-@dataclass(frozen=True, eq=False)
-class Claim:
-    """A plane and row weights for one two-class problem, still to be judged.
-
-    `hulls_meet` asks for the exact proof that the weighted rows span a common point of the hulls; `weakly`, whether the
-    plane separates weakly then.
-    """
-
-    w: Vector
-    b: float
-    rows: NDArray[np.intp]
-    weights: Vector
-    hulls_meet: bool = False
-    stopped: bool = False
-    weakly: bool = True
 
 
 @register("separation")
@@ -229,91 +219,3 @@ def refused_by_blocks(c: Any, table: LabelledTable, exact_arithmetic: bool) -> I
     data = Data(rows.X, rows.signs, np.full(len(kept), math.inf), kept)
     on_rows = no_margin(rows, table.n_columns) if measured is None else measured.on(rows)
     yield from refusals_of(BlockEvaluator(c, data, on_rows, table, problem), exact_arithmetic)
-
-
-def measured_plane(X: Matrix | Table, signs: Vector, w: Vector, b: float, norm: str) -> PlaneMargin:
-    """The margin of a plane: in float64 or, where that leaves open whether it separates the rows and they are few, in
-    integers. Those say yes or leave it at what float64 says."""
-    plane = plane_margin(X, signs, w, b, norm)
-    n, d = X.shape
-    in_doubt = plane.lower <= 0.0 < plane.value + 4.0 * rounding_of(plane)
-    if not in_doubt or n * d > MOST_IN_INTEGERS:
-        return plane
-    margins = exact.margins_in_floats(matrix_of(X), signs, w, b)
-    if margins is None or not margins.min() > 0.0:
-        return plane
-    exponent = math.frexp(length(w, "max"))[1]
-    size = length(np.ldexp(w, -exponent), norm)
-    distances = np.ldexp(margins, -exponent) / size
-    row = int(np.argmin(distances))
-    value = float(distances[row])
-    lower = math.nextafter(math.nextafter(value * (1.0 - 4.0 * rounding(d + 8)), -math.inf), -math.inf)
-    if not (lower > 0.0 and exact.exact_margin_at_least(X, signs, w, b, lower, norm)):  # denormals round by more
-        return plane
-    return plane._replace(value=value, lower=lower, row=row, distances=distances)
-
-
-def rounding_of(plane: PlaneMargin) -> float:
-    return plane.value - plane.lower if math.isfinite(plane.lower) else 0.0
-
-
-def rounding_of_hulls(hulls: HullDistance) -> float:
-    return hulls.upper - hulls.value if math.isfinite(hulls.upper) else 0.0
-
-
-def rows_on(plane: PlaneMargin) -> NDArray[np.intp]:
-    """The rows that a weakly separating plane passes through, as far as float64 can tell."""
-    farthest = float(np.max(np.abs(plane.distances)))
-    return np.flatnonzero(np.abs(plane.distances) <= ON_THE_PLANE * farthest)
-
-
-def weakly_separated(X: Matrix | Table, signs: Vector, plane: PlaneMargin, claim: Claim, fit_intercept: bool) -> int:
-    """Exactly, after an exact projection onto the rows that are on the plane: how many rows are off it; 0 where one is
-    on the wrong side."""
-    if not plane.value > -math.inf:
-        return 0
-    farthest = float(np.max(np.abs(plane.distances)))
-    if not (farthest > 0.0 and plane.value >= -ON_THE_PLANE * farthest):
-        return 0
-    return exact.exact_weak_plane(X, signs, rows_on(plane), claim.w, claim.b if fit_intercept else None).off
-
-
-def conditions(
-    signs: Vector,
-    claim: Claim,
-    plane: PlaneMargin,
-    hulls: HullDistance,
-    norm: str,
-    fit_intercept: bool,
-) -> KKT | None:
-    """The Karush-Kuhn-Tucker conditions of the claim, each relative to its own scale."""
-    if not math.isfinite(hulls.value) or hulls.value == 0.0:
-        return None
-    share = hulls.weights / hulls.weights.sum()  # a / sum a
-    if norm == "l2":
-        stationarity = length(plane.w - hulls.p / length(hulls.p, "l2"), "l2")
-    else:  # |w|_1 |p|_max = w.p: p is largest wherever w is not zero
-        stationarity = max(0.0, 1.0 - float(plane.w @ (hulls.p / length(hulls.p, "max"))))
-    slack = slackness(plane, claim.rows, share)
-    worst = int(np.argmax(slack))
-    lightest = int(np.argmin(share))
-    signed = signs[claim.rows]
-    own_bias = signed * (plane.value - plane.distances[claim.rows])  # b_i - b, with y_i (w.x_i + b_i) = margin
-    disagreement = float(np.ptp(own_bias[share > 0.0])) / plane.value if fit_intercept else 0.0
-    return KKT(
-        stationarity=Violation(float(stationarity)),
-        primal=Violation(max(0.0, 1.0 - float(plane.distances[plane.row]) / plane.value), plane.row),
-        dual=Violation(
-            max(0.0, -float(share[lightest]), abs(float(signed @ share)) if fit_intercept else 0.0),
-            int(claim.rows[lightest]),
-        ),
-        slackness=Violation(max(0.0, float(slack[worst])), int(claim.rows[worst])),
-        bias=Violation(disagreement),
-    )
-
-
-def slackness(plane: PlaneMargin, rows: NDArray[np.intp], share: Vector) -> Vector:
-    """a_i (y_i (w.x_i + b) - 1) / sum a for these rows, in canonical scale: the nearest row has y (w.x + b) = 1."""
-    beyond = plane.distances[rows] - plane.value
-    with np.errstate(over="ignore"):  # infinite, where the nearest row is too near for any number
-        return np.asarray(share * beyond / plane.value)

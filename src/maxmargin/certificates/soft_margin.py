@@ -18,18 +18,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates import exact_soft_margin
-from maxmargin.certificates.duality import DualValue, PrimalValue, dual_value, primal_value
+from maxmargin.certificates.duality import (
+    INSIDE,
+    DualValue,
+    PrimalValue,
+    dual_value,
+    feasible_weights,
+    primal_value,
+    soft_conditions,
+)
 from maxmargin.certificates.form import almost, figures_refused, row_refused
 from maxmargin.certificates.passes import length, row_shares, soft_gap, values_of
-from maxmargin.certificates.proof import KKT, TheoremBound, Violation
+from maxmargin.certificates.proof import KKT, TheoremBound
 from maxmargin.certificates.record import Record
 from maxmargin.certificates.theorem_verification import pegasos_refused
 from maxmargin.certificates.verify import Bound, Evaluator, objective_at_least, objective_at_most, register
 from maxmargin.data.table import Vector
 from maxmargin.problems.losses import HUBER_HINGE, loss_named
 from maxmargin.problems.statement import SoftMargin
-
-INSIDE = 1e-3  # of u_i: weights nearer to 0 or to u_i do not tell b
 
 
 class SoftVerdict(StrEnum):
@@ -179,40 +185,3 @@ class SoftMarginEvaluator(Evaluator):
     def theorems(self) -> Iterator[str]:
         if self.c.theorems:
             yield from pegasos_refused(self.c, self.problem)
-
-
-def soft_conditions(
-    problem: SoftMargin,
-    plane: tuple[Vector, float],
-    a: Vector,
-    primal: PrimalValue,
-    dual: DualValue,
-    values: Vector,
-    inside: float = INSIDE,
-) -> KKT:
-    """The Karush-Kuhn-Tucker conditions at the plane and the feasible weights that a makes. values = X w."""
-    (w, b), signs, costs = plane, problem.signs, problem.costs
-    feasible = feasible_weights(dual, signs, a)
-    total = float(a.sum())
-    scale = max(length(w, "l2"), length(dual.w, "l2"))
-    share = row_shares(problem, feasible, primal.slack, signs * (values + b)) / (primal.value or 1.0)
-    worst = int(np.argmax(share))
-    upper = problem.upper
-    scale_of_a = upper if problem.loss.is_bounded else float(feasible.max(initial=0.0))
-    telling = (feasible > inside * scale_of_a) & (feasible < (1.0 - inside) * upper)
-    own = signs * (1.0 - problem.loss.bend * feasible / costs) - values
-    spread = float(np.ptp(own[telling])) if problem.fit_intercept and np.any(telling) else 0.0
-    imbalance = abs(float(np.sum(signs * a))) / total if problem.fit_intercept and total > 0.0 else 0.0
-    return KKT(
-        stationarity=Violation(length(w - dual.w, "l2") / scale if scale > 0.0 else 0.0),
-        primal=Violation(0.0),
-        dual=Violation(imbalance),
-        slackness=Violation(float(share[worst]), worst),
-        bias=Violation(spread),
-    )
-
-
-def feasible_weights(dual: DualValue, signs: Vector, a: Vector) -> Vector:
-    """The feasible point t a' that the weights a of these rows make."""
-    plus, minus = dual.factors
-    return np.asarray(a * np.where(signs > 0, plus, minus))

@@ -56,7 +56,7 @@ from maxmargin.solve.separation import SeparationQuestion, solve_separation, wit
 from maxmargin.solve.soft_margin import half_gap, solve_soft_margin
 
 if TYPE_CHECKING:
-    from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
+    from maxmargin.solve.kernel_margin import KernelQuestion, KernelWork
 
 
 def audit(
@@ -162,7 +162,7 @@ def measured_parts(
 ) -> Iterator[Any]:
     planes = zip(questions, fitted.planes, fitted.biases, strict=True)
     if fitted.kernel is not None:
-        from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
+        from maxmargin.solve.kernel_margin import KernelQuestion, KernelWork
 
         with Threads() as threads, one_thread_for_blas():
             work = KernelWork(fitted.kernel, table.X, threads, KERNEL_SVM["cache_size"].default)
@@ -218,7 +218,7 @@ def kernel_part(
     clock: Clock,
 ) -> ObjectivePart:  # fmt: skip
     """A plane in the space of a kernel against the optimum of KernelSVM."""
-    from maxmargin.solve.kernel_stages import solve_kernel_margin
+    from maxmargin.solve.kernel_margin import solve_kernel_margin
 
     assert fitted.kernel is not None
     assert fitted.support is not None

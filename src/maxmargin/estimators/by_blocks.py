@@ -35,7 +35,7 @@ from maxmargin.reading.scan import bytes_of
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.by_blocks import Leader
 from maxmargin.solvers.by_passes import registry
-from maxmargin.solvers.by_passes.budget import divided, bytes_to_read
+from maxmargin.solvers.by_passes.budget import bytes_to_read, divided
 
 USUAL_MEMORY = "512MB"
 BY_BLOCKS = "this table is read by blocks within a memory budget"

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from maxmargin._loops import small_work
 from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.certificate import certify as certified_separation
-from maxmargin.certificates.duality import dual_value, primal_value
+from maxmargin.certificates.duality import dual_value, primal_value, soft_conditions
+from maxmargin.certificates.measure import Claim
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.passes import proves_gap, values_of
-from maxmargin.certificates.separation import Claim
-from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict, soft_conditions
+from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
 from maxmargin.data.checking import refuse_what_float64_cannot_hold
 from maxmargin.data.table import Vector
 from maxmargin.estimators.audit import measured_parts, with_class_weights

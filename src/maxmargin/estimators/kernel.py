@@ -33,7 +33,7 @@ from maxmargin.solve.answer import Answer
 from maxmargin.solvers import registry
 
 if TYPE_CHECKING:
-    from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
+    from maxmargin.solve.kernel_margin import KernelQuestion, KernelWork
 
 
 def learns_from_streams(estimator: Any) -> bool:
@@ -326,8 +326,8 @@ class KernelSVM(KernelPlanes):
         self
             The fitted estimator.
         """
+        from maxmargin.solve.kernel_margin import KernelQuestion, KernelWork
         from maxmargin.solve.kernel_pairs import answers_together
-        from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
 
         table = table_of(self, X, y, sample_weight)
         kernel = self._kernel_on(table)
@@ -346,7 +346,7 @@ class KernelSVM(KernelPlanes):
             )
 
     def _answer(self, two: TwoClasses, asked: KernelQuestion, work: KernelWork, clock: Clock) -> Answer:
-        from maxmargin.solve.kernel_stages import solve_kernel_margin
+        from maxmargin.solve.kernel_margin import solve_kernel_margin
 
         answer = solve_kernel_margin(two, asked, work, clock)
         certificate = answer.certificate

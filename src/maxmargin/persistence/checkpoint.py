@@ -41,8 +41,8 @@ from maxmargin.persistence.model_file import ESTIMATORS
 from maxmargin.persistence.record import Fingerprint
 from maxmargin.persistence.schema import Reader, write_parameters, written
 from maxmargin.problems.protocol import Record, StateError
-from maxmargin.run.control import Snapshots
 from maxmargin.run.observation import keeping
+from maxmargin.run.snapshots import Snapshots
 
 FORMAT = "maxmargin checkpoint"
 VERSION = 2

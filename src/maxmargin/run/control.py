@@ -1,22 +1,23 @@
-"""A run while it goes on: how it is kept, how long it may take, and why it ended. Who observes it: `observation`.
+"""A run while it goes on: the turns of solver and judge, how long it may take, and why it ended.
 
-Whoever drives a solver opens the state of the run (`problems.protocol`), which holds all others within it, and says
-where it is at rest: a copy is made there and, from time to time, kept. A run of many two-class problems has a record
-for each: the state of the one at hand and, of those that have ended, what lasts of theirs.
+The solver proposes when it believes that it is there; the judge measures, and tells it what it saw (`prove`). Neither
+knows of the clock. Who observes a run: `observation`; how it is kept for another process: `snapshots`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import math
 import signal
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,17 +29,13 @@ from maxmargin.problems.protocol import (
     Evaluation,
     Iterate,
     Iterates,
-    Record,
+    Run,
     State,
     StateError,
-    restore,
-    snapshot,
     varying,
 )
-from maxmargin.problems.statement import SignedRows
+from maxmargin.problems.statement import SignedRows, SoftMargin
 from maxmargin.run.observation import NOBODY, OBSERVATION, Observer
-
-SHORTEST_REST = 0.05  # seconds between two copies: a copy costs less than the sweeps between
 
 
 @dataclass(eq=False)
@@ -65,89 +62,6 @@ class RunState(State):
     next_look: float = varying(0.0)
     asked: bool = varying(False)
     status: str = varying("", lasting=True)
-
-
-class Snapshots:
-    """`keep` is called with the records every so many seconds; without it, nothing is kept."""
-
-    def __init__(
-        self,
-        keep: Callable[[list[Record]], None] | None = None,
-        every: float = 60.0,
-        earlier: list[Record] | None = None,
-    ) -> None:
-        self.keep, self.every, self.earlier = keep, every, list(earlier or ())
-        self.ended: list[Record] = []
-        self.latest: list[Record] | None = None
-        self.state: RunState | None = None
-        self.kept: Record = {}
-        self.is_closed = keep is None  # no more is kept: a problem was left before its end
-        self.is_open = False
-        self.copied = self.written = time.perf_counter()
-
-    def turn_to(self, problem: int) -> None:
-        """The next two-class problem begins."""
-        self.is_closed = self.is_closed or self.is_open
-        if not self.is_closed:
-            self.state, self.is_open = None, True
-            self.kept = self.earlier[problem] if problem < len(self.earlier) else {}
-
-    def open(self, state: RunState) -> bool:
-        """The run begins, from where an earlier process left it; whether it has ended there.
-
-        A run within a run, such as the question whether a plane exists, is not kept.
-        """
-        if self.is_closed or not self.is_open or self.state is not None:
-            return False
-        self.state, kept = state, self.kept
-        if kept:
-            ended = kept.get("status", "") != ""
-            restore(state, kept, state.n_rows, ended=ended)
-            if ended:
-                self.note_end()
-                return True
-        return False
-
-    def rest(self, state: RunState) -> None:
-        """Here, another process could go on from the state."""
-        if state is not self.state or self.is_closed:
-            return
-        now = time.perf_counter()
-        if self.latest is not None and now - self.copied < SHORTEST_REST:
-            return
-        self.latest, self.copied = [*self.ended, snapshot(state)], now
-        self.write_if_due()
-
-    def together(self, records: list[Record]) -> None:
-        """Here, another process could go on with problems that advance side by side; of one not begun: nothing."""
-        if not self.is_closed:
-            self.latest = records
-            self.write_if_due()
-
-    def end(self, state: RunState, status: str) -> None:
-        """This problem has ended by itself."""
-        if state is self.state and not self.is_closed:
-            state.status = status
-            self.note_end()
-            self.write_if_due()
-
-    def note_end(self) -> None:
-        assert self.state is not None
-        self.ended.append(snapshot(self.state, ended=True))
-        self.latest, self.is_open = list(self.ended), False
-
-    def write_if_due(self) -> None:
-        if time.perf_counter() - self.written >= self.every:
-            self.write()
-
-    def write(self) -> None:
-        """Keep the last copy, if there is a new one."""
-        if self.keep is not None and self.latest is not None:
-            self.keep(self.latest)
-            self.latest, self.written = None, time.perf_counter()
-
-
-NOTHING_KEPT = Snapshots()
 
 
 class Status(StrEnum):
@@ -180,6 +94,7 @@ def status_named(name: str) -> Status:
     return Status[name]
 
 
+HOPELESS = 0.5  # a gap from which nothing is kept
 GRACE = 0.3  # seconds after the limit, or after Ctrl-C, for the evaluation of what was found
 
 
@@ -208,7 +123,7 @@ class Clock:
         self.stopped = False
         self.stage = "preparing"
         self.observation = OBSERVATION.get(NOBODY)
-        self.snapshots = self.observation.snapshots or NOTHING_KEPT
+        self.snapshots = self.observation.snapshots  # whoever keeps the run
         self.observer: Observer | None = None  # the estimator's own: it sees every iterate as well
 
     @property
@@ -223,7 +138,7 @@ class Clock:
     def is_watched(self) -> bool:
         """Whether somebody wants to see, to keep or to end the search between two steps."""
         observed = self.observation.observers or self.observer is not None or self.verbose
-        return bool(observed or self.is_limited or self.snapshots is not NOTHING_KEPT)
+        return bool(observed or self.is_limited or self.snapshots is not None)
 
     @property
     def left_to_judge(self) -> float:
@@ -336,9 +251,20 @@ class Clock:
                 return None
             if iterate is not AT_REST:
                 return iterate
-            if state is not None:
+            if state is not None and self.snapshots is not None:
                 self.snapshots.rest(state)
             answer = None
+
+    def ended_before(self, state: RunState) -> Status | None:
+        """The run begins, from where an earlier process left it; how it ended there, if it did."""
+        if self.snapshots is None or not self.snapshots.open(state):
+            return None
+        return status_named(state.status)
+
+    def note_end(self, state: RunState, status: Status) -> None:
+        """The run has ended by itself, and nobody need go on with it."""
+        if self.snapshots is not None and status not in BY_THE_CLOCK and not self.is_over:
+            self.snapshots.end(state, status.name)
 
     def tell(self, iterate: Iterate, problem: SignedRows) -> None:
         """Show it to everybody who observes: one of them may want it to stop."""
@@ -355,3 +281,83 @@ class Clock:
         if self.verbose and (now() - self.reported >= 1.0 or self.verbose > 1):
             gap = f"  gap about {iterate.gap:.1e}" if iterate.gap_is_known else ""
             self.say(f"{iterate.sweeps} sweeps  {iterate.updates} updates{gap}")
+
+
+class Judge(Protocol):
+    """Who evaluates proposals and knows what is proven so far, of planes or in the space of a kernel."""
+
+    tol: float
+
+    @property
+    def problem(self) -> SoftMargin: ...
+    @property
+    def gap(self) -> float: ...
+    def evaluate(self, iterate: Iterate, *, thorough: bool = True) -> Evaluation: ...
+    def seconds_for(self, iterate: Iterate) -> float: ...
+    def shown(self, iterate: Iterate) -> tuple[Iterate, SignedRows]: ...
+    def tidy(self) -> None: ...
+
+
+def prove(
+    run: Run, judge: Judge, clock: Clock, max_iter: int | None, most_updates: float = math.inf
+) -> tuple[Iterate, Status]:
+    """Solver and judge in turn, until the gap is proven or somebody says stop; after more than so many updates it has
+    stalled."""
+    n, d = judge.problem.n_rows, judge.problem.n_columns
+    nothing = Iterate(np.zeros(d), 0.0, np.zeros(n))
+    kept = judge if isinstance(judge, State) else None
+    state = RunState(n, run.state, kept, nothing, given_up_w=np.zeros((0, d)), given_up_a=np.zeros((0, n)))
+    if (ended := clock.ended_before(state)) is not None:
+        return state.iterate, ended
+    if judge.gap <= judge.tol:  # the start was good enough
+        return state.iterate, Status.PROVEN
+    answer: Evaluation | None = None
+    status = Status.STALLED
+    affordable = state.iterate  # the last one that could be judged in the time that was left
+    try:
+        with clock.searching():
+            while (iterate := clock.next_of(run.iterates, answer, state)) is not None:
+                last, state.iterate = state.iterate, iterate
+                if iterate.solver != last.solver and not state.judged and last.gap < HOPELESS:
+                    state.given_up_w = np.vstack([state.given_up_w, last.w])
+                    state.given_up_a = np.vstack([state.given_up_a, last.a])
+                state.judged, answer = False, None
+                if iterate.proposes:
+                    with clock.judging():
+                        answer = judge.evaluate(iterate, thorough=False)
+                    state.judged = judge.gap <= answer.gap
+                    iterate.gap = answer.gap
+                    if judge.gap <= judge.tol:
+                        status = Status.PROVEN
+                        break
+                clock.show(*judge.shown(iterate))
+                clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not state.judged else 0.0
+                if clock.is_over:
+                    status = clock.reason
+                    break
+                affordable = iterate
+                if max_iter is not None and iterate.sweeps >= max_iter:
+                    status = Status.BUDGET
+                    break
+                if iterate.updates > most_updates:
+                    break
+    except OutOfTime:
+        status = clock.reason
+    except KeyboardInterrupt:
+        clock.interrupt()
+        status = Status.INTERRUPTED
+    finally:
+        run.iterates.close()
+    clock.reserve = 0.0
+    with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands
+        shown = state.iterate
+        last = affordable if judge.seconds_for(shown) > max(0.0, clock.left_to_judge) else shown
+        if not state.judged and judge.evaluate(last).gap <= judge.tol:
+            status = Status.PROVEN
+        given_up = (Iterate(w, 0.0, a) for w, a in zip(state.given_up_w, state.given_up_a, strict=True))
+        if status is not Status.PROVEN and any(judge.evaluate(other).gap <= judge.tol for other in given_up):
+            status = Status.PROVEN
+    if status is Status.PROVEN:
+        judge.tidy()
+    clock.note_end(state, status)
+    return state.iterate, status

@@ -29,7 +29,7 @@ from maxmargin.problems.statement import SignedRows
 from maxmargin.problems.trace import UpdateObserver
 
 if TYPE_CHECKING:
-    from maxmargin.run.control import Snapshots
+    from maxmargin.run.snapshots import Snapshots
 
 Observer = Callable[[Iterate, SignedRows], bool | None]
 

@@ -248,12 +248,13 @@ class Leader:
     @property
     def keeps(self) -> bool:
         """Whether somebody wants states that another process can go on from."""
-        return self.clock.snapshots.keep is not None
+        return self.clock.snapshots is not None
 
     def take_up(self, standings: list[Any]) -> None:
         """From where an earlier process left them."""
         self.standings = standings
-        for standing, kept in zip(standings, self.clock.snapshots.earlier, strict=False):
+        earlier = [] if self.clock.snapshots is None else self.clock.snapshots.earlier
+        for standing, kept in zip(standings, earlier, strict=False):
             if kept:
                 restore(standing, kept, self.table.n_rows)
                 standing.kept = kept
@@ -336,9 +337,8 @@ class Leader:
             self.clock.say(note)
 
     def keep(self) -> None:
-        snapshots = self.clock.snapshots
-        if snapshots.keep is not None:
-            snapshots.together([standing.kept or {} for standing in self.standings])
+        if self.clock.snapshots is not None:
+            self.clock.snapshots.together([standing.kept or {} for standing in self.standings])
 
     @property
     def gap(self) -> float:

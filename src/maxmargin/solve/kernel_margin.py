@@ -1,46 +1,61 @@
-"""A margin in the space of a kernel: solver and judge in turn, until the gap is proven.
+"""A margin in the space of a kernel: its judge, and the algorithm that suits it.
+
+    linear                     the solvers of planes, on the columns themselves (`kernel_columns`)
+    others                     batch SMO (`kernel_smo`), for as long as it may be the faster of the two
+    badly scaled, not large    an interior point, on columns of which the kernel is the inner product; where dual
+                               variables have no upper end, Newton
+    solver="cvxpy"             the program of the textbook, on such columns
+
+A first-order method in float32 needs as many steps as the problem is badly conditioned, and on numbers of very
+different sizes it never ends. An interior point takes about as many steps on any data, each of n r^2 multiplications
+for the rank r of the kernel. So SMO has as many steps as would cost the same, and the other then begins.
 
 The judge measures a proposal on all rows in float64, from the raw data, and gives the values back to the solver, which
 works in float32: what its rounding did is gone when it goes on. On a small table, it is first asked what the proposal
-leads to (`active_set`): if that is proven, the run ends there.
+leads to, to the last digits (`active_set`): if that is proven, the run ends there.
 """
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.exact_kernel import witness
 from maxmargin.certificates.kernel_duality import KernelMeasure, both_sides, direction, least_gap, measure, middle
-from maxmargin.certificates.kernel_margin import nearest
+from maxmargin.certificates.kernel_margin import kernel_certificate, nearest, no_plane_certificate
 from maxmargin.certificates.passes import soft_gap
-from maxmargin.certificates.soft_margin import feasible_weights
-from maxmargin.data.executor import OutOfTime, Threads, interruptible
-from maxmargin.data.table import Vector
-from maxmargin.problems.kernels import rows_of
-from maxmargin.problems.protocol import Evaluation, Iterate, Run, State, varying
-from maxmargin.problems.statement import KernelMargin, Norm, Separation, SignedRows, SoftMargin
-from maxmargin.run.control import Clock, Status, now
-from maxmargin.solve.separation import drive
-from maxmargin.solve.soft_margin import ALMOST, Judge, prove
+from maxmargin.data.executor import OutOfTime, Threads, check_interrupt, interruptible
+from maxmargin.data.table import Matrix, Vector
+from maxmargin.problems.kernels import Kernel, Linear, Points, rows_of
+from maxmargin.problems.losses import HINGE, Loss
+from maxmargin.problems.protocol import Evaluation, Iterate, Iterates, Kept, Run, State, resumed, varying
+from maxmargin.problems.statement import ClassWeight, KernelMargin, SignedRows, TwoClasses, prices
+from maxmargin.run.control import Clock, Status, now, prove
+from maxmargin.solve.answer import Answer
+from maxmargin.solve.kernel_columns import approximate, by_columns, centred_columns, hard_margin, nothing
+from maxmargin.solve.soft_margin import ALMOST
 from maxmargin.solvers import registry
 from maxmargin.solvers.kernel_smo.active_set import MOST_ROWS, settled
 from maxmargin.solvers.kernel_smo.low_rank import low_rank
 
-FINER = 0.1  # of the tolerance: to what the problem of low rank is solved
+if TYPE_CHECKING:
+    from maxmargin.solvers.kernel_smo.kernel_rows import KernelRows, SharedRows, Values
+    from maxmargin.solvers.kernel_smo.row_cache import RowCache
+
 ABOUT = 1.05  # times the least objective that was seen: about as good
 SURELY = 2.0  # times the error of a value, and
 BEYOND_ROUNDING = 1e-12  # of 1: so far beyond its edge, a row does not pay for what rounding might do to it
-HARD_RANK = 2000  # the most columns that stand for the kernel when its hard margin is sought
-STEPS_OF_A_ROW = 200_000  # of SMO for a hard margin: after as many it still creeps, on numbers that float64 cannot tell
 SOME_ROWS = 256  # whose kernel is timed
 WORTH_TIMING = 1_000_000  # kernel values: fewer take no time that matters
 MARGIN = 1.2  # times what an evaluation is thought to take is reserved for it
+MOST_WORK = 2e10  # n r^2: with more, columns take too long
+LEAST_STEPS = 20_000  # of SMO, before anything else is tried
+WORK_OF_A_STEP = 250  # n r^2 of the other that take as long
+MEGABYTE = 2.0**20
 
 
 @dataclass(init=False, eq=False)
@@ -221,68 +236,146 @@ def seconds_per_value_of(problem: KernelMargin) -> float:
     return seconds / len(few.places) ** 2
 
 
-def hard_margin(
-    problem: KernelMargin, judge: KernelJudge, clock: Clock, rounds: Callable[..., Run], solver: str
+def soft_margin(
+    problem: KernelMargin,
+    judge: KernelJudge,
+    clock: Clock,
+    rounds: Callable[..., Run],
+    max_iter: int | None,
+    solver: str,
 ) -> tuple[Iterate, Status]:
-    """The widest street on the rows of G, K = G G': linear, so that the algorithms of the linear one can find it.
+    """The algorithms above, until the gap is proven or somebody says stop. `rounds` are those of SMO."""
+    if clock.is_over:  # the rows may not have been made
+        return nothing(problem), clock.reason
+    if isinstance(problem.kernel, Linear):
+        return by_columns(*centred_columns(problem), judge, clock, max_iter, solver)
+    rank = problem.highest_rank
+    if solver == registry.AUTO:
+        work = problem.n_rows * float(rank) ** 2
+        budget = max(LEAST_STEPS, work / WORK_OF_A_STEP) if work <= MOST_WORK else math.inf
+        iterate, status = prove(rounds(), judge, clock, max_iter, budget)
+        if status is not Status.STALLED or work > MOST_WORK:
+            return iterate, status
+        solver = registry.on_columns_of_a_kernel(problem.loss)
+    else:
+        iterate = nothing(problem)
+    try:
+        with clock.searching():
+            found = low_rank(problem, rank, centred=problem.fit_intercept)
+    except OutOfTime:
+        return iterate, clock.reason
+    return by_columns(found.columns, found.scale, judge, clock, max_iter, solver)
 
-    Where these find two points of the hulls that meet, the judge looks for a proof that they do. Where G cannot stand
-    for all of K, `rounds(start=...)` goes on from there.
+
+class KernelWork:
+    """What the two-class problems of a fit share: the rows as the kernel wants them, and a cache of its values.
+
+    All of it is made when it is first needed, where the clock is checked.
     """
-    try:
-        with clock.searching():
-            found = low_rank(problem, HARD_RANK, centred=problem.fit_intercept)
-    except OutOfTime:
-        return nothing(problem), clock.reason
-    separation = Separation(found.columns, problem.signs, Norm.L2, problem.fit_intercept)
-    search = registry.separation(separation, solver=solver, tol=FINER * judge.tol)
-    iterate, status = drive(separation, search, clock)
-    if not is_evaluated(judge, iterate, clock):
-        return iterate, clock.reason
-    if not judge.gap <= judge.tol and status is Status.SETTLED:
-        judge.witness = witness(problem) if iterate.meets else None
-        if judge.witness is not None:
-            return iterate, Status.WITNESS
-        if solver == registry.AUTO:
-            run, most_steps = rounds(start=judge.best_weights()), STEPS_OF_A_ROW * problem.n_rows
-            iterate, status = prove(run, judge, clock, None, most_steps)
-    if judge.measured.primal < np.inf:
-        with clock.judging(), contextlib.suppress(OutOfTime):
-            judge.make_canonical()
-    return iterate, Status.PROVEN if judge.gap <= judge.tol else status
+
+    def __init__(self, kernel: Kernel, X: Matrix, threads: Threads, cache_size: float) -> None:
+        self.kernel, self.threads, self.n_bytes, self.X = kernel, threads, 0.5 * cache_size * MEGABYTE, X
+        self.whole: RowCache | None = None
+
+    @functools.cached_property
+    def points(self) -> Points:
+        points = self.kernel.compared(self.kernel.points(self.X))
+        self.kernel.refuse_beyond_float64(points)
+        return points
+
+    @functools.cached_property
+    def shared(self) -> SharedRows:
+        from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
+
+        return shared_rows(self.kernel, self.points, self.threads)
+
+    @functools.cached_property
+    def memory(self) -> Values:
+        from maxmargin.solvers.kernel_smo.row_cache import room_for
+
+        return room_for(self.shared.rows, self.n_bytes)
+
+    @functools.cached_property
+    def make_cache(self) -> Callable[[KernelRows], RowCache]:
+        from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
+
+        return functools.partial(RowCache, memory=room_for(self.shared.rows, self.n_bytes))
+
+    def rounds(self, problem: KernelMargin, two: TwoClasses, **options: Any) -> Run:
+        """Batch SMO; to make its first rows takes time, which counts."""
+        from maxmargin.solvers.kernel_smo.method import batch_smo
+
+        def iterates(state: Rounds) -> Iterates:
+            check_interrupt()
+            run = batch_smo(problem, self.cache_of(two), self.shared.scale, memory=self.memory, **options)
+            state.run = run.state if state.run is None else resumed(state.run, run.state, problem.n_rows)
+            yield from run.iterates
+
+        state = Rounds()
+        return Run(state, iterates(state))
+
+    def points_of(self, two: TwoClasses, clock: Clock) -> Points:
+        """The rows of a problem; where the time is over before they are made, as they are, and nobody asks for them."""
+        try:
+            with clock.searching():
+                return self.points if self.is_whole(two) else rows_of(self.points, two.rows)
+        except OutOfTime:
+            return Points(two.X, np.zeros(0), two.rows)
+
+    def cache_of(self, two: TwoClasses) -> RowCache:
+        """One against the rest: the same cache for all problems. One against one: its rows of the same table."""
+        if not self.is_whole(two):
+            return self.make_cache(self.shared.rows.restricted(two.rows))
+        if self.whole is None:
+            self.whole = self.make_cache(self.shared.rows)
+        return self.whole
+
+    def is_whole(self, two: TwoClasses) -> bool:
+        return len(two.rows) == int(self.X.shape[0])
 
 
-def approximate(problem: KernelMargin, rank: int, judge: KernelJudge, clock: Clock) -> tuple[Iterate, Status]:
-    """The kernel G G' of that rank instead: a linear problem on the rows of G, whose dual variables the judge then
-    measures with the true kernel."""
-    try:
-        with clock.searching():
-            found = low_rank(problem, rank)
-    except OutOfTime:
-        return nothing(problem), clock.reason
-    with np.errstate(over="ignore"):
-        costs = np.clip(problem.costs * found.scale, 2.0**-1000, 2.0**1000)
-    linear = SoftMargin(found.columns, problem.signs, costs, problem.loss, problem.fit_intercept)
-    inner = Judge(linear, FINER * judge.tol, None)
-    iterate, status = prove(
-        registry.soft_margin(linear, tol=FINER * judge.tol, stepwise=clock.is_watched), inner, clock, None
-    )
-    iterate = dataclasses.replace(iterate, a=feasible_weights(inner.dual, problem.signs, inner.a) / found.scale)
-    if not is_evaluated(judge, iterate, clock):
-        return iterate, clock.reason
-    return iterate, Status.PROVEN if judge.gap <= judge.tol else Status.SETTLED if status is Status.PROVEN else status
+@dataclass(eq=False)
+class Rounds(State):
+    """Of batch SMO, which is not started before its first iterate is asked for."""
+
+    run: State | Kept | None = varying(None)
 
 
-def is_evaluated(judge: KernelJudge, iterate: Iterate, clock: Clock) -> bool:
-    """Have it judged; False where the time for that is over, too, and what was judged before stands."""
-    try:
-        with clock.judging():
-            judge.evaluate(iterate)
-    except OutOfTime:
-        return False
-    return True
+class KernelQuestion(NamedTuple):
+    """A margin that is asked for, and how; C is infinite for the hard margin, which pays no loss."""
+
+    C: float
+    tol: float
+    approximation: int | None = None
+    max_iter: int | None = None
+    class_weight: ClassWeight = ()
+    loss: Loss = HINGE
+    fit_intercept: bool = True
+    solver: str = "auto"
 
 
-def nothing(problem: KernelMargin) -> Iterate:
-    """What is known before anything is."""
-    return Iterate(np.zeros(0), 0.0, np.zeros(problem.n_rows))
+def solve_kernel_margin(two: TwoClasses, asked: KernelQuestion, work: KernelWork, clock: Clock) -> Answer:
+    """The answer to one two-class problem; of a hard margin, what is proven if there is none."""
+    is_hard = math.inf == asked.C
+    costs = np.full(len(two.rows), math.inf) if is_hard else prices(asked.C, two)
+    loss, points = HINGE if is_hard else asked.loss, work.points_of(two, clock)
+    problem = KernelMargin(two.X, two.signs, costs, loss, asked.fit_intercept, work.kernel, points)
+    settles = not is_hard and asked.approximation is None and asked.solver == registry.AUTO
+    judge = KernelJudge(problem, asked.tol, work.threads, settles=settles)
+    sweeps = functools.partial(work.rounds, problem, two, tol=asked.tol)
+    if is_hard:
+        iterate, status = hard_margin(problem, judge, clock, sweeps, asked.solver)
+    elif asked.approximation is not None:
+        iterate, status = approximate(problem, asked.approximation, judge, clock)
+    else:
+        iterate, status = soft_margin(problem, judge, clock, sweeps, asked.max_iter, asked.solver)
+    stated = (asked.C, asked.class_weight, asked.tol)
+    if judge.witness is not None:
+        certificate = no_plane_certificate(two, problem, judge.witness, *stated)
+    else:
+        certificate = kernel_certificate(two, problem, judge.a, judge.measured, *stated)
+    nearest = judge.nearest()
+    a = judge.a * np.where(two.signs > 0, *judge.measured.scales) / nearest
+    length = math.sqrt(max(0.0, judge.measured.square)) / nearest
+    own = a[np.searchsorted(two.rows, certificate.rows)]
+    return Answer(two, iterate, certificate, status, own, work.kernel, length, nearest)

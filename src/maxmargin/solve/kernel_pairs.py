@@ -3,7 +3,7 @@ one by itself is not spent on its numbers.
 
 All of them are solved one after the other by one loop (`small_pairs`), and then measured in one go (`kernel_pairs`).
 Those that are not proven go on from the values that were measured, a few times; what is left after that, and what this
-is not for, is answered by itself (`kernel_stages`), as if nobody had tried.
+is not for, is answered by itself (`kernel_margin`), as if nobody had tried.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import KernelMargin, TwoClasses, prices
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.answer import Answer
-from maxmargin.solve.kernel_margin import gap_of
-from maxmargin.solve.kernel_stages import KernelQuestion, KernelWork
+from maxmargin.solve.kernel_margin import KernelQuestion, KernelWork, gap_of
 from maxmargin.solvers import registry
 from maxmargin.solvers.kernel_smo.active_set import MOST_ROWS
 from maxmargin.solvers.kernel_smo.small_pairs import Moved, SmallPairs, solve_small

@@ -18,16 +18,15 @@ import numpy as np
 
 from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict, certify
 from maxmargin.certificates.enclosed_witness import common_point
-from maxmargin.certificates.measure import objective, plane_margin
+from maxmargin.certificates.measure import Claim, objective, plane_margin
 from maxmargin.certificates.normalized import NormalizedMargin, normalized_margin
 from maxmargin.certificates.passes import proves_gap
 from maxmargin.certificates.proof import TheoremBound
-from maxmargin.certificates.separation import Claim
 from maxmargin.data.executor import OutOfTime
 from maxmargin.data.table import Table, Vector, is_sparse, matrix_of, scaled_to_safe_range
 from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Run
 from maxmargin.problems.statement import Norm, Separation, TwoClasses
-from maxmargin.run.control import BY_THE_CLOCK, Clock, RunState, Status, status_named
+from maxmargin.run.control import Clock, RunState, Status
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.best_plane import lifted_separation
 from maxmargin.solvers import registry
@@ -51,14 +50,12 @@ def drive(
     `seconds_for` says how long the certificate of an iterate takes: the search ends so much before the limit.
     """
     n, d = problem.n_rows, problem.n_columns
-    snapshots = clock.snapshots
     state = RunState(n, run.state, iterate=Iterate(np.zeros(d), 0.0, np.zeros(n)))
-    if snapshots.open(state):
-        return state.iterate, status_named(state.status)
+    if (ended := clock.ended_before(state)) is not None:
+        return state.iterate, ended
     status = driven(problem, run, state, clock, stop, seconds_for)
     clock.reserve = 0.0
-    if status not in BY_THE_CLOCK and not clock.is_over:
-        snapshots.end(state, status.name)
+    clock.note_end(state, status)
     return state.iterate, status
 
 

@@ -7,36 +7,35 @@ that X w need not be computed again. The certificate is made of the judge's numb
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from maxmargin._loops import are_first_work
-from maxmargin.certificates.duality import PrimalValue, dual_value, no_dual_value, primal_value
-from maxmargin.certificates.passes import proves_gap, soft_gap, values_of
-from maxmargin.certificates.soft_margin import (
-    SoftMarginCertificate,
-    SoftVerdict,
+from maxmargin.certificates.duality import (
+    PrimalValue,
+    dual_value,
     feasible_weights,
+    no_dual_value,
+    primal_value,
     soft_conditions,
 )
-from maxmargin.data.executor import OutOfTime
+from maxmargin.certificates.passes import proves_gap, soft_gap, values_of
+from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
 from maxmargin.data.table import Table, Vector, safe_scale, scaled_to_safe_range
 from maxmargin.problems.losses import Loss, width_of
-from maxmargin.problems.protocol import Evaluation, Iterate, Run, State, varying
+from maxmargin.problems.protocol import Evaluation, Iterate, State, varying
 from maxmargin.problems.statement import ClassWeight, SignedRows, SoftMargin, TwoClasses, best_bias, prices
-from maxmargin.run.control import BY_THE_CLOCK, Clock, RunState, Status, status_named
+from maxmargin.run.control import Clock, Status, prove
 from maxmargin.run.observation import Observer
 from maxmargin.solve.answer import Answer, SoftQuestion
 from maxmargin.solvers import registry
 
 BEYOND_ROUNDING = 1e-12  # so much beyond its edge, a row does not pay for what rounding might do to it
 ALMOST = (1e-2, 1e-4, 1e-6, 1e-8)  # of u_i: weights so near to an end of their box are tried at that end
-HOPELESS = 0.5  # a gap from which nothing is kept
 WORTH_TIDYING = 0.01  # of the rows: for fewer, one more pass over the table is too much
 
 
@@ -47,21 +46,6 @@ class Plane(NamedTuple):
     b: float
     values: Vector
     primal: PrimalValue
-
-
-class AnyJudge(Protocol):
-    """Who evaluates proposals and knows what is proven so far, of planes or in the space of a kernel."""
-
-    tol: float
-
-    @property
-    def problem(self) -> SoftMargin: ...
-    @property
-    def gap(self) -> float: ...
-    def evaluate(self, iterate: Iterate, *, thorough: bool = True) -> Evaluation: ...
-    def seconds_for(self, iterate: Iterate) -> float: ...
-    def shown(self, iterate: Iterate) -> tuple[Iterate, SignedRows]: ...
-    def tidy(self) -> None: ...
 
 
 @dataclass(init=False, eq=False)
@@ -200,72 +184,6 @@ def half_gap(problem: SoftMargin, values: Vector) -> tuple[float, float]:
     return 0.5 * (lowest - highest), -0.5 * (lowest + highest)
 
 
-def prove(
-    run: Run, judge: AnyJudge, clock: Clock, max_iter: int | None, most_updates: float = math.inf
-) -> tuple[Iterate, Status]:
-    """Solver and judge in turn, until the gap is proven or somebody says stop; after more than so many updates it has
-    stalled."""
-    n, d = judge.problem.n_rows, judge.problem.n_columns
-    snapshots, nothing = clock.snapshots, Iterate(np.zeros(d), 0.0, np.zeros(n))
-    kept = judge if isinstance(judge, State) else None
-    state = RunState(n, run.state, kept, nothing, given_up_w=np.zeros((0, d)), given_up_a=np.zeros((0, n)))
-    if snapshots.open(state):
-        return state.iterate, status_named(state.status)
-    if judge.gap <= judge.tol:  # the start was good enough
-        return state.iterate, Status.PROVEN
-    answer: Evaluation | None = None
-    status = Status.STALLED
-    affordable = state.iterate  # the last one that could be judged in the time that was left
-    try:
-        with clock.searching():
-            while (iterate := clock.next_of(run.iterates, answer, state)) is not None:
-                last, state.iterate = state.iterate, iterate
-                if iterate.solver != last.solver and not state.judged and last.gap < HOPELESS:
-                    state.given_up_w = np.vstack([state.given_up_w, last.w])
-                    state.given_up_a = np.vstack([state.given_up_a, last.a])
-                state.judged, answer = False, None
-                if iterate.proposes:
-                    with clock.judging():
-                        answer = judge.evaluate(iterate, thorough=False)
-                    state.judged = judge.gap <= answer.gap
-                    iterate.gap = answer.gap
-                    if judge.gap <= judge.tol:
-                        status = Status.PROVEN
-                        break
-                clock.show(*judge.shown(iterate))
-                clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not state.judged else 0.0
-                if clock.is_over:
-                    status = clock.reason
-                    break
-                affordable = iterate
-                if max_iter is not None and iterate.sweeps >= max_iter:
-                    status = Status.BUDGET
-                    break
-                if iterate.updates > most_updates:
-                    break
-    except OutOfTime:
-        status = clock.reason
-    except KeyboardInterrupt:
-        clock.interrupt()
-        status = Status.INTERRUPTED
-    finally:
-        run.iterates.close()
-    clock.reserve = 0.0
-    with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands
-        shown = state.iterate
-        last = affordable if judge.seconds_for(shown) > max(0.0, clock.left_to_judge) else shown
-        if not state.judged and judge.evaluate(last).gap <= judge.tol:
-            status = Status.PROVEN
-        given_up = (Iterate(w, 0.0, a) for w, a in zip(state.given_up_w, state.given_up_a, strict=True))
-        if status is not Status.PROVEN and any(judge.evaluate(other).gap <= judge.tol for other in given_up):
-            status = Status.PROVEN
-    if status is Status.PROVEN:
-        judge.tidy()
-    if status not in BY_THE_CLOCK and not clock.is_over:
-        snapshots.end(state, status.name)
-    return state.iterate, status
-
-
 def soft_margin_of(two: TwoClasses, costs: Vector, loss: Loss, fit_intercept: bool) -> tuple[SoftMargin, float]:
     """The problem as the solvers see it, and the power of two s by which its numbers were multiplied.
 
@@ -339,7 +257,9 @@ def solve_soft_margin(
     run = registry.soft_margin(problem, solver=asked.solver, tol=asked.tol, start=start, stepwise=stepwise)
     iterate, status = prove(run, judge, clock, asked.max_iter)
     certificate, a = soft_certificate(two, judge, costs, scale, asked.C, asked.class_weight)
-    if status is Status.PROVEN and not certificate.is_optimal:  # in the scaled numbers, but not in the user's
+    if (
+        status is Status.PROVEN and certificate.verdict is not SoftVerdict.OPTIMAL
+    ):  # in the scaled numbers, but not in the user's
         status = Status.STALLED
     return Answer(two, iterate, certificate, status, a)
 

@@ -23,9 +23,9 @@ from maxmargin.problems.protocol import Evaluation, Iterate, Run
 from maxmargin.problems.statement import ClassWeight, KernelMargin, SoftMargin, TwoClasses
 from maxmargin.problems.step_lengths import DAMPED
 from maxmargin.problems.trace import Trace
-from maxmargin.run.control import BY_THE_CLOCK, Clock, RunState, Status, status_named
+from maxmargin.run.control import Clock, RunState, Status, prove
 from maxmargin.solve.answer import Answer
-from maxmargin.solve.soft_margin import Judge, prove, soft_margin_of
+from maxmargin.solve.soft_margin import Judge, soft_margin_of
 
 if TYPE_CHECKING:
     from maxmargin.solve.kernel_margin import KernelJudge
@@ -45,10 +45,10 @@ class JudgeOfTheLast(Judge):
 def follow(run: Run, judge: JudgeOfTheLast | KernelJudge, clock: Clock) -> tuple[Iterate, Status]:
     """Take iterates until the gap is proven, the solver ends, the time is over, or Ctrl-C; the last one is judged."""
     n, d = judge.problem.X.shape
-    snapshots, nothing = clock.snapshots, Iterate(np.zeros(d), 0.0, np.zeros(n))
+    nothing = Iterate(np.zeros(d), 0.0, np.zeros(n))
     state = RunState(n, run.state, judge, nothing, judged=False, next_look=FIRST_LOOK)
-    if snapshots.open(state):
-        return state.iterate, status_named(state.status)
+    if (ended := clock.ended_before(state)) is not None:
+        return state.iterate, ended
     status = Status.BUDGET
     try:
         with clock.searching():
@@ -78,8 +78,7 @@ def follow(run: Run, judge: JudgeOfTheLast | KernelJudge, clock: Clock) -> tuple
         if not state.judged:
             judge.evaluate(state.iterate)
             status = Status.PROVEN if judge.gap <= judge.tol else status
-    if status not in BY_THE_CLOCK and not clock.is_over:
-        snapshots.end(state, status.name)
+    clock.note_end(state, status)
     return state.iterate, status
 
 

@@ -29,8 +29,9 @@ from maxmargin.problems.losses import HINGE, Loss
 from maxmargin.problems.protocol import State, varying
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.kernel_smo.kernel_rows import Rows, column_edges
+from maxmargin.solvers.kernel_smo.kernel_tables import add_rows
 from maxmargin.solvers.kernel_smo.row_cache import RowCache
-from maxmargin.solvers.kernel_smo.working_set import add_rows, solve_working_set
+from maxmargin.solvers.kernel_smo.working_set import solve_working_set
 
 SIZE = 1024  # of a working set; half of it where rows are expensive, and no more of them are to be made than needed
 PRECISION = 0.1  # a working set is solved to this part of its violation

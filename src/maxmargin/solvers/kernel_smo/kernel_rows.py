@@ -29,8 +29,7 @@ from maxmargin.data.executor import Threads, block_edges, check_interrupt
 from maxmargin.data.table import Vector, is_sparse, row_squares
 from maxmargin.problems.kernels import Kernel, Points, ProductKernel, rows_of
 from maxmargin.solvers.kernel_smo.inverted_lists import Parts, add_lists, inverted, parted
-from maxmargin.solvers.kernel_smo.kernel_tables import FULL, transposed, without_background, written_out
-from maxmargin.solvers.kernel_smo.working_set import add_rows
+from maxmargin.solvers.kernel_smo.kernel_tables import FULL, add_rows, transposed, without_background, written_out
 
 Rows = NDArray[np.intp]
 Values = NDArray[np.float32]

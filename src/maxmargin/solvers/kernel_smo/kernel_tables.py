@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from maxmargin._loops import njit
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Vector, is_sparse
 from maxmargin.problems.kernels import ProductKernel, spans
@@ -80,3 +81,26 @@ def written_out(X: Any, factor: float, halves: Values, kernel: ProductKernel) ->
     if kernel.is_exponential:
         table[d + 1] = halves
     return table
+
+
+@njit(fastmath={"contract", "reassoc"})
+def add_rows(table: Any, slots: Any, coefficients: Any, values: Any, start: Any, stop: Any) -> None:
+    """values += sum_k coefficients_k table[slots_k], from column start to stop."""
+    for first in range(start, stop, 1024):
+        last = min(first + 1024, stop)
+        total = np.zeros(last - first, np.float32)
+        k, count = 0, slots.shape[0]
+        while k + 4 <= count:
+            c0, c1, c2, c3 = coefficients[k], coefficients[k + 1], coefficients[k + 2], coefficients[k + 3]
+            r0, r1 = table[slots[k], first:last], table[slots[k + 1], first:last]
+            r2, r3 = table[slots[k + 2], first:last], table[slots[k + 3], first:last]
+            for t in range(last - first):
+                total[t] += (c0 * r0[t] + c1 * r1[t]) + (c2 * r2[t] + c3 * r3[t])
+            k += 4
+        while k < count:
+            c0, r0 = coefficients[k], table[slots[k], first:last]
+            for t in range(last - first):
+                total[t] += c0 * r0[t]
+            k += 1
+        for t in range(last - first):
+            values[first + t] += total[t]

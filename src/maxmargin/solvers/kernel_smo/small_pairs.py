@@ -28,8 +28,9 @@ import numpy as np
 from maxmargin._loops import njit
 from maxmargin.data.table import Vector
 from maxmargin.solvers.kernel_smo.kernel_rows import DenseTable, KernelRows, Rows, Values
+from maxmargin.solvers.kernel_smo.kernel_tables import add_rows
 from maxmargin.solvers.kernel_smo.small_tables import move_pairs
-from maxmargin.solvers.kernel_smo.working_set import FAR, ZERO, add_rows, may_rise
+from maxmargin.solvers.kernel_smo.working_set import FAR, ZERO, may_rise
 
 LONGEST = 300  # numbers in each row of the table: with more, products of matrices make rows faster
 OFTEN, SELDOM = 32, 0.125  # steps between two looks at the gap: so many, or as a part of the rows

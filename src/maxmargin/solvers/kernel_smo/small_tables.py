@@ -24,6 +24,7 @@ from maxmargin._loops import njit
 from maxmargin.data.table import Vector
 from maxmargin.solvers.kernel_smo.active_rows import Table, Terms, View
 from maxmargin.solvers.kernel_smo.kernel_rows import DenseTable, exponential
+from maxmargin.solvers.kernel_smo.kernel_tables import add_rows
 from maxmargin.solvers.kernel_smo.row_cache import RowCache
 from maxmargin.solvers.kernel_smo.working_set import (
     FAR,
@@ -32,7 +33,6 @@ from maxmargin.solvers.kernel_smo.working_set import (
     NONE,
     TWO,
     ZERO,
-    add_rows,
     key_of,
     may_rise,
     place_of,

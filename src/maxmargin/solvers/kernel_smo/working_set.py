@@ -107,26 +107,3 @@ def place_of(key: Any, bits: Any) -> Any:
 def may_rise(sign: Any, a: Any, cost: Any) -> Any:
     """Whether a y may rise, for y = sign."""
     return a < cost if sign > 0.0 else a > 0.0
-
-
-@njit(fastmath={"contract", "reassoc"})
-def add_rows(cache: Any, slots: Any, coefficients: Any, values: Any, start: Any, stop: Any) -> None:
-    """values += sum_k coefficients_k cache[slots_k], from column start to stop."""
-    for first in range(start, stop, 1024):
-        last = min(first + 1024, stop)
-        total = np.zeros(last - first, np.float32)
-        k, count = 0, slots.shape[0]
-        while k + 4 <= count:
-            c0, c1, c2, c3 = coefficients[k], coefficients[k + 1], coefficients[k + 2], coefficients[k + 3]
-            r0, r1 = cache[slots[k], first:last], cache[slots[k + 1], first:last]
-            r2, r3 = cache[slots[k + 2], first:last], cache[slots[k + 3], first:last]
-            for t in range(last - first):
-                total[t] += (c0 * r0[t] + c1 * r1[t]) + (c2 * r2[t] + c3 * r3[t])
-            k += 4
-        while k < count:
-            c0, r0 = coefficients[k], cache[slots[k], first:last]
-            for t in range(last - first):
-                total[t] += c0 * r0[t]
-            k += 1
-        for t in range(last - first):
-            values[first + t] += total[t]

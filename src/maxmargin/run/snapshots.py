@@ -1,0 +1,93 @@
+"""A run that is kept, so that another process can go on with it.
+
+Whoever drives a solver opens the state of the run (`problems.protocol`), which holds all others within it, and says
+where it is at rest: a copy is made there and, from time to time, kept. A run of many two-class problems has a record
+for each: the state of the one at hand and, of those that have ended, what lasts of theirs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from maxmargin.problems.protocol import Record, restore, snapshot
+from maxmargin.run.control import RunState
+
+SHORTEST_REST = 0.05  # seconds between two copies: a copy costs less than the sweeps between
+
+
+class Snapshots:
+    """`keep` is called with the records every so many seconds."""
+
+    def __init__(
+        self, keep: Callable[[list[Record]], None], every: float = 60.0, earlier: list[Record] | None = None
+    ) -> None:
+        self.keep, self.every, self.earlier = keep, every, list(earlier or ())
+        self.ended: list[Record] = []
+        self.latest: list[Record] | None = None
+        self.state: RunState | None = None
+        self.kept: Record = {}
+        self.is_closed = False  # no more is kept: a problem was left before its end
+        self.is_open = False
+        self.copied = self.written = time.perf_counter()
+
+    def turn_to(self, problem: int) -> None:
+        """The next two-class problem begins."""
+        self.is_closed = self.is_closed or self.is_open
+        if not self.is_closed:
+            self.state, self.is_open = None, True
+            self.kept = self.earlier[problem] if problem < len(self.earlier) else {}
+
+    def open(self, state: RunState) -> bool:
+        """The run begins, from where an earlier process left it; whether it has ended there.
+
+        A run within a run, such as the question whether a plane exists, is not kept.
+        """
+        if self.is_closed or not self.is_open or self.state is not None:
+            return False
+        self.state, kept = state, self.kept
+        if kept:
+            ended = kept.get("status", "") != ""
+            restore(state, kept, state.n_rows, ended=ended)
+            if ended:
+                self.note_end()
+                return True
+        return False
+
+    def rest(self, state: RunState) -> None:
+        """Here, another process could go on from the state."""
+        if state is not self.state or self.is_closed:
+            return
+        now = time.perf_counter()
+        if self.latest is not None and now - self.copied < SHORTEST_REST:
+            return
+        self.latest, self.copied = [*self.ended, snapshot(state)], now
+        self.write_if_due()
+
+    def together(self, records: list[Record]) -> None:
+        """Here, another process could go on with problems that advance side by side; of one not begun: nothing."""
+        if not self.is_closed:
+            self.latest = records
+            self.write_if_due()
+
+    def end(self, state: RunState, status: str) -> None:
+        """This problem has ended by itself."""
+        if state is self.state and not self.is_closed:
+            state.status = status
+            self.note_end()
+            self.write_if_due()
+
+    def note_end(self) -> None:
+        assert self.state is not None
+        self.ended.append(snapshot(self.state, ended=True))
+        self.latest, self.is_open = list(self.ended), False
+
+    def write_if_due(self) -> None:
+        if time.perf_counter() - self.written >= self.every:
+            self.write()
+
+    def write(self) -> None:
+        """Keep the last copy, if there is a new one."""
+        if self.latest is not None:
+            self.keep(self.latest)
+            self.latest, self.written = None, time.perf_counter()
