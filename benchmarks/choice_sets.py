@@ -39,9 +39,9 @@ def normal(random, rows, columns, noise, quantile=0.5):
     return LabelledSet(X, signs(X @ random.standard_normal(columns), random, noise, quantile))
 
 
-def heavy(random, rows, columns, freedom):
+def heavy(random, rows, columns, freedom, quantile=0.5):
     X = datasets.standardise(random.standard_t(freedom, (rows, columns)))
-    return LabelledSet(X, signs(np.tanh(X) @ random.standard_normal(columns), random, 0.3))
+    return LabelledSet(X, signs(np.tanh(X) @ random.standard_normal(columns), random, 0.3, quantile))
 
 
 def correlated(random, rows, columns, rank):
@@ -69,8 +69,8 @@ def mixed_scales(random, rows, columns):
     return LabelledSet(X * np.logspace(-2, 2, columns), y)
 
 
-def apart(random, rows, columns, gap):
-    X, y = normal(random, rows, columns, 0.0)
+def apart(random, rows, columns, gap, quantile=0.5):
+    X, y = normal(random, rows, columns, 0.0, quantile)
     return LabelledSet(X + gap * y[:, None] * np.ones(columns) / np.sqrt(columns), y)
 
 
@@ -100,6 +100,15 @@ MADE = {
     "made_apart_20k_x_20": lambda random: apart(random, 20_000, 20, 0.1),
     "made_nearly_apart_5k_x_100": lambda random: normal(random, 5_000, 100, 0.02),
     "made_rounded_40k_x_8": lambda random: rounded(random, 40_000, 8),
+    "made_rare_2pc_30k_x_10": lambda random: normal(random, 30_000, 10, 0.5, 0.98),
+    "made_rare_5pm_60k_x_15": lambda random: normal(random, 60_000, 15, 0.3, 0.995),
+    "made_rare_1pc_8k_x_40": lambda random: normal(random, 8_000, 40, 0.1, 0.99),
+    "made_rare_3pm_20k_x_30": lambda random: normal(random, 20_000, 30, 0.5, 0.997),
+    "made_rare_apart_40k_x_12": lambda random: apart(random, 40_000, 12, 0.05, 0.99),
+    "made_rare_heavy_15k_x_25": lambda random: heavy(random, 15_000, 25, 2.5, 0.98),
+    "made_apart_8k_x_40": lambda random: apart(random, 8_000, 40, 0.2),
+    "made_apart_50k_x_10": lambda random: apart(random, 50_000, 10, 0.05),
+    "made_nearly_apart_20k_x_30": lambda random: normal(random, 20_000, 30, 0.02),
     "made_text_3k_x_2k": lambda _: text(3_000, 2_000, 20),
     "made_text_20k_x_3k": lambda _: text(20_000, 3_000, 10),
 }

@@ -1,11 +1,14 @@
 """The path of centres, with all rows and with few in play."""
 
+import tracemalloc
+
 import numpy as np
 import oracles
 import pytest
 import scipy.sparse as sparse
 from solver_runs import soft_iterates
 
+from maxmargin import LinearSVM
 from maxmargin.data.executor import Threads, block_edges
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Evaluation
@@ -176,3 +179,16 @@ def test_a_block_that_fails_says_so():
 
     with Threads() as threads, pytest.raises(ValueError, match="broken"):
         threads.run(fail, [0, 1, 2])
+
+
+@pytest.mark.parametrize("d", [4, 12])
+def test_a_fit_takes_some_twenty_numbers_a_row(d):
+    """With the judge's and the certificate's, but without the support vectors that are kept."""
+    X, y = noisy(40_000, d)
+    svm = LinearSVM(solver="interior_point", tol=1e-3)
+    svm.fit(X, y)  # compiles
+    tracemalloc.start()
+    svm.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (peak - svm.support_vectors_.nbytes) / X[:, 0].nbytes < 22.0

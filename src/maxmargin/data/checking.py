@@ -235,7 +235,7 @@ class Labels(NamedTuple):
     """classes[codes] is y; the classes are sorted, as scikit-learn sorts them. A row that does not count has -1."""
 
     classes: NDArray[Any]
-    codes: NDArray[np.intp]
+    codes: NDArray[np.intp] | NDArray[np.int8]
 
 
 def encode_labels(y: NDArray[Any], weights: NDArray[np.float64] | None = None) -> Labels:
@@ -265,7 +265,7 @@ def encode_two_numbers(y: NDArray[Any]) -> Labels | None:
         return None
     if not np.all(is_high | (y == low)):
         return None
-    return Labels(np.array([low, high]), is_high.astype(np.intp))
+    return Labels(np.array([low, high]), is_high.view(np.int8))
 
 
 def require_two_classes(classes: NDArray[Any]) -> None:

@@ -307,13 +307,13 @@ ROWS = 64  # of the sample, at most
 NUMBERS = 2**14  # of the sample, at most, if one row has not more: the digest takes part of the time of a small fit
 
 
-def seen_by(estimator: Any, X: Matrix | Table, codes: NDArray[np.intp]) -> dict[str, Any]:
+def seen_by(estimator: Any, X: Matrix | Table, codes: NDArray[Any]) -> dict[str, Any]:
     """The record of a fit that has just been stored in the estimator; `codes` are the classes of the rows of X."""
     support = getattr(estimator, "support_", None)
     return {
         "n_rows": int(X.shape[0]),
         "sample": sample_of(X),
-        "codes": None if support is None else codes[support],
+        "codes": None if support is None else codes[support].astype(np.intp),
         "vectors": vectors_of(estimator),
     }
 

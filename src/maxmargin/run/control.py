@@ -304,7 +304,7 @@ def prove(
     """Solver and judge in turn, until the gap is proven or somebody says stop; after more than so many updates it has
     stalled."""
     n, d = judge.problem.n_rows, judge.problem.n_columns
-    nothing = Iterate(np.zeros(d), 0.0, np.zeros(n))
+    nothing = Iterate(np.zeros(d), 0.0, np.broadcast_to(np.zeros(1), n))
     kept = judge if isinstance(judge, State) else None
     state = RunState(n, run.state, kept, nothing, given_up_w=np.zeros((0, d)), given_up_a=np.zeros((0, n)))
     if (ended := clock.ended_before(state)) is not None:

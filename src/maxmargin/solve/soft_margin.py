@@ -62,9 +62,9 @@ class Judge(State):
     def __init__(self, problem: SoftMargin, tol: float, largest: float | None) -> None:
         self.problem, self.tol, self.largest = problem, tol, largest
         n, d = problem.table.shape
-        self.w, self.b, self.a = np.zeros(d), 0.0, np.zeros(n)
-        self.dual = no_dual_value(d)
         nothing = np.broadcast_to(np.zeros(1), n)
+        self.w, self.b, self.a = np.zeros(d), 0.0, nothing
+        self.dual = no_dual_value(d)
         self.plane = self.measured(np.zeros(d), best_bias(problem, nothing), nothing)
 
     def look_at(self, w: Vector, values: Vector) -> Plane:
@@ -164,7 +164,9 @@ class Judge(State):
             high = (self.a < upper) & (self.a >= (1.0 - share) * upper) & (functional < 1.0 - problem.loss.knee)
             if not np.count_nonzero(low | high) > WORTH_TIDYING * len(upper):
                 return
-            moved = np.where(low, 0.0, np.where(high, upper, self.a))
+            del functional
+            moved = np.where(high, upper, self.a)
+            moved[low] = 0.0
             dual = dual_value(problem, moved, largest=self.largest, matters=self.tol)
             if soft_gap(self.plane.primal.upper, dual.lower) <= self.tol:
                 self.a, self.dual = moved, dual
@@ -247,7 +249,7 @@ def solve_soft_margin(
 
     `observer_of` makes an observer of this problem, from the power of two by which the solver's numbers are multiplied.
     """
-    costs = prices(asked.C, two)
+    costs = np.broadcast_to(asked.C, len(two.signs)) if two.weights is None else prices(asked.C, two)
     problem, scale = soft_margin_of(two, costs, asked.loss, asked.fit_intercept)
     clock.observer = None if observer_of is None else observer_of(scale)
     judge = Judge(problem, asked.tol, two.largest if scale == 1.0 else None)
@@ -256,6 +258,7 @@ def solve_soft_margin(
     stepwise = clock.is_watched or asked.max_iter is not None
     run = registry.soft_margin(problem, solver=asked.solver, tol=asked.tol, start=start, stepwise=stepwise)
     iterate, status = prove(run, judge, clock, asked.max_iter)
+    del run  # and with it the memory of the solver
     certificate, a = soft_certificate(two, judge, costs, scale, asked.C, asked.class_weight)
     if (
         status is Status.PROVEN and certificate.verdict is not SoftVerdict.OPTIMAL

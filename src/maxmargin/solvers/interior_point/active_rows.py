@@ -21,7 +21,7 @@ from maxmargin.data.table import Vector, is_sparse, rows_of
 from maxmargin.problems.protocol import Iterate, State, StateError, varying
 from maxmargin.solvers.interior_point import central_path
 from maxmargin.solvers.interior_point.at_once import ACTIVE, AT_COST, AT_ZERO, EXTRAS, FAR, WRONG
-from maxmargin.solvers.interior_point.central_path import Direction, PathPoint, PathRows
+from maxmargin.solvers.interior_point.central_path import SMALL_SHARE, Direction, DropRule, PathPoint, PathRows
 from maxmargin.solvers.interior_point.merged_rows import MergedRows
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, padded
 from maxmargin.solvers.passes import sum_by_class, values_of_rows
@@ -33,27 +33,13 @@ TINY_SHIFT = 1e-13  # of 1'Ct1: keeps the bias determined when no row is near th
 COPIED = 0.1  # of the table: so few active rows are copied, to be read in one run
 FEW_ROWS = 2000  # active: not worth making fewer
 PRODUCTS = 200_000_000  # of numbers, between two checks of the clock
-SMALL_SHARE = 0.02  # p or q of a row that may be dropped
 WORTH_DROPPING = 0.25  # of the active rows
 MANY_WRONG = 0.005  # of the dropped rows
 
 
-@dataclass(eq=False)
-class DropRule(State):
-    """When rows may be dropped, made stricter when too many had to come back.
-
-    early          whether rows may be dropped before the gap is below `late`, if they are very far from the margin
-    distance       from the margin, and how many times what the row moved of late
-    check_below    the gap below which the dropped rows are looked at next; `work` since they last were
-    """
-
-    may_drop: bool = varying(True)
-    late: float = varying(0.03)
-    early: bool = varying(True)
-    distance: float = varying(0.1)
-    times_moved: float = varying(3.0)
-    check_below: float = varying(0.3)
-    work: float = varying(0.0)
+def no_direction(rows: int) -> Direction:
+    """Of so many rows; of memory that nobody has written to."""
+    return Direction(*np.zeros((3, rows)))
 
 
 @dataclass(init=False, eq=False)
@@ -69,8 +55,8 @@ class ActiveRows(State):
     units: NDArray[np.int64] = varying(grows=True)
     path_rows: NDArray[np.float64] = varying(grows=True)
     moves: NDArray[np.float64] = varying(grows=True)
-    sides: NDArray[np.int64] = varying()
-    left: Vector = varying()
+    sides: NDArray[np.int64] = varying(grows=True)
+    left: Vector = varying(grows=True)
     w: Vector = varying()
     b: float = varying()
     fixed: NDArray[np.float64] = varying()
@@ -90,12 +76,12 @@ class ActiveRows(State):
         self.numbers = (merged.X.data.size if is_sparse(merged.X) else merged.X.size) / max(1, merged.X.shape[0])
         self.w, self.b, self.tau, self.step = np.zeros(d), 0.0, 1.0, 1.0
         self.fixed, self.carried = np.zeros((2, d + 1)), np.zeros((2, d + 1))
-        self.side, self.left = np.zeros(n, np.int8), np.zeros(n)
+        self.side, self.left = np.zeros(n, np.int8), np.zeros(0)  # until rows are dropped
         self.a = np.zeros(len(costs))
         self.steps = 0
         self.drop_rule = DropRule()
         self.units, self.path_rows, self.moves = np.zeros(0, np.int64), np.zeros((0, 5)), np.zeros((0, 3))
-        self.sides = np.zeros(n, np.int64)
+        self.sides = np.zeros(0, np.int64)
         self.centre = np.zeros(d)
         if bias and n > 0 and not is_sparse(merged.X):
             self.centre = merged.X[merged.place[:: -(-n // SAMPLE)]].mean(axis=0, dtype=np.float64)
@@ -104,11 +90,12 @@ class ActiveRows(State):
         """All rows active at w = 0, b = 0, where xi - s + knee p = 1; moved, p, q, s and xi."""
         xi = max(1.0, 2.0 - 0.5 * self.knee)
         state = np.array([[0.0], [0.5], [0.5], [xi - 1.0 + 0.5 * self.knee], [xi]])
-        self.enter(np.arange(self.n), np.repeat(state, self.n, axis=1))
+        units = np.arange(self.n) if self.merged.is_merged else self.merged.place  # the same numbers
+        self.enter(units, np.repeat(state, self.n, axis=1))
 
     def start_near(self, w: Vector, b: float, mu: float, width: float) -> None:
         """At a plane that is known to be near: rows within `width` of the bend active, on the path at mu."""
-        self.w[:], self.b = w, b
+        self.w[:], self.b, self.left = w, b, np.zeros(self.n)
         edges = block_edges(self.n, int(self.n * self.numbers))
         totals = np.zeros((len(edges) - 1, 2, 2, self.d + 1))
 
@@ -129,17 +116,22 @@ class ActiveRows(State):
     def enter(self, units: NDArray[np.int64], state: NDArray[np.float64]) -> None:
         """Make these rows active, with their moved, p, q, s and xi."""
         n = len(units)
-        self.units, index = units, self.merged.place[units]
+        self.units, cost = units, self.merged.cost if n == self.n else self.merged.cost[units]
+        index = self.merged.place[units] if self.merged.is_merged else units
         self.rows_now = self.rows
         if n <= COPIED * self.merged.X.shape[0]:
             self.rows_now, index = rows_of(self.merged.X[index]), np.arange(n)
-        self.state = np.ascontiguousarray(state)  # chosen columns of an array need not lie in one run
-        self.now = PathRows(index, self.merged.cost[units], *self.state)
-        self.move, self.trial = (Direction(*np.zeros((3, n))) for _ in range(2))
+        self.state = state if state.strides[1] == state.itemsize else np.ascontiguousarray(state)
+        self.now = PathRows(index, cost, *self.state)
+        self.move, self.trial = no_direction(n), no_direction(n)
         self.edges = block_edges(n, int(n * (self.numbers + 10)))
         width, blocks = padded(self.d + EXTRAS), len(self.edges) - 1
         self.matrices, self.buffers = np.empty((blocks, width, width)), np.zeros((blocks, CHUNK, width))
         self.total_cost = float(np.abs(self.now.cost).sum())
+
+    def rest(self) -> None:
+        """Room for whoever works between two steps, where the directions say nothing."""
+        self.move = self.trial = no_direction(0)
 
     def before_snapshot(self) -> None:
         self.path_rows, self.moves = self.state.T, np.stack(self.move, axis=1)
@@ -147,8 +139,9 @@ class ActiveRows(State):
 
     def after_restore(self) -> None:
         units = self.units
-        lengths = {len(units), len(self.path_rows), len(self.moves)}
-        if len(lengths) > 1 or units.max(initial=0) >= self.n or units.min(initial=0) < 0:
+        of_active, of_all = {len(units), len(self.path_rows), len(self.moves)}, {len(self.sides), len(self.left)}
+        fit = len(of_active) == 1 and of_all <= {0, self.n} and len(self.sides) == self.n
+        if not fit or units.max(initial=0) >= self.n or units.min(initial=0) < 0:
             raise StateError("its active rows do not fit this run")
         self.side = self.sides.astype(np.int8)
         self.enter(units, self.path_rows.T)
@@ -235,6 +228,8 @@ class ActiveRows(State):
 
     def predict(self, plane: Vector, limit: float) -> tuple[Vector, Vector]:
         blocks = len(self.edges) - 1
+        if len(self.move.p) < len(self.units):
+            self.move, self.trial = no_direction(len(self.units)), no_direction(len(self.units))
         right, sums = np.zeros((blocks, 2, self.d + 1)), np.zeros((blocks, 5))
         dw, db = plane[:-1], self.bias_of(plane)
 
@@ -272,6 +267,8 @@ class ActiveRows(State):
 
     def iterate(self, point: PathPoint, proposes: bool) -> Iterate:
         """The plane and the dual variables of the caller's rows."""
+        if proposes:
+            self.rest()
         if proposes or 4 * len(self.units) > self.n or self.steps % 8 == 0:
             self.spread(point.shrink)
         b = self.b if self.merged.moved is None else self.b - float(self.w @ self.merged.moved)
@@ -280,9 +277,15 @@ class ActiveRows(State):
 
     def spread(self, shrink: float) -> None:
         """The dual variables of the caller's rows."""
-        self.left[self.units] = np.minimum(self.now.p, 1.0)
+        if len(self.units) == len(self.a):
+            np.multiply(shrink, self.costs, out=self.a)
+            self.a *= np.minimum(self.now.p, 1.0)
+            return
+        left = self.left if len(self.left) else np.empty(self.n)
+        left[self.units] = np.minimum(self.now.p, 1.0)
         owner = np.empty(0, np.int64) if self.merged.owner is None else self.merged.owner
-        central_path.share_out(self.side, self.left, self.tau, owner, self.costs, shrink, self.a)
+        costs = np.ascontiguousarray(self.costs)
+        central_path.share_out(self.side, left, self.tau, owner, costs, shrink, self.a)
 
     def sums_over(self, units: NDArray[np.int64], weights: Vector) -> NDArray[np.float64]:
         """sum of weights_k (x_k, 1) over these rows, for either class."""
@@ -303,29 +306,30 @@ class ActiveRows(State):
         early = point.gap > self.drop_rule.late
         if early and not self.drop_rule.early:
             return False
-        _, p, q, s, xi = self.state
-        distance = (4.0 if early else 1.0) * self.drop_rule.times_moved * self.now.moved
-        distance += self.drop_rule.distance * (10.0 if early else 1.0)
-        at_zero = (p < (0.2 * SMALL_SHARE if early else SMALL_SHARE)) & (s > distance)
-        at_cost = np.zeros_like(at_zero) if early else (q < SMALL_SHARE) & (xi > distance)
+        at_zero, at_cost = self.drop_rule.far(self.state, self.edges, early)
         dropped = at_zero | at_cost
-        if np.count_nonzero(dropped) < WORTH_DROPPING * len(p):
+        if np.count_nonzero(dropped) < WORTH_DROPPING * len(dropped):
             return False
-        dropped[np.argmin(np.abs(xi - s))] = False  # somebody stays
+        self.rest()
+        dropped[np.argmin(np.abs(self.now.xi - self.now.s))] = False  # somebody stays
         self.fade()
-        cost = np.abs(self.now.cost)
-        units, at_cost = self.units[dropped], at_cost[dropped]
-        left = np.where(at_cost, q[dropped], p[dropped])
+        units, at_cost, cost = self.units[dropped], at_cost[dropped], np.abs(self.now.cost[dropped])
+        left = np.where(at_cost, self.now.q[dropped], self.now.p[dropped])
         self.side[units], self.left[units] = np.where(at_cost, AT_COST, AT_ZERO), left
-        self.carried += self.sums_over(units, cost[dropped] * np.where(at_cost, -left, left))
-        self.fixed += self.sums_over(units[at_cost], cost[dropped][at_cost])
-        self.enter(self.units[~dropped], self.state[:, ~dropped])
+        self.carried += self.sums_over(units, cost * np.where(at_cost, -left, left))
+        self.fixed += self.sums_over(units[at_cost], cost[at_cost])
+        stays = ~dropped
+        kept = np.count_nonzero(stays)
+        for numbers in self.state:  # in their place: there is no room for two of them
+            numbers[:kept] = numbers[stays]
+        worth_copying = 2 * kept * self.state.itemsize <= self.state.strides[0]
+        self.enter(self.units[stays], self.state[:, :kept].copy() if worth_copying else self.state[:, :kept])
         return True
 
     def fade(self) -> None:
         """Take tau into what is left, and start again at tau = 1."""
         self.carried *= self.tau
-        self.left *= self.tau
+        self.left = self.left * self.tau if len(self.left) else np.zeros(self.n)
         self.tau = 1.0
 
     def check_is_due(self, point: PathPoint) -> bool:

@@ -20,6 +20,8 @@ several threads and be added up in a fixed order.
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,11 +30,13 @@ from numpy.typing import NDArray
 from maxmargin._loops import njit
 from maxmargin.data.rows import add, dot
 from maxmargin.data.table import Vector
+from maxmargin.problems.protocol import State, varying
 from maxmargin.solvers.interior_point import at_once
 from maxmargin.solvers.interior_point.at_once import ACTIVE, ALMOST_FLAT, AT_COST, AT_ZERO, EXTRAS, FAR, NEAR, WRONG
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_products
 
 HALVINGS = 40
+SMALL_SHARE = 0.02  # p or q of a row that may be dropped
 
 
 class PathRows(NamedTuple):
@@ -312,3 +316,36 @@ def share_out(side: Any, left: Any, tau: float, owner: Any, costs: Any, scale: f
         j = owner[i] if owner.shape[0] > 0 else i
         share = left[j] if side[j] == ACTIVE else tau * left[j]
         a[i] = scale * costs[i] * (1.0 - share if side[j] == AT_COST else share)
+
+
+@dataclass(eq=False)
+class DropRule(State):
+    """When rows may be dropped, made stricter when too many had to come back.
+
+    early          whether rows may be dropped before the gap is below `late`, if they are very far from the margin
+    distance       from the margin, and how many times what the row moved of late
+    check_below    the gap below which the dropped rows are looked at next; `work` since they last were
+    """
+
+    may_drop: bool = varying(True)
+    late: float = varying(0.03)
+    early: bool = varying(True)
+    distance: float = varying(0.1)
+    times_moved: float = varying(3.0)
+    check_below: float = varying(0.3)
+    work: float = varying(0.0)
+
+    def far(
+        self, state: NDArray[np.float64], edges: list[int], early: bool
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The active rows that are far beyond their edge and, if it is not early, those far behind the knee."""
+        at_zero, at_cost = np.zeros((2, state.shape[1]), dtype=bool)
+        small, times = (0.2 * SMALL_SHARE, 4.0) if early else (SMALL_SHARE, 1.0)
+        for own in itertools.starmap(slice, itertools.pairwise(edges)):
+            moved, p, q, s, xi = state[:, own]
+            distance = times * self.times_moved * moved
+            distance += self.distance * (10.0 if early else 1.0)
+            np.logical_and(p < small, s > distance, out=at_zero[own])
+            if not early:
+                np.logical_and(q < small, xi > distance, out=at_cost[own])
+        return at_zero, at_cost

@@ -59,6 +59,11 @@ class MergedRows:
     basis: NDArray[np.float64] | None = None
 
     @property
+    def is_merged(self) -> bool:
+        """Whether the rows have other numbers than those of the table that is read."""
+        return len(self.place) < int(self.X.shape[0])
+
+    @property
     def are_few(self) -> bool:
         """Whether the whole path is one call: few rows, each for itself, and few columns."""
         (n, d), as_they_are = self.X.shape, self.owner is None and self.moved is None

@@ -171,7 +171,7 @@ def descent(
 ) -> Generator[Iterate, Evaluation | None, Vector]:
     """Newton steps from a plane, until nobody asks for more or rounding is in the way; returns the last w."""
     signs = problem.signs
-    passes, line = passes_over(problem.X, threads), Line(problem.costs, problem.loss, threads)
+    passes, line = passes_over(problem.X, threads), Line(np.ascontiguousarray(problem.costs), problem.loss, threads)
     system = system_for(problem, passes)
     w, b = start[0].copy(), start[1]
     r = shortfall(problem, values_of(problem.X, w) if np.any(w) else np.zeros(problem.n_rows), b)
