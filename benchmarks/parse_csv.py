@@ -22,7 +22,7 @@ import polars
 import pyarrow.csv
 
 from maxmargin import read_table
-from maxmargin.reading import csv_pieces
+from maxmargin.reading import csv
 
 COLUMNS = 20
 ROUNDS = 3
@@ -40,7 +40,7 @@ def write_file(path: Path, megabytes: float) -> None:
 
 
 def read_in_python(path: Path):
-    with mock.patch.object(csv_pieces, "WORTH_IT", 2**62):
+    with mock.patch.object(csv, "WORTH_IT", 2**62):
         return read_table(path, label="label")
 
 

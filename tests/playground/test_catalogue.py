@@ -8,7 +8,7 @@ import pytest
 import maxmargin
 from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.answers import catalogue
-from maxmargin.playground.catalogue import ALGORITHMS
+from maxmargin.playground.catalogue import ALGORITHMS, value_read
 from maxmargin.playground.fits import all_choices, key_of
 from maxmargin.playground.lessons import lessons
 from maxmargin.playground.messages import MOST_POINTS, read_state, read_view, text_of
@@ -41,7 +41,7 @@ def test_ends_of_ranges_and_all_choices_are_taken(algorithm):
         values += [parameter.low, parameter.high] if parameter.kind in ("log", "linear", "integer") else []
         values += [True, False] if parameter.kind == "switch" else []
         for value in values:
-            parameter.read(value)
+            value_read(parameter, value)
         for wrong in ("no such thing", [], {}, 1e99, -1e99, math.nan):
             with pytest.raises(Refusal) as refused:
                 algorithm.read({parameter.name: wrong})

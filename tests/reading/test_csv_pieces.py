@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from maxmargin.reading import csv as by_python
-from maxmargin.reading import csv_pieces
 from maxmargin.reading.columns import Roles
 from maxmargin.reading.csv import read_csv_columns
 from maxmargin.reading.files import DataFileError
@@ -97,7 +96,7 @@ def answer_of(path, roles):
 @pytest.fixture
 def read_by_pyarrow(monkeypatch):
     """Small files go to pyarrow too, in pieces of a few lines; how many of them it read to the end."""
-    monkeypatch.setattr(csv_pieces, "WORTH_IT", 0)
+    monkeypatch.setattr(by_python, "WORTH_IT", 0)
     monkeypatch.setattr("maxmargin.reading.files.PIECE", 100)
     ended = []
     reading = by_python.cells_by_pyarrow
@@ -120,7 +119,7 @@ def test_same_cells_and_same_sentences(tmp_path, monkeypatch, read_by_pyarrow):
         roles = rng.choice(ROLES)
         found = answer_of(path, roles)
         with monkeypatch.context() as python:
-            python.setattr(csv_pieces, "WORTH_IT", 2**60)
+            python.setattr(by_python, "WORTH_IT", 2**60)
             assert answer_of(path, roles) == found, path.read_bytes()
         refused += isinstance(found, tuple)
     assert sum(read_by_pyarrow) > 160
@@ -143,7 +142,7 @@ def test_a_wrong_cell_far_down_is_named(tmp_path):
     lines[90_000] = "1;5,cat"
     path = tmp_path / "t.csv"
     path.write_text("\n".join(lines) + "\n")
-    assert csv_pieces.is_for_pyarrow(path)
+    assert by_python.is_for_pyarrow(path)
     with pytest.raises(DataFileError, match=r"line 90001, column 'a': '1;5' is not a number"):
         read_csv_columns(path, Roles("label"))
 

@@ -20,8 +20,17 @@ from maxmargin.cli.console import (
     messages,
     refuse_to_write_over,
 )
-from maxmargin.cli.estimator_options import FitOptions, make_classifier
-from maxmargin.cli.fitting import CheckpointOptions, Fitted, Found, Told, check_checkpoint, conclude, sought
+from maxmargin.cli.fitting import (
+    CheckpointOptions,
+    FitOptions,
+    Fitted,
+    Found,
+    Told,
+    check_checkpoint,
+    conclude,
+    make_classifier,
+    sought,
+)
 from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import AsJson, Data, Exact, Memory, ReadingOptions, Scheduler
 from maxmargin.cli.preparation import (

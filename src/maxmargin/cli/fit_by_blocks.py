@@ -14,8 +14,17 @@ import numpy as np
 from maxmargin.cli.blocks import PreparedBlocks, Surveyed, scanned
 from maxmargin.cli.column_survey import fitted
 from maxmargin.cli.console import Stopwatch, TimeLimit, UserError, messages
-from maxmargin.cli.estimator_options import FitOptions, kind_of, make_classifier
-from maxmargin.cli.fitting import CheckpointOptions, Fitted, Found, Told, conclude, sought
+from maxmargin.cli.fitting import (
+    CheckpointOptions,
+    FitOptions,
+    Fitted,
+    Found,
+    Told,
+    conclude,
+    kind_of,
+    make_classifier,
+    sought,
+)
 from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import ReadingOptions
 from maxmargin.cli.preparation import left_out_of, preparation_of, report_of

@@ -1,8 +1,7 @@
-"""A parameter as a page shows it, and what comes back from there."""
+"""A parameter as a page shows it."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,29 +41,3 @@ class Widget:
         elif self.kind != "switch":
             fields.update(low=self.low, high=self.high)
         return fields
-
-    def matters(self, others: dict[str, Any]) -> bool:
-        """Whether it has a meaning beside these values of the others."""
-        return self.shown_if is None or others[self.shown_if[0]] in self.shown_if[1]
-
-    def read(self, value: Any) -> Any:
-        """The value as the estimator wants it, or a ValueError that says what it may be."""
-        if any(value is special or (isinstance(value, str) and value == special) for special, _ in self.also):
-            return math.inf if value == "inf" else value
-        if self.kind == "switch":
-            if not isinstance(value, bool):
-                raise ValueError(f"{self.name} must be true or false")
-            return value
-        if self.kind == "choice":
-            known = [choice for choice, _ in self.choices]
-            if not isinstance(value, str) or value not in known:
-                raise ValueError(f"{self.name} must be one of {', '.join(known)}")
-            return value
-        whole = self.kind == "integer"
-        if isinstance(value, bool) or not isinstance(value, int | float) or not self.low <= value <= self.high:
-            kind = "a whole number" if whole else "a number"
-            others = "".join(f", or {special!r}" for special, _ in self.also)
-            raise ValueError(f"{self.name} must be {kind} between {self.low:g} and {self.high:g}{others}")
-        if whole and value != int(value):
-            raise ValueError(f"{self.name} must be a whole number, not {value:g}")
-        return int(value) if whole else float(value)

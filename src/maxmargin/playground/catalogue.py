@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,14 +54,42 @@ class Algorithm:
         parameters, values = self.parameters, {}
         for parameter in parameters:
             try:
-                values[parameter.name] = parameter.read(given.get(parameter.name, parameter.default))
+                values[parameter.name] = value_read(parameter, given.get(parameter.name, parameter.default))
             except ValueError as problem:
                 raise Refusal(str(problem), parameter.name) from None
-        return {parameter.name: values[parameter.name] for parameter in parameters if parameter.matters(values)}
+        return {parameter.name: values[parameter.name] for parameter in parameters if matters(parameter, values)}
 
     def make(self, parameters: dict[str, Any], **more: Any) -> Any:
         """The estimator."""
         return getattr(maxmargin, self.estimator)(**parameters, **self.fixed, **more)
+
+
+def matters(parameter: Widget, others: dict[str, Any]) -> bool:
+    """Whether it has a meaning beside these values of the others."""
+    return parameter.shown_if is None or others[parameter.shown_if[0]] in parameter.shown_if[1]
+
+
+def value_read(parameter: Widget, value: Any) -> Any:
+    """The value as the estimator wants it, or a ValueError that says what it may be."""
+    if any(value is special or (isinstance(value, str) and value == special) for special, _ in parameter.also):
+        return math.inf if value == "inf" else value
+    if parameter.kind == "switch":
+        if not isinstance(value, bool):
+            raise ValueError(f"{parameter.name} must be true or false")
+        return value
+    if parameter.kind == "choice":
+        known = [choice for choice, _ in parameter.choices]
+        if not isinstance(value, str) or value not in known:
+            raise ValueError(f"{parameter.name} must be one of {', '.join(known)}")
+        return value
+    whole = parameter.kind == "integer"
+    if isinstance(value, bool) or not isinstance(value, int | float) or not parameter.low <= value <= parameter.high:
+        kind = "a whole number" if whole else "a number"
+        others = "".join(f", or {special!r}" for special, _ in parameter.also)
+        raise ValueError(f"{parameter.name} must be {kind} between {parameter.low:g} and {parameter.high:g}{others}")
+    if whole and value != int(value):
+        raise ValueError(f"{parameter.name} must be a whole number, not {value:g}")
+    return int(value) if whole else float(value)
 
 
 ALGORITHMS = {

@@ -332,3 +332,18 @@ def listed(names: Sequence[str]) -> str:
 
 def count_numbers(cells: Sequence[str]) -> int:
     return sum(map(is_number, cells))
+
+
+class Layout(NamedTuple):
+    """What the cells of a row are: the places of the features that are numbers, and of those that are text."""
+
+    columns: Columns
+    numbers: list[int]
+    texts: list[int]
+    first_line: int  # of the rows
+    delimiter: str = ","
+
+    @property
+    def words(self) -> list[int]:
+        """The columns that are read as text: labels, ids, categories."""
+        return [index for index in (self.columns.label, self.columns.id, *self.texts) if index is not None]

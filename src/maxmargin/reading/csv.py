@@ -18,6 +18,7 @@ from __future__ import annotations
 import csv
 import itertools
 import math
+import os
 from array import array
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
@@ -26,8 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.reading.columns import Columns, LabelledTable, Roles, count_numbers
-from maxmargin.reading.csv_pieces import Layout, NotPlain, csv_pieces, is_for_pyarrow
+from maxmargin.reading.columns import Columns, LabelledTable, Layout, Roles, count_numbers
+from maxmargin.reading.csv_pieces import NotPlain, csv_pieces, has_pyarrow
 from maxmargin.reading.files import DataFileError, MissingValueError, Source, lines_of, name_of, shortened
 from maxmargin.reading.notations import (
     MISSING,
@@ -39,6 +40,7 @@ from maxmargin.reading.notations import (
     whole_numbers_or_strings,
 )
 
+WORTH_IT = 2**20  # bytes of a file: below, loading pyarrow takes longer than reading
 DELIMITERS = "\t;,"  # where two are equally frequent, the earlier: a comma may be a decimal comma
 OTHER_DELIMITERS = {"|": "a bar", " ": "a space", ":": "a colon"}
 EMPTY = "the cell is empty; fill it in, or remove the line"
@@ -183,6 +185,13 @@ def cells_of(records: Iterator[Record], layout: Layout) -> Cells:
         lines.append(line)
     X = np.array(values, dtype=np.float64).reshape(len(lines), len(numbers))
     return Cells(X, np.array(lines, dtype=np.int64), np.array(weights, dtype=np.float64), words)
+
+
+def is_for_pyarrow(source: Source) -> bool:
+    """Whether a source is a file that can be read twice, is large enough, and pyarrow is there."""
+    if not isinstance(source, str | os.PathLike) or not os.path.isfile(source):
+        return False
+    return os.path.getsize(source) >= WORTH_IT and has_pyarrow()
 
 
 def cells_by_pyarrow(source: Source, layout: Layout) -> Cells | None:

@@ -17,38 +17,21 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import itertools
-import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.reading.columns import Columns
+from maxmargin.reading.columns import Layout
 from maxmargin.reading.files import Source, pieces_of
 from maxmargin.reading.notations import MISSING, is_missing_label, is_number
 
-WORTH_IT = 2**20  # bytes of a file: below, loading pyarrow takes longer than reading
 NEWLINE, QUOTE, RETURN = b'\n"\r'
 
 
 class NotPlain(Exception):
     """The piece may be right or wrong, and another reader decides."""
-
-
-class Layout(NamedTuple):
-    """What the cells of a row are: the places of the features that are numbers, and of those that are text."""
-
-    columns: Columns
-    numbers: list[int]
-    texts: list[int]
-    first_line: int  # of the rows
-    delimiter: str = ","
-
-    @property
-    def words(self) -> list[int]:
-        """The columns that are read as text: labels, ids, categories."""
-        return [index for index in (self.columns.label, self.columns.id, *self.texts) if index is not None]
 
 
 class Piece(NamedTuple):
@@ -58,13 +41,6 @@ class Piece(NamedTuple):
     X: NDArray[np.float64]
     weights: NDArray[np.float64] | None
     words: dict[int, list[str]]
-
-
-def is_for_pyarrow(source: Source) -> bool:
-    """Whether a source is a file that can be read twice, is large enough, and pyarrow is there."""
-    if not isinstance(source, str | os.PathLike) or not os.path.isfile(source):
-        return False
-    return os.path.getsize(source) >= WORTH_IT and has_pyarrow()
 
 
 def has_pyarrow() -> bool:

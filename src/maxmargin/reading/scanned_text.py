@@ -18,9 +18,9 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.reading.columns import LabelledTable, Roles
+from maxmargin.reading.columns import LabelledTable, Layout, Roles
 from maxmargin.reading.csv import Cells, cells_of, delimiter_in, labels_of, layout_of, records_of, table_of
-from maxmargin.reading.csv_pieces import Layout, NotPlain, Reader, has_pyarrow, refuse_what_is_not_plain
+from maxmargin.reading.csv_pieces import NotPlain, Reader, has_pyarrow, refuse_what_is_not_plain
 from maxmargin.reading.files import BYTE_ORDER_MARK, PIECE, DataFileError
 from maxmargin.reading.scanned_blocks import BESIDE_A_ROW, SHORTER, refuse_other_columns
 
