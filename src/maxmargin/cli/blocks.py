@@ -53,7 +53,7 @@ class TableByBlocks:
             return labels_like(labels.tolist(), self.model.classes)
         return self.rows.meant(labels)
 
-    def surveyed(self) -> Surveyed:
+    def surveyed(self) -> SurveyedFile:
         """After one pass, in which every cell is looked at."""
         from maxmargin.cli.column_survey import surveyed
 
@@ -66,10 +66,10 @@ class TableByBlocks:
         for name, count in lacking:
             if not count:
                 raise UserError(f"{self.name}, column {name!r}: the value is missing in every row; ignore the column")
-        return Surveyed(self, seen)
+        return SurveyedFile(self, seen)
 
 
-class Surveyed:
+class SurveyedFile:
     """A table by blocks and what its columns hold; it is described as a `DataFile` is."""
 
     def __init__(self, table: TableByBlocks, seen: ColumnSurvey) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.cli.blocks import PreparedBlocks, Surveyed, scanned
+from maxmargin.cli.blocks import PreparedBlocks, SurveyedFile, scanned
 from maxmargin.cli.column_survey import fitted
 from maxmargin.cli.console import Stopwatch, TimeLimit, UserError, messages
 from maxmargin.cli.fitting import (
@@ -67,7 +67,7 @@ def refuse_what_needs_rows(asked: FitOptions) -> None:
 
 
 def run(
-    classifier: Any, preparation: Any, table: Surveyed, exact: bool, limit: TimeLimit, kept: CheckpointOptions
+    classifier: Any, preparation: Any, table: SurveyedFile, exact: bool, limit: TimeLimit, kept: CheckpointOptions
 ) -> Found:
     """Fit, and check what is found."""
     watch = Stopwatch()
@@ -102,7 +102,7 @@ def share_of_right(classifier: Any, X: PreparedBlocks) -> float:
     return found.right / found.rows
 
 
-def told_of(table: Surveyed, preparation: Any) -> Told:
+def told_of(table: SurveyedFile, preparation: Any) -> Told:
     """As a fit in memory tells it; rows that weigh nothing are counted, and not listed."""
     seen = table.seen
     missing = dict(zip(table.told.feature_names or (), seen.numbers.missing.astype(int).tolist(), strict=False))
