@@ -168,6 +168,18 @@ def test_separability_by_blocks(tmp_path, more, capsys):
     assert margins[1] == pytest.approx(margins[0], rel=1e-5)
 
 
+def test_rows_of_a_proof_are_looked_up_in_their_row_groups(tmp_path, capsys):
+    """Most groups have none of them, and are not read for it."""
+    table = frame()[["a", "b", "y"]]
+    table.to_parquet(tmp_path / "t.parquet", row_group_size=50)
+    asked = [tmp_path / "t.parquet", "--label", "y", "--memory", "8MB"]
+    found = told(capsys, "check", *asked, codes=(3,))["problems"][0]["carrying_rows"]
+    assert 2 <= len(found) <= 4
+    for row in found:
+        at = table.iloc[row["line"] - 1]
+        assert (at["y"], [at["a"], at["b"]]) == (row["label"], [value for _, value in row["contents"]])
+
+
 def test_missing_cells_are_filled_in_by_blocks(tmp_path, capsys):
     table = frame().drop(columns=["id", "w"])
     table.loc[::5, "b"] = np.nan

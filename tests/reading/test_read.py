@@ -14,6 +14,7 @@ import scipy.sparse as sparse
 from random_sparse import random_sparse
 
 from maxmargin.reading.files import DataFileError
+from maxmargin.reading.frames import few_words
 from maxmargin.reading.read import read_table
 
 COLUMNS = {
@@ -312,3 +313,24 @@ def test_without_pyarrow(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(ImportError, match=r"pip install 'maxmargin\[data\]'"):
         read_table(tmp_path / "table.parquet", label="y")
+
+
+def arrow_table(words):
+    return pytest.importorskip("pyarrow").table({"x": np.arange(float(len(words))), "y": words})
+
+
+@pytest.mark.parametrize("text", ["string", "large_string"])
+@pytest.mark.parametrize("different", [3, 190], ids=["few", "many"])
+def test_words_of_arrow_are_the_same_whether_few_or_many_of_them_differ(text, different):
+    """Where few do, each is made once; and a column may be in parts, of which one is empty."""
+    words = [f"{'é' * (place % 2)}{place % different}" for place in range(200)]
+    column = pytest.importorskip("pyarrow").chunked_array([words[:70], [], words[70:]], type=text)
+    assert (few_words(column) is None) == (different > 100)
+    assert read_table(arrow_table(column), label="y").y.tolist() == words
+
+
+@pytest.mark.parametrize("repeats", [1, 40])
+def test_a_label_that_is_a_word_for_none_is_named_by_its_first_row(repeats):
+    words = ["no", "yes", " nan", "yes", "", "nan"] * repeats
+    with pytest.raises(DataFileError, match=r"row 2.*column 'y'"):
+        read_table(arrow_table(words), label="y")

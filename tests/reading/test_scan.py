@@ -216,6 +216,20 @@ def test_a_missing_number_of_a_row_group_is_named(tmp_path):
         survey(tmp_path / "t.parquet", label="label")
 
 
+def test_the_footer_of_a_file_is_read_once_a_pass_and_again_when_the_file_is_another(tmp_path):
+    """Else a file of many row groups would take a time that grows with their square."""
+    path = tmp_path / "t.parquet"
+    frame().to_parquet(path, row_group_size=100)
+    rows, _, _ = scan_table(path, label="label", ignore=["w"])
+    scanned_blocks.footer_of.cache_clear()
+    assert rows.n_blocks == 30
+    assert np.array_equal(np.concatenate([rows.block(k) for k in range(30)]), X)
+    assert scanned_blocks.footer_of.cache_info().misses == 1
+    frame()[::-1].to_parquet(path, row_group_size=100)
+    again, _, _ = scan_table(path, label="label", ignore=["w"])
+    assert np.array_equal(again.block(0), X[::-1][:100])
+
+
 def test_a_damaged_row_group_is_named(tmp_path):
     path = tmp_path / "t.parquet"
     frame().to_parquet(path, row_group_size=700, compression="zstd")

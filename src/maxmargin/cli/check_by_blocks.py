@@ -74,6 +74,9 @@ class FewRows:
         self.places: dict[int, dict[str, Any]] = {}
         reader, start = X.files.rows.reader, 0
         for k in range(X.n_blocks if rows else 0):
+            if X.heights is not None and not any(start <= row < start + X.heights[k] for row in rows):
+                start += X.heights[k]
+                continue
             block = X.rows_of(k)
             here = [row for row in rows if start <= row < start + len(block.lines)]
             if here:

@@ -305,7 +305,8 @@ def cell_of_block(k: int, place: tuple[int, ...]) -> str:
 
 def survey_of(block: RawBlock) -> Survey:
     counting = slice(None) if block.weights is None else block.weights > 0.0
-    labels, places = np.unique(block.labels[counting], return_inverse=True)
+    labels = np.unique(block.labels[counting])
+    places = np.searchsorted(labels, block.labels[counting])
     weights = None if block.weights is None else block.weights[counting]
     X = block.X
     return Survey(

@@ -69,6 +69,8 @@ def numbers_or_strings(values: NDArray[Any], file: str, name: str | int, gaps: b
         problem = f"its type {values.dtype} is neither a number nor text; ignore it, or turn it into numbers"
         raise DataFileError(file, problem, column=name)
     cells, first = values.tolist(), None
+    if set(map(type, cells)) == {str}:  # most columns, and the loop takes its time
+        return np.array(cells, dtype=str)
     for row, cell in enumerate(cells):
         if type(cell).__name__ in MISSING_TYPES or (isinstance(cell, float) and cell != cell):
             if not gaps:
@@ -120,9 +122,10 @@ def numbers_in(values: NDArray[Any], file: str, name: str | int | None, gaps: bo
 def labels_of(values: NDArray[Any], file: str, name: str | int, roles: Roles) -> NDArray[Any]:
     """Strings, or numbers; whole numbers are integers. In the type of a model's labels, where there is a model."""
     if values.dtype.kind == "U":
-        for row, word in enumerate(values.tolist()):
-            if is_missing_label(word.strip()):
-                raise DataFileError(file, problem_of_missing_label(word.strip()), column=name, row=row)
+        missing = [word for word in np.unique(values).tolist() if is_missing_label(word.strip())]
+        if missing:
+            row = int(np.argmax(np.isin(values, missing)))
+            raise DataFileError(file, problem_of_missing_label(str(values[row]).strip()), column=name, row=row)
     if values.dtype.kind == "f":
         unknown = np.isnan(values)
         if np.any(unknown):

@@ -26,6 +26,7 @@ from maxmargin.reading.columns import ColumnName, Columns, LabelledTable, Roles
 from maxmargin.reading.files import DataFileError, shortened
 
 FLOATS = (np.float32, np.float64)
+FEW_WORDS = 0.1  # for each cell of a column
 SPARSE_PARTS = {"data", "format", "indices", "indptr", "shape"}
 
 
@@ -107,6 +108,8 @@ def arrow_values(column: Any) -> Any:
     types = optional("pyarrow").types
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if (words := few_words(column)) is not None:
+        return words
     if types.is_decimal(column.type):
         column = column.cast("float64")
     if column.null_count and types.is_integer(column.type):
@@ -114,6 +117,20 @@ def arrow_values(column: Any) -> Any:
     if not len(column) and str(column.type).endswith(("string", "string_view")):
         return np.empty(0, "U1")  # where there are no cells to tell it
     return column.to_numpy()
+
+
+def few_words(column: Any) -> NDArray[Any] | None:
+    """An Arrow column of text in which the same words come again and again, of which Python sees each once; or None."""
+    types = optional("pyarrow").types
+    if column.null_count or not (types.is_string(column.type) or types.is_large_string(column.type)):
+        return None
+    parts = []
+    for chunk in column.chunks:
+        coded = chunk.dictionary_encode()
+        if len(coded.dictionary) > FEW_WORDS * len(chunk):
+            return None
+        parts.append(np.array(coded.dictionary.to_pylist(), dtype=str)[coded.indices.to_numpy()])
+    return np.concatenate(parts) if parts else None
 
 
 def as_objects(column: Any) -> NDArray[Any]:

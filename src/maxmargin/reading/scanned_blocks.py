@@ -13,8 +13,10 @@ no row need be read: what the columns are is told by the head of a file.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from io import RawIOBase
 from typing import Any, NamedTuple, Protocol
 
@@ -338,7 +340,14 @@ class ParquetGroups(TypedBlocks):
 
 def opened(path: str) -> Any:
     with unreadable_refused(path, "Parquet"):
-        return optional("pyarrow.parquet").ParquetFile(path)
+        found = os.stat(path)
+        return optional("pyarrow.parquet").ParquetFile(path, metadata=footer_of(path, found.st_size, found.st_mtime_ns))
+
+
+@lru_cache(maxsize=1)  # blocks come file by file, and what a file tells of all its groups is long
+def footer_of(path: str, size: int, time: int) -> Any:
+    """What a file of this size and this time tells of its row groups."""
+    return optional("pyarrow.parquet").read_metadata(path)
 
 
 @dataclass(frozen=True)
