@@ -2,7 +2,7 @@
 
     python benchmarks/choice.py record FILE.json [--data DIR] [--limit SECONDS] [--only NAME,NAME] [--fresh]
     python benchmarks/choice.py table FILE.json
-    python benchmarks/choice.py replay FILE.json --set DOUBT=2,SIEVED=1 [--half testing]
+    python benchmarks/choice.py replay FILE.json --set DOUBT=2,FIRST=6 [--half testing]
 
 `record` fits each set with the hinge, at C = .01, 1 and 100 and tol = 1e-2 and 1e-4, by "auto", by coordinate descent
 and by the interior point, and keeps their CPU seconds and the progress of the sweeps. It goes on where a file was left.
@@ -30,7 +30,7 @@ from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.run.observation import observing
 from maxmargin.solvers import registry
-from maxmargin.solvers.interior_point.method import path_passes, worth_sieving
+from maxmargin.solvers.interior_point.method import path_passes
 
 COSTS, TOLS = (0.01, 1.0, 100.0), (1e-2, 1e-4)
 OWN = ("coordinate_descent", "interior_point")
@@ -56,7 +56,7 @@ def fitted(X, y, C, tol, solver, limit):
 
 def cell(X, y, C, tol, limit):
     problem = SoftMargin(X, y, np.full(len(y), C), HINGE, True)
-    found = {"path_passes": path_passes(problem, tol), "sieved": bool(worth_sieving(*X.shape))}
+    found = {"path_passes": path_passes(problem, tol)}
     for solver in ("auto", *OWN):
         took, ended, steps = fitted(X, y, C, tol, solver, limit)
         if took < REPEATED:
@@ -130,16 +130,12 @@ def table(options):
 def replayed(found, tol):
     """Seconds with the rule as it is now: sweeps as far as it lets them, then the path from its beginning."""
     sweeps, path = found[OWN[0]], found[OWN[1]]
-    patience = found["path_passes"] * (registry.SIEVED if found["sieved"] else 1.0)
     seen = list(registry.NOTHING_SEEN)
     for at, passes, gap, share in found["steps"]:
         if not (passes > seen[-1][0] and tol < gap < math.inf):
             continue
         seen.append((passes, min(gap, seen[-1][1]), share))
-        decided = min(1.0, passes / (registry.DECIDED * patience))
-        doubt = registry.DOUBT + decided * (1.0 - registry.DOUBT)
-        waited = passes >= registry.WAIT * patience
-        if waited and registry.passes_needed(seen, tol, decided < 1.0) > doubt * patience:
+        if registry.looks_hopeless(seen, tol, found["path_passes"]):
             return at + path["seconds"]
     return sweeps["seconds"]
 
@@ -170,7 +166,7 @@ def main():
             one.add_argument("--fresh", action="store_true", help="forget what the file has")
         if command is replay:
             one.add_argument(
-                "--set", nargs="*", default=[], help="constants, as DOUBT=2,SIEVED=1; several changes in turn"
+                "--set", nargs="*", default=[], help="constants, as DOUBT=2,FIRST=6; several changes in turn"
             )
             one.add_argument("--half", choices=("tuning", "testing"), default="tuning")
     options = parser.parse_args()

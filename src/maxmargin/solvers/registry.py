@@ -13,7 +13,7 @@ What `solver="auto"` takes. Soft margins:
     a box, up to a few thousand      some sweeps of coordinate descent; if they do not    coordinate_descent,
     columns                          get there soon, the path, whose cost is known        interior_point
     the same with so many rows       the same; the path of a sample, then that of the     coordinate_descent,
-    that samples pay                 rows near its street                                 sieve
+    that samples of each class pay   rows near its street                                 sieve
     a box, more columns              one dual variable at a time, then faces              coordinate_descent
     no box, few columns or rows      Newton on the rows that pay                          newton
     no box, some hundred rows and    some sweeps; if they do not get there soon, Newton   coordinate_descent,
@@ -30,10 +30,12 @@ begins, after each sweep its gap is extrapolated, and it hands over when the sec
     needed = (p - p') log(gap / tol) / log(gap' / gap)  >  doubt * patience
 
 p passes over the rows have been made, p' is a quarter of it, where the gap was gap'; `patience` are the passes that the
-second would cost. `doubt` falls from 2 to 1 while a third of them is spent: at first the extrapolation is unfair to
+second would cost. `doubt` falls from 1.5 to 1 while half of them are spent: at first the extrapolation is unfair to
 sweeps, which gain speed as rows settle. A sweep over fewer rows costs less: p - p' counts as if as many rows had been
-active since then as are now and, while they still become fewer fast, that third of the patience is spent first.
-A solver that ends without a proof hands over as well. One that was asked for by its name hands over to nobody.
+active since then as are now and, while they still become fewer fast, that half of the patience is spent first. Nor is
+anything decided in the first five passes: where one class is rare, or both are nearly apart, the gap stays near 1 until
+few rows are left, and falls then. A solver that ends without a proof hands over as well; one that was asked for by its
+name hands over to nobody.
 
 Separation:
 
@@ -231,14 +233,13 @@ register(Solver("cvxpy", SOLVERS[SOFT_MARGIN]["cvxpy"].sentence, SEPARATION, "re
 
 
 FEW_COLUMNS = 3000  # up to here the matrix of the interior point is small beside most tables
-SIEVED = 0.5  # of the interior point's work is left to the sieve
 WIDE = 0.1  # a knee: from there on Newton takes a dozen steps or two, and ten times as many at a hundredth of it
 LOOK_BACK = 0.25  # of the passes: the gap fell since then
-DOUBT = 2.0  # how much worse coordinate descent must look at first
+DOUBT = 1.5  # how much worse coordinate descent must look at first
 NOTHING_SEEN = ((0.0, 1.0, 1.0),)  # passes, gap, share of active rows: an optimum is known not to be negative
 FALLING = 0.75  # of the rows that were active then: if fewer are now, sweeps are still gaining speed
-WAIT = 0.05  # of the patience: before, nothing is decided; the gap hardly falls in the first sweeps
-DECIDED = 0.3  # of the patience: from there on it need not look any worse than the other
+FIRST, SOON = 5.0, 0.2  # passes, and of the patience at most: before, nothing is decided; no row has left yet
+DECIDED = 0.5  # of the patience: from there on it need not look any worse than the other
 TINY = 64  # rows: a system of them costs less than the calls around it
 AT_ONCE = 10.0  # passes: whoever needs no more begins
 LARGE = 3000  # rows and columns: beyond this in both, a working set of the hulls would fill the memory
@@ -303,12 +304,19 @@ def while_it_pays(
             if patience < math.inf and passes > seen[-1][0] and tol < iterate.gap < math.inf:
                 share = iterate.active / len(iterate.a) if iterate.active > 0 else 1.0
                 seen.append((passes, min(iterate.gap, seen[-1][1]), share))  # after a face step the gap may be larger
-                decided = min(1.0, passes / (DECIDED * patience))
-                doubt = DOUBT + decided * (1.0 - DOUBT)
-                if passes >= WAIT * patience and passes_needed(seen, tol, decided < 1.0) > doubt * patience:
+                if looks_hopeless(seen, tol, patience):
                     return
     finally:
         solver.close()
+
+
+def looks_hopeless(seen: list[tuple[float, float, float]], tol: float, patience: float) -> bool:
+    """Whether what was seen of the passes, the gap and the share of active rows asks for more than so many passes."""
+    passes = seen[-1][0]
+    decided = min(1.0, passes / (DECIDED * patience))
+    doubt = DOUBT + decided * (1.0 - DOUBT)
+    waited = passes >= min(FIRST, SOON * patience)
+    return waited and passes_needed(seen, tol, decided < 1.0) > doubt * patience
 
 
 def passes_needed(seen: list[tuple[float, float, float]], tol: float, may_wait: bool = False) -> float:
@@ -348,9 +356,8 @@ def plan(problem: SoftMargin, options: Options) -> Iterator[tuple[str, float]]:
 
         if is_surely_best(problem, options):
             yield "interior_point", math.inf
-        sieved = worth_sieving(problem.n_rows, problem.n_columns)
-        yield "coordinate_descent", path_passes(problem, options.tol) * (SIEVED if sieved else 1.0)
-        if sieved:
+        yield "coordinate_descent", path_passes(problem, options.tol)
+        if worth_sieving(problem):
             yield "sieve", math.inf
         yield "interior_point", math.inf
     yield "coordinate_descent", math.inf

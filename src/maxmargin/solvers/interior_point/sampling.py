@@ -29,9 +29,14 @@ from maxmargin.problems.protocol import AT_REST, Iterates, Options, varying
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
 from maxmargin.solvers.interior_point.merged_rows import MergedRows, merge_rows
-from maxmargin.solvers.interior_point.method import PathState, follow_all_rows, follow_path, sample_sizes
+from maxmargin.solvers.interior_point.method import (
+    FEW_OF_A_CLASS,
+    PathState,
+    follow_all_rows,
+    follow_path,
+    sample_sizes,
+)
 
-FEW_OF_A_CLASS = 500  # rows, which a sample takes at least
 SAMPLE_GAP = 1e-3  # to which a sample is solved, whatever is asked of the whole: a rough plane misleads
 DEVIATIONS = 4.0  # of the margins: the width
 FIRST_SHARE = 0.5  # of the active rows, as long as no deviation is known
