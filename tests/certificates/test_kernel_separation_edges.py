@@ -9,7 +9,7 @@ from maxmargin.certificates import kernel_separation as judge
 from maxmargin.certificates.kernel_duality import combined
 from maxmargin.certificates.kernel_separation import KernelPlane, measure, radius_squared
 from maxmargin.certificates.passes import total
-from maxmargin.problems.kernels import Linear, Precomputed, rows_of
+from maxmargin.problems.kernels import Linear, Precomputed, Rbf, rows_of
 
 U = 2.0**-53
 LEAST = math.ulp(0.0)
@@ -134,3 +134,24 @@ def test_the_radius_is_rounded_up():
         diagonal = float(X[0] @ X[0])
         expected = 2.0 * relative[0] + 8 * U if diagonal else absolute[0]
         assert radius_squared(linear, points, False) - diagonal == pytest.approx(expected, rel=0.1, abs=0.0)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_float32_does_not_choose_the_nearest_row(fit_intercept, monkeypatch):
+    """The bounds are those of float64 alone; most rows without weight are seen by float32 only, and no near one is."""
+    random = np.random.default_rng(0)
+    X = np.vstack([random.normal(size=(400, 3)), [[1e4, 0.0, 0.0]]])  # one is too far away for float32
+    signs, kernel = np.where(X[:, 0] > 0.0, 1.0, -1.0), Rbf(0.3)
+    a = np.where(random.random(401) < 0.1, random.integers(1, 9, 401), 0.0)
+    points = kernel.points(X)
+    plain = measure(kernel, points, signs, a, fit_intercept)
+    monkeypatch.setattr(judge, "WORTH_SCREENING", 0)
+    found = measure(kernel, points, signs, a, fit_intercept)
+    for errors in (0.0, 1.0, 4.0):
+        assert found.lower(errors) == pytest.approx(plain.lower(errors), rel=1e-12, abs=0.0)
+        assert found.upper(errors) == pytest.approx(plain.upper(errors), rel=1e-12, abs=0.0)
+    rough = found.off > 100.0 * plain.off
+    assert np.count_nonzero(rough) > 200
+    assert np.all(np.abs(found.functional - plain.functional) <= found.off + plain.off)
+    assert np.argmin(found.functional) == np.argmin(plain.functional)
+    assert not np.any(rough[(a > 0.0) | (X[:, 0] > 1e3)])

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from solver_runs import iterates
 
+from maxmargin.data.executor import Threads
 from maxmargin.problems.choices import Order
 from maxmargin.problems.kernels import Polynomial, Rbf
 from maxmargin.solvers.mistakes import kernel_memory
+from maxmargin.solvers.mistakes import kernel_perceptron as perceptron
 from maxmargin.solvers.mistakes.kernel_perceptron import kernel_perceptron
 
 
@@ -83,3 +85,59 @@ def test_orders_are_shuffled_by_the_seed():
     assert one.proposes
     assert np.array_equal(one.a, same.a)
     assert not np.array_equal(one.a, other.a)
+
+
+def drawn(n=300, seed=3):
+    X = np.random.default_rng(seed).normal(size=(n, 2))
+    return X, np.where(np.sin(3.0 * X[:, 0]) > X[:, 1], 1.0, -1.0)
+
+
+@pytest.mark.parametrize("order", [Order.CYCLIC, Order.SHUFFLED])
+def test_rows_are_made_for_the_mistakes_alone(order, monkeypatch):
+    """What is looked at ahead tells which rows will be needed, and no others are made."""
+    made, (X, y) = [], drawn()
+    plain = kernel_memory.KernelMemory.made_together
+    monkeypatch.setattr(
+        kernel_memory.KernelMemory, "made_together", lambda self, rows: made.extend(rows.tolist()) or plain(self, rows)
+    )
+    solution = learnt(X, y, Rbf(2.0), fit_intercept=True, order=order)
+    assert solution.proposes
+    assert set(np.flatnonzero(solution.a)) <= set(made)
+    assert len(made) <= 1.05 * np.count_nonzero(solution.a)
+
+
+@pytest.mark.parametrize("order", list(Order))
+def test_what_float32_believes_is_computed_once_more(order, monkeypatch):
+    """Kernel rows that are wrong in the third digit: a plane is proposed when float64 has found every row right."""
+    monkeypatch.setattr(kernel_memory, "MANY", 100)
+    monkeypatch.setattr(perceptron, "NEAR", np.inf)  # all values are near enough to 0
+    X, y = drawn(150)
+    points = Rbf(2.0).points(X)
+    K, plain = Rbf(2.0).values(points, points), kernel_memory.KernelMemory.made_together
+    noise = np.random.default_rng(0).normal(size=K.shape).astype(np.float32)
+    monkeypatch.setattr(
+        kernel_memory.KernelMemory, "made_together", lambda self, rows: plain(self, rows) * (1.0 + 1e-3 * noise[rows])
+    )
+    with Threads() as threads:
+        solution = learnt(X, y, Rbf(2.0), fit_intercept=False, order=order, threads=threads, max_sweeps=100_000)
+    assert solution.proposes
+    assert np.min(y * (K @ (solution.a * y))) > 0.0
+
+
+@pytest.mark.parametrize("far, believed", [(2.0, 3), (9.0, 0)])
+def test_what_float64_cannot_tell_from_zero_is_a_mistake(far, believed, monkeypatch):
+    """The third row is right by e^-4, or by e^-81."""
+    monkeypatch.setattr(kernel_memory, "MANY", 2)
+    X, y = np.array([[0.0], [-1.0], [far]]), np.array([1.0, -1.0, 1.0])
+    kernel = Rbf(1.0)
+    with Threads() as threads:
+        memory = kernel_memory.KernelMemory(kernel, kernel.points(X), threads)
+        state = perceptron.KernelPerceptronState(
+            counts=np.array([1.0, 1.0, 0.0]), random=np.random.default_rng(0), memory=memory, values=1e-9 * y
+        )
+        rule = perceptron.KernelPerceptronRule(state, y, True, Order.CYCLIC)
+        assert rule.believed(2) == 2  # not all rows were visited
+        assert rule.believed(3) == believed
+    assert state.values[0] == -state.values[1] == pytest.approx(1.0 - np.exp(-1.0), rel=1e-12)
+    expected = np.exp(-(far**2)) - np.exp(-((far + 1.0) ** 2))
+    assert state.values[2] == (pytest.approx(expected, rel=1e-12) if believed else 0.0)

@@ -276,7 +276,13 @@ def number_of_monomials(problem: KernelMargin) -> float:
 def equal_pair(problem: KernelMargin, rows: Rows) -> tuple[int, int] | None:
     """Two equal rows of opposite classes, if there are some among these."""
     seen: dict[bytes, int] = {}
-    for row, key in zip(rows, contents(problem.X[rows]), strict=True):
+    some = problem.X[rows]
+    if not is_sparse(some):  # equal rows have equal sums, and few others have
+        with np.errstate(over="ignore", invalid="ignore"):
+            _, group, sizes = np.unique(some.sum(axis=1), return_inverse=True, return_counts=True)
+        is_repeated = sizes[group] > 1
+        rows, some = rows[is_repeated], some[is_repeated]
+    for row, key in zip(rows, contents(some), strict=True):
         before = seen.setdefault(key, int(row))
         if problem.signs[before] != problem.signs[row]:
             return before, int(row)

@@ -32,8 +32,9 @@ from maxmargin.certificates.certificate import relative_gap
 from maxmargin.certificates.duality import LEAST, OUTWARDS
 from maxmargin.certificates.exact_linear_algebra import power_of_two
 from maxmargin.certificates.exact_soft_margin import integers_of
-from maxmargin.certificates.kernel_duality import combined
+from maxmargin.certificates.kernel_duality import Rows, Summed, combined, mostly_in_float32
 from maxmargin.certificates.kernel_margin import KernelEvaluator
+from maxmargin.certificates.kernel_screening import is_near, is_worth_it
 from maxmargin.certificates.measure import objective
 from maxmargin.certificates.passes import rounding, total
 from maxmargin.certificates.proof import TheoremBound, Verdict
@@ -42,12 +43,16 @@ from maxmargin.certificates.theorem_verification import kernel_novikov_refused
 from maxmargin.certificates.theorems import NOVIKOV
 from maxmargin.certificates.verify import Bound, register
 from maxmargin.data.table import Vector
-from maxmargin.problems.kernels import Kernel, Points, rows_of
+from maxmargin.problems.kernels import Kernel, Points, ProductKernel, rows_of
 from maxmargin.problems.statement import KernelMargin, TwoClasses
+
+WORTH_SCREENING = 2**20  # kernel values: with fewer, all of them are float64
+FARTHER = OUTWARDS + 1.0  # errors: a row whose value is so far above that of another is not the nearest
 
 
 class KernelPlane(NamedTuple):
-    """y_i w.phi(x_i) with their errors; |w|^2 with its error; sum_i a_i."""
+    """y_i w.phi(x_i) with their errors; |w|^2 with its error; sum_i a_i. Of a row that is surely not the nearest, value
+    and error may be those of float32."""
 
     functional: Vector
     off: Vector
@@ -72,15 +77,39 @@ class KernelPlane(NamedTuple):
 @np.errstate(over="ignore", invalid="ignore")
 def measure(kernel: Kernel, points: Points, signs: Vector, a: Vector, fit_intercept: bool) -> KernelPlane:
     """The plane that the weights a >= 0 make."""
-    support = np.flatnonzero(a)
-    plus, weights = signs[support] > 0, a[support]
+    support, n = np.flatnonzero(a), len(signs)
+    plus, weights, carriers = signs[support] > 0, a[support], rows_of(points, support)
     coefficients = np.stack([np.where(plus, weights, 0.0), np.where(plus, 0.0, weights)], axis=1)
-    sums, sizes, error = combined(kernel, points, rows_of(points, support), coefficients, None)
     (gain, additions), (balance, _) = total(weights), total(weights * signs[support])
     lift, lifted = (float(balance), float(gain)) if fit_intercept else (0.0, 0.0)
-    values = sums[:, 0] - sums[:, 1] + lift
-    off = error + rounding(additions + 4) * (sizes + lifted)
-    signed = weights * signs[support] * values[support]
+    functional, off = np.full(n, math.inf), np.full(n, math.inf)
+
+    def look_at(rows: Rows, some: Points, summed: Summed = combined) -> Vector:
+        """Measure these rows; returns at least sum_j a_j |k(x, x_j)| of each."""
+        if not len(rows):
+            return np.zeros(0)
+        sums, sizes, error = summed(kernel, some, carriers, coefficients, None)
+        values = sums[:, 0] - sums[:, 1] + lift
+        error = error + rounding(additions + 4) * (sizes + lifted)
+        known = np.isfinite(values) & np.isfinite(error)
+        functional[rows] = signs[rows] * np.where(known, values, 0.0)
+        off[rows] = np.where(known, error, math.inf)
+        return np.asarray(sizes)
+
+    def look_for_the_nearest(size: float) -> None:
+        """Of rows without weight, float32 tells which are surely farther from the plane than another row is."""
+        others = np.setdiff1d(np.arange(n), support, assume_unique=True)
+        some = rows_of(points, others)
+        is_close = is_near(kernel, some, carriers)[0] & is_worth_it(kernel, some, carriers, FARTHER * size)
+        look_at(others[~is_close], rows_of(some, ~is_close))
+        least, others = float(np.min(functional)), others[is_close]
+        look_at(others, rows_of(some, is_close), mostly_in_float32)
+        in_doubt = others[~(functional[others] - FARTHER * off[others] > least)]
+        look_at(in_doubt, rows_of(points, in_doubt))
+
+    is_screened = isinstance(kernel, ProductKernel) and kernel.is_exponential and n * len(support) > WORTH_SCREENING
+    sizes = look_at(support, carriers) if is_screened else look_at(np.arange(n), points)
+    signed = weights * functional[support]
     square, in_square = total(signed)
     magnitude = float(total(np.abs(signed))[0])
     square_error = 1.01 * float(total(weights * off[support])[0]) + rounding(in_square + 4) * magnitude
@@ -91,9 +120,9 @@ def measure(kernel: Kernel, points: Points, signs: Vector, a: Vector, fit_interc
         raise ValueError(
             f"the kernel is not positive semidefinite: |w|^2 = {float(square):.6g} for a combination w of the rows"
         )
-    known = np.isfinite(values) & np.isfinite(off)
-    off = np.where(known, off, math.inf)
-    return KernelPlane(signs * np.where(known, values, 0.0), off, float(square), square_error, float(gain))
+    if is_screened:
+        look_for_the_nearest(float(np.median(sizes)))
+    return KernelPlane(functional, off, float(square), square_error, float(gain))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # infinite, or no number, is no bound that anybody claims

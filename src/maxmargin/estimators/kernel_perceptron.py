@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from maxmargin.data.executor import Threads, one_thread_for_blas
 from maxmargin.data.table import Matrix
 from maxmargin.estimators.base import table_of
 from maxmargin.estimators.declarations import KERNEL_PERCEPTRON
@@ -133,7 +134,8 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
 
     def _answer(self, two: TwoClasses, clock: Clock, kernel: Kernel, seed: int) -> Answer:
         visits = Order(self.order), seed, int(self.max_iter)
-        return learn(two, kernel, clock, bool(self.fit_intercept), *visits, self._observer(clock))
+        with Threads() as threads, one_thread_for_blas():
+            return learn(two, kernel, clock, bool(self.fit_intercept), *visits, threads, self._observer(clock))
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:
         mistakes = [np.flatnonzero(answer.iterate.a) for answer in answers]

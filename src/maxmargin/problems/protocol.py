@@ -244,7 +244,6 @@ class Iterate:
     searched  the number that a search in phases is trying now: the guess of a margin, the eta of Winnow
     loss      the mean loss that the steps met
     active    how many rows are active, for whoever observes
-    rows_made how many rows of the kernel were made
     solver    the name of the algorithm; whoever runs it writes it
     """
 
@@ -263,7 +262,6 @@ class Iterate:
     searched: float = np.nan
     loss: float = 0.0
     active: int = 0
-    rows_made: int = 0
     solver: str = ""
 
     @property

@@ -85,7 +85,7 @@ class KernelJudge(State):
         self.witness: Vector | None = None
         self.was_brief = False  # the last proposal was refused for its rows with weight alone
         self.settles, self.is_settled = settles and problem.n_rows <= MOST_ROWS, False
-        self.seconds_per_value: float | None = None  # seconds for a kernel value, once it is known
+        self.pace = Pace(problem, threads)
 
     @property
     def gap(self) -> float:
@@ -108,8 +108,7 @@ class KernelJudge(State):
             return Evaluation(math.inf, 0.0, gap, w.values, math.nan)
         self.was_brief = False
         measured = both_sides(self.problem, w, None, self.threads)
-        if (values := self.problem.n_rows * np.count_nonzero(a)) >= WORTH_TIMING:
-            self.seconds_per_value = (now() - begun) / values
+        self.pace.note(a, now() - begun)
         self.keep_if_better(a, measured)
         if not self.gap <= self.tol and not self.any_plane and (steeper := self.steeper(a, measured)) is not None:
             self.keep_if_better(*steeper)
@@ -184,13 +183,8 @@ class KernelJudge(State):
         return iterate, self.problem
 
     def seconds_for(self, iterate: Iterate) -> float:
-        """What an evaluation of these weights takes: a kernel value for each row and each row that carries weight."""
-        values = self.problem.n_rows * np.count_nonzero(iterate.a)
-        if values < WORTH_TIMING:
-            return 0.0
-        if self.seconds_per_value is None:
-            self.seconds_per_value = seconds_per_value_of(self.problem) / self.threads.number
-        return MARGIN * self.seconds_per_value * values
+        """What an evaluation of these weights takes."""
+        return self.pace.seconds_for(iterate.a)
 
     def best_weights(self) -> Vector:
         """The feasible weights that were measured."""
@@ -225,15 +219,35 @@ def gap_of(measured: KernelMeasure) -> float:
     return soft_gap(measured.upper, measured.lower)
 
 
-def seconds_per_value_of(problem: KernelMargin) -> float:
-    """Seconds for a kernel value on one core, from two small tables of them: the first one wakes up the memory."""
-    few = rows_of(problem.points, slice(0, SOME_ROWS))
-    with interruptible(None):  # a search that ends while they are made would leave no time known
-        for _ in range(2):
-            begun = now()
-            problem.kernel.combine(few, rows_of(few, slice(0, SOME_ROWS)), np.ones((len(few.places), 1)))
-            seconds = now() - begun
-    return seconds / len(few.places) ** 2
+class Pace:
+    """How long it takes to measure weights: a kernel value for each row and each row that carries weight."""
+
+    def __init__(self, problem: KernelMargin, threads: Threads) -> None:
+        self.problem, self.threads = problem, threads
+        self.seconds_per_value: float | None = None
+
+    def note(self, a: Vector, seconds: float) -> None:
+        """So long did it take."""
+        if (values := len(a) * np.count_nonzero(a)) >= WORTH_TIMING:
+            self.seconds_per_value = seconds / values
+
+    def seconds_for(self, a: Vector) -> float:
+        """What is to be reserved for these weights."""
+        if (values := len(a) * np.count_nonzero(a)) < WORTH_TIMING:
+            return 0.0
+        if self.seconds_per_value is None:
+            self.seconds_per_value = self.seconds_of_few() / self.threads.number
+        return MARGIN * self.seconds_per_value * values
+
+    def seconds_of_few(self) -> float:
+        """Seconds for a kernel value on one core, from two small tables of them: the first one wakes up the memory."""
+        few = rows_of(self.problem.points, slice(0, SOME_ROWS))
+        with interruptible(None):  # a search that ends while they are made would leave no time known
+            for _ in range(2):
+                begun = now()
+                self.problem.kernel.combine(few, rows_of(few, slice(0, SOME_ROWS)), np.ones((len(few.places), 1)))
+                seconds = now() - begun
+        return seconds / len(few.places) ** 2
 
 
 def soft_margin(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.certificates.exact_kernel import MOST_COORDINATES, number_of_monomials, witness
-from maxmargin.data.executor import OutOfTime
+from maxmargin.data.executor import OutOfTime, Threads
 from maxmargin.data.table import Vector
 from maxmargin.problems.choices import Norm, Order
 from maxmargin.problems.kernels import Kernel, ProductKernel
@@ -21,12 +21,12 @@ from maxmargin.problems.statement import KernelMargin, Separation, TwoClasses
 from maxmargin.problems.trace import UpdateObserver
 from maxmargin.run.control import Clock, RunState, Status
 from maxmargin.solve.answer import Answer
+from maxmargin.solve.kernel_margin import Pace
 from maxmargin.solve.kernel_points import points_in_time
 from maxmargin.solve.separation import drive
 
 REFEREE_AFTER = 20  # sweeps without success: then a witness is looked for, once
 MOST_NUMBERS = 2**20  # of the table of coordinates that a witness is looked for in
-MARGIN = 1.2  # times what the certificate is thought to take is reserved for it
 
 
 def learn(
@@ -37,6 +37,7 @@ def learn(
     order: Order,
     seed: int,
     max_sweeps: int,
+    threads: Threads,
     trace: UpdateObserver | None = None,
 ) -> Answer:
     """Sweep until no row is a mistake, a witness is found, the sweeps or the time are over, or Ctrl-C."""
@@ -53,14 +54,11 @@ def learn(
         seed=seed,
         max_sweeps=max_sweeps,
         trace=trace,
+        threads=threads,
     )
-
-    def seconds_for(iterate: Iterate) -> float:
-        """What the certificate takes: as the search, a row of the kernel for each row on which a mistake was made."""
-        return MARGIN * clock.elapsed * np.count_nonzero(iterate.a) / max(1.0, float(iterate.rows_made))
-
     problem = Separation(two.X, two.signs, Norm.L2, fit_intercept)
     hard = KernelMargin(two.X, two.signs, np.full(len(two.signs), np.inf), HINGE, fit_intercept, kernel, points)
+    pace = Pace(hard, threads)
     proof: Vector | None = None
     was_asked = False
 
@@ -72,7 +70,7 @@ def learn(
         was_asked = state.asked
         return proof is not None
 
-    iterate, status = drive(problem, run, clock, no_plane_exists, seconds_for)
+    iterate, status = drive(problem, run, clock, no_plane_exists, lambda iterate: pace.seconds_for(iterate.a))
     if status is Status.BUDGET and not was_asked and is_small(hard):
         proof = witness(hard)
         status = status if proof is None else Status.WITNESS

@@ -41,6 +41,28 @@ class Parts(NamedTuple):
         return float((self.frequent.nnz + self.rare.nnz) / max(1, self.rare.shape[0]))
 
 
+class Entries(NamedTuple):
+    """Some rows of a CSR table, without what SciPy checks whenever it makes one; row k is indptr[k]:indptr[k + 1]."""
+
+    data: NDArray[np.float32]
+    indices: NDArray[np.int32]
+    indptr: NDArray[np.integer]
+
+    def between(self, start: int, stop: int) -> Entries:
+        return self._replace(indptr=self.indptr[start : stop + 1])
+
+
+def taken(rows: Any, chosen: NDArray[np.intp]) -> Entries:
+    """These rows of a CSR table, in that order."""
+    if not len(rows.data):
+        return Entries(rows.data, rows.indices, np.zeros(len(chosen) + 1, rows.indptr.dtype))
+    begins = rows.indptr[chosen]
+    counts = rows.indptr[chosen + 1] - begins
+    ends = np.append(0, np.cumsum(counts))
+    places = np.repeat(begins - ends[:-1], counts) + np.arange(ends[-1])
+    return Entries(rows.data[places], rows.indices[places], ends)
+
+
 def parted(rows: Any) -> Parts:
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
     is_frequent = counts > FREQUENT * rows.shape[0]

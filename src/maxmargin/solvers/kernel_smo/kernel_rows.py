@@ -28,7 +28,7 @@ from maxmargin._loops import njit
 from maxmargin.data.executor import Threads, block_edges, check_interrupt
 from maxmargin.data.table import Vector, is_sparse, row_squares
 from maxmargin.problems.kernels import Kernel, Points, ProductKernel, rows_of
-from maxmargin.solvers.kernel_smo.inverted_lists import Parts, add_lists, inverted, parted
+from maxmargin.solvers.kernel_smo.inverted_lists import Entries, Parts, add_lists, inverted, parted, taken
 from maxmargin.solvers.kernel_smo.kernel_tables import FULL, add_rows, transposed, without_background, written_out
 
 Rows = NDArray[np.intp]
@@ -206,11 +206,11 @@ class SparseTable(ProductRows):
         self.parts, self.chosen, self.lines, self.halves = parts, chosen, lines, halves
         self.lists = inverted(parts.rare, chosen)
 
-    def left(self, rows: Rows) -> tuple[Any, Any, Values]:
+    def left(self, rows: Rows) -> tuple[Entries, Entries, Values]:
         few = self.chosen[rows]
-        return self.parts.frequent[few], self.parts.rare[few], self.halves[rows]
+        return taken(self.parts.frequent, few), taken(self.parts.rare, few), self.halves[rows]
 
-    def meet(self, left: tuple[Any, Any, Values], out: Values) -> None:
+    def meet(self, left: tuple[Entries, Entries, Values], out: Values) -> None:
         """Where there are lists, rows side by side, and not columns: a list is read as a whole."""
         if not len(self.lists.places):
             super().meet(left, out)
@@ -218,13 +218,13 @@ class SparseTable(ProductRows):
         frequent, rare, halves = left
 
         def run(_: int, start: int, stop: int) -> None:
-            some = slice(start, stop)
-            self.inner((frequent[some], rare[some], halves[some]), 0, self.n_columns, out[some], 0)
-            self.finish(out[some], 0, self.n_columns)
+            few = frequent.between(start, stop), rare.between(start, stop), halves[start:stop]
+            self.inner(few, 0, self.n_columns, out[start:stop], 0)
+            self.finish(out[start:stop], 0, self.n_columns)
 
         self.threads.run(run, block_edges(len(out), out.size), 2 * HEIGHT)
 
-    def inner(self, left: tuple[Any, Any, Values], start: int, stop: int, out: Values, at: int) -> None:
+    def inner(self, left: tuple[Entries, Entries, Values], start: int, stop: int, out: Values, at: int) -> None:
         frequent, rare, halves = left
         lines = self.lines, self.halves, start, stop, out, at
         add_lines(frequent.data, frequent.indices, frequent.indptr, halves, *lines)

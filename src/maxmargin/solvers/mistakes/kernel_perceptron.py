@@ -10,6 +10,12 @@
     dual      the mistakes c_i are a dual point: the best margin is at most |w| / sum_i c_i
 
 The values w.phi(x_i) of all rows are kept: a visit costs nothing, a mistake one row of the kernel (`kernel_memory`).
+Rows that are made together cost far less, and which ones are needed next is no guess: the kernel among the next few
+rows of the order tells which of them are going to be mistakes.
+
+Rows of the kernel may be float32. Then a sweep without a mistake is believed when the values of all rows that are near
+to 0 have been computed once more, in float64, and are those of rows that are right. What float64 cannot tell from 0
+is 0 then, a mistake.
 
 Reference: [aizerman1964], [novikov1962].
 """
@@ -25,15 +31,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._loops import njit, numbers_per_call
+from maxmargin.data.executor import Threads
 from maxmargin.data.table import Vector
 from maxmargin.problems.choices import Order
-from maxmargin.problems.kernels import Kernel, Points
+from maxmargin.problems.kernels import Kernel, Points, rows_of
 from maxmargin.problems.protocol import Iterate, Run, varying
 from maxmargin.problems.trace import UpdateObserver
 from maxmargin.solvers.mistakes.driver import Budget, Learner, MistakeState, Visits, learn
-from maxmargin.solvers.mistakes.kernel_memory import KernelMemory, is_ready, move
+from maxmargin.solvers.mistakes.kernel_memory import AT_ONCE, KernelMemory, is_ready, move
 
 NUMBERS_PER_CALL = 20_000_000  # a compiled call cannot be interrupted: it adds at most so many numbers
+NEAREST, FARTHEST = 16, 1024  # rows of the order that are looked at ahead: at least and at most
+WORTH_LOOKING = 0.5  # of the values that the rows found are to be made of: as many may be made to find them
+NEAR, AT_ZERO = 2.0**-20, 2.0**-36  # of the sum of all counts: float32 cannot tell a value from 0, nor can float64
 
 
 @njit
@@ -59,12 +69,25 @@ def visit(rows: Any, signs: Any, order: Any, start: int, lift: float, values: An
     return order.shape[0], mistakes, row, violation
 
 
+@njit
+def foresee(kernel: Any, signs: Any, lift: float, values: Any) -> Any:
+    """Which of some rows are mistakes, if they are visited in their order."""
+    is_mistake = np.zeros(signs.shape[0], np.bool_)
+    for k in range(signs.shape[0]):
+        if signs[k] * values[k] <= 0.0:
+            is_mistake[k] = True
+            values[k + 1 :] += signs[k] * (kernel[k, k + 1 :] + lift)
+    return is_mistake
+
+
 @dataclass(eq=False, kw_only=True)
 class KernelPerceptronState(MistakeState):
-    """The values of the plane on all rows, and the rows of the kernel that are remembered."""
+    """The values of the plane on all rows, the rows of the kernel that are remembered, and how many rows of the order
+    are looked at ahead."""
 
     memory: KernelMemory = varying()
     values: Vector = varying()
+    ahead: int = varying(AT_ONCE)
 
 
 class KernelPerceptronRule(Learner):
@@ -81,22 +104,50 @@ class KernelPerceptronRule(Learner):
     def visit(self, order: NDArray[np.intp], start: int, most: int) -> Visits:
         state, signs, memory = self.state, self.signs, self.state.memory
         if self.is_missing:
-            coming = order[start:]
-            memory.fetch(int(coming[0]), coming[signs[coming] * state.values[coming] <= 0.0], state.counts > 0.0)
+            memory.fetch(int(order[start]), self.coming_mistakes(order[start:]), state.counts > 0.0)
         position, updates, row, violation = visit(
             memory.rows, signs, order, start, self.lift, state.values, state.counts, most
         )
         is_full = position < len(order)
         self.is_missing = is_full and updates < most
         goes_on = start > 0 or len(order) == 0  # clean visits count within one sweep
-        clean = 0 if updates else position - start + (state.clean if goes_on else 0)
+        clean = self.believed(0 if updates else position - start + (state.clean if goes_on else 0))
         return Visits(position, updates, clean, is_full and not self.is_missing, row, violation)
+
+    def coming_mistakes(self, order: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Rows of this order that are going to be mistakes. As many are looked at as it is worth: their kernel among
+        each other is to cost less than the rows of the kernel that are found to be needed."""
+        state = self.state
+        coming = order[: min(max(state.ahead, NEAREST), FARTHEST)]
+        is_mistake = foresee(state.memory.square(coming), self.signs[coming], self.lift, state.values[coming])
+        found = coming[is_mistake]
+        missing = int(np.count_nonzero(state.memory.rows.slots[found] < 0))
+        if missing > AT_ONCE or len(coming) ** 2 > WORTH_LOOKING * missing * len(self.signs):
+            state.ahead = max(NEAREST, len(coming) // 2)
+        elif 2 * missing <= AT_ONCE:
+            state.ahead = min(FARTHEST, 2 * len(coming))
+        return found
+
+    def believed(self, clean: int) -> int:
+        """So many visits without a mistake, if float32 can be believed: 0 where one of all rows was a mistake."""
+        state, memory = self.state, self.state.memory
+        if memory.is_rough and clean >= len(self.signs):
+            own = np.flatnonzero(state.counts)
+            size = float(state.counts.sum())
+            near = np.flatnonzero(self.signs * state.values <= NEAR * size)
+            weights = (self.signs * state.counts)[own]
+            rows, others = rows_of(memory.points, near), rows_of(memory.points, own)
+            values = memory.kernel.combine(rows, others, weights[:, None], memory.threads)[:, 0]
+            values += self.lift * float(weights.sum())
+            state.values[near] = np.where(np.abs(values) > AT_ZERO * size, values, 0.0)
+            clean = 0 if np.any(self.signs[near] * state.values[near] <= 0.0) else clean
+        return clean
 
     def worst_first(self) -> NDArray[np.intp]:
         values = self.signs * self.state.values
         worst = int(np.argmin(values))
-        self.state.clean = len(values) if values[worst] > 0.0 else 0
-        return np.array([] if values[worst] > 0.0 else [worst], dtype=np.intp)
+        self.state.clean = self.believed(len(values) if values[worst] > 0.0 else 0)
+        return np.array([] if self.state.clean else [worst], dtype=np.intp)
 
     def weights(self) -> Vector:
         """The coefficients c_i y_i, and the bias that they make."""
@@ -108,8 +159,7 @@ class KernelPerceptronRule(Learner):
 
     def iterate(self, proposes: bool, sweeps: int) -> Iterate:
         state, no_plane = self.state, np.zeros(0)
-        made = state.memory.n_made
-        return Iterate(no_plane, 0.0, state.counts, proposes, state.updates, sweeps, rows_made=made)
+        return Iterate(no_plane, 0.0, state.counts, proposes, state.updates, sweeps)
 
 
 def kernel_perceptron(
@@ -122,14 +172,15 @@ def kernel_perceptron(
     seed: int = 0,
     max_sweeps: int,
     trace: UpdateObserver | None = None,
+    threads: Threads | None = None,
 ) -> Run:
     """An iterate after each sweep, and before rows of the kernel are made; it proposes when a sweep had no mistake.
 
-    `a` are the mistakes c_i.
+    `a` are the mistakes c_i. With threads, many rows of an rbf are made in float32.
     """
     n, random = len(signs), np.random.default_rng(seed)
     state = KernelPerceptronState(
-        counts=np.zeros(n), random=random, memory=KernelMemory(kernel, points), values=np.zeros(n)
+        counts=np.zeros(n), random=random, memory=KernelMemory(kernel, points, threads), values=np.zeros(n)
     )
     rule = functools.partial(KernelPerceptronRule, state, signs, fit_intercept, order)
     return Run(state, learn(rule, Budget(sweeps=max_sweeps), trace))
