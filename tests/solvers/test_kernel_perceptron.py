@@ -124,7 +124,7 @@ def test_what_float32_believes_is_computed_once_more(order, monkeypatch):
     assert np.min(y * (K @ (solution.a * y))) > 0.0
 
 
-@pytest.mark.parametrize("far, believed", [(2.0, 3), (9.0, 0)])
+@pytest.mark.parametrize(("far", "believed"), [(2.0, 3), (9.0, 0)])
 def test_what_float64_cannot_tell_from_zero_is_a_mistake(far, believed, monkeypatch):
     """The third row is right by e^-4, or by e^-81."""
     monkeypatch.setattr(kernel_memory, "MANY", 2)
