@@ -7,9 +7,9 @@ from maxmargin.certificates.kernel_margin import KernelCertificate as KernelCert
 from maxmargin.certificates.kernel_margin import KernelVerdict as KernelVerdict
 from maxmargin.certificates.kernel_separation import KernelSeparationCertificate as KernelSeparationCertificate
 from maxmargin.certificates.multiclass import MulticlassCertificate as MulticlassCertificate
+from maxmargin.certificates.proof import Verification as Verification
 from maxmargin.certificates.soft_margin import SoftMarginCertificate as SoftMarginCertificate
 from maxmargin.certificates.soft_margin import SoftVerdict as SoftVerdict
-from maxmargin.certificates.verify import Verification as Verification
 from maxmargin.estimators.audit import audit as audit
 from maxmargin.estimators.audit_result import Audit as Audit
 from maxmargin.estimators.certified_plane import CertifiedPlane as CertifiedPlane

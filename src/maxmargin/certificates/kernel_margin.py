@@ -45,7 +45,14 @@ ROUNDING = 2.0**-53
 
 
 class KernelVerdict(StrEnum):
-    """What is proven, as a sentence."""
+    """What is proven, as a sentence.
+
+    Examples
+    --------
+    >>> from maxmargin import KernelSVM
+    >>> KernelSVM().fit([[0], [1], [2]], [0, 1, 0]).certificate_.verdict is KernelVerdict.OPTIMAL
+    True
+    """
 
     OPTIMAL = "Optimal: no plane in the space of this kernel has a lower objective, to the stated gap."
     BOUNDED = "Not proven to the gap that was asked for: the optimum lies between the stated bounds."
@@ -72,6 +79,13 @@ class KernelCertificate(Record):
     tol                           the relative gap that was asked for
     kkt                           how well the conditions of optimality hold; None where no plane is known
     theorems                      the algorithm's guarantees beside what happened
+
+    Examples
+    --------
+    >>> from maxmargin import KernelSVM
+    >>> certificate = KernelSVM().fit([[0], [1], [2], [3]], [0, 1, 1, 0]).certificate_
+    >>> certificate.kernel, certificate.dual <= certificate.primal, certificate.is_optimal
+    ('rbf', True, True)
     """
 
     kind: ClassVar[str] = "kernel margin"
@@ -120,7 +134,6 @@ class KernelCertificate(Record):
 
     @property
     def is_separable(self) -> bool | None:
-        """True or False where it is proven, None where it is not: a soft margin does not say."""
         if self.verdict is KernelVerdict.NOT_SEPARABLE:
             return False
         return True if self.is_hard and self.primal < math.inf else None
@@ -213,14 +226,10 @@ class KernelMarginEvaluator(KernelEvaluator):
         if self.c.verdict is KernelVerdict.NOT_SEPARABLE:
             return
         c, found, problem, rational = self.c, self.found, self.problem, self.has_exact_values
-        yield objective_at_most(
-            c.primal, found.primal, found.primal_error,
-            (lambda: primal_at_most(problem, self.a, c.b, c.primal)) if rational else None,
-        )  # fmt: skip
-        yield objective_at_least(
-            c.dual, found.dual, found.dual_error,
-            (lambda: dual_at_least(problem, self.a, c.dual)) if rational else None,
-        )  # fmt: skip
+        at_most = (lambda: primal_at_most(problem, self.a, c.b, c.primal)) if rational else None
+        at_least = (lambda: dual_at_least(problem, self.a, c.dual)) if rational else None
+        yield objective_at_most(c.primal, found.primal, found.primal_error, at_most)
+        yield objective_at_least(c.dual, found.dual, found.dual_error, at_least)
 
     def verdict(self) -> Iterator[str]:
         c, found, a = self.c, self.found, self.a
@@ -303,15 +312,10 @@ def kernel_certificate(
 
 
 def no_plane_certificate(
-    two: TwoClasses,
-    problem: KernelMargin,
-    weights: Vector,
-    C: float,
-    class_weight: tuple[tuple[Any, float], ...],
-    tol: float,
+    two: TwoClasses, problem: KernelMargin, a: Vector, C: float, class_weight: tuple[tuple[Any, float], ...], tol: float
 ) -> KernelCertificate:
     """That no plane separates the classes, as a witness of `exact_kernel` proves."""
-    claim = stated(two, problem, weights, C, class_weight, tol)
+    claim = stated(two, problem, a, C, class_weight, tol)
     return KernelCertificate(KernelVerdict.NOT_SEPARABLE, **claim, b=0.0, primal=math.inf, dual=math.inf)
 
 
@@ -349,11 +353,8 @@ def in_rows_of(two: TwoClasses, kkt: KKT | None) -> KKT | None:
 
 
 def kernel_conditions(problem: KernelMargin, a: Vector, measured: KernelMeasure, inside: float = INSIDE) -> KKT:
-    """The Karush-Kuhn-Tucker conditions at the plane and the feasible weights that a makes; the plane separates, if
-    the margin is hard.
-
-    The plane is w(a') / m, with m = 1 for the soft margin; the weights make t w(a').
-    """
+    """The Karush-Kuhn-Tucker conditions at the plane w(a') / m, with m = 1 for the soft margin, and the feasible
+    weights that a makes, which make t w(a'). The plane separates, if the margin is hard."""
     signs, total = problem.signs, float(a.sum())
     shares = shares_of(problem, a, measured)
     worst = int(np.argmax(shares))
@@ -364,13 +365,12 @@ def kernel_conditions(problem: KernelMargin, a: Vector, measured: KernelMeasure,
     else:
         telling = (feasible > inside * problem.upper) & (feasible < (1.0 - inside) * problem.upper)
     own = (m * signs * (1.0 - problem.loss.bend * feasible / problem.costs) - measured.values) / m
-    has_bias = problem.fit_intercept
     return KKT(
         stationarity=Violation(abs(1.0 - t * m) / max(1.0, t * m) if measured.square > 0.0 else 0.0),
         primal=Violation(0.0),
-        dual=Violation(abs(float(np.sum(signs * a))) / total if has_bias and total > 0.0 else 0.0),
+        dual=Violation(abs(float(np.sum(signs * a))) / total if problem.fit_intercept and total > 0.0 else 0.0),
         slackness=Violation(float(shares[worst]), worst),
-        bias=Violation(float(np.ptp(own[telling])) if has_bias and np.any(telling) else 0.0),
+        bias=Violation(float(np.ptp(own[telling])) if problem.fit_intercept and np.any(telling) else 0.0),
     )
 
 

@@ -146,6 +146,14 @@ class KernelSeparationCertificate(Record):
     margin_lower, margin_upper    the best margin of any plane lies between them, rounding included
     primal, dual                  the same as values of min 1/2 |w|^2 subject to y w.phi(x) >= 1
     theorems                      the algorithm's guarantees beside what happened
+    kkt                           None: nothing is said of the conditions of optimality
+
+    Examples
+    --------
+    >>> from maxmargin import KernelPerceptron
+    >>> certificate = KernelPerceptron().fit([[0], [1], [2], [3]], [0, 1, 1, 0]).certificate_
+    >>> certificate.is_separable, 0.0 < certificate.margin_lower <= certificate.margin_upper
+    (True, True)
     """
 
     kind: ClassVar[str] = "kernel separation"

@@ -10,7 +10,7 @@ import dataclasses
 import html
 from typing import Any
 
-from maxmargin.certificates.verify import Verification
+from maxmargin.certificates.proof import Verification
 
 LEFT_OUT = (
     "the rows and weights that prove it were left out by slim(): verify the certificate before, keep a model with its "

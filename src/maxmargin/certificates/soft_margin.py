@@ -39,7 +39,14 @@ from maxmargin.problems.statement import SoftMargin
 
 
 class SoftVerdict(StrEnum):
-    """What is proven, as a sentence."""
+    """What is proven, as a sentence.
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVM, SoftVerdict
+    >>> LinearSVM().fit([[0], [1], [2]], [0, 1, 1]).certificate_.verdict is SoftVerdict.OPTIMAL
+    True
+    """
 
     OPTIMAL = "Optimal: no plane has a lower objective, to the stated gap."
     BOUNDED = "Not proven to the gap that was asked for: the optimum lies between the stated bounds."

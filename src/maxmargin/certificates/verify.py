@@ -48,6 +48,7 @@ from maxmargin.certificates.form import (
     separation_refused,
 )
 from maxmargin.certificates.measure import objective
+from maxmargin.certificates.proof import Verification
 from maxmargin.certificates.report import bounds_of
 from maxmargin.certificates.theorem_verification import theorem_refused
 from maxmargin.data.checking import check_labels, check_weights, checked_rows, is_source
@@ -187,24 +188,6 @@ def register(kind: str) -> Callable[[type[Evaluator]], type[Evaluator]]:
 
 
 DIGITS = 9  # of the bounds that are confirmed
-
-
-@dataclass(frozen=True)
-class Verification:
-    """True or False in an `if`; the reasons when printed."""
-
-    holds: bool
-    exact: bool
-    reasons: tuple[str, ...]
-
-    def __bool__(self) -> bool:
-        return self.holds
-
-    def __str__(self) -> str:
-        how = "in exact rational arithmetic" if self.exact else "in float64, rounding included"
-        if self.holds:
-            return f"Verified {how}: " + "; ".join(self.reasons) + "."
-        return f"Refused ({how}): " + "; ".join(self.reasons) + "."
 
 
 def verify(c: Any, X: Any, y: Any, *, exact: bool, sample_weight: Any = None, kernel: Any = None) -> Verification:

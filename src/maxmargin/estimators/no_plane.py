@@ -49,7 +49,17 @@ class NotSeparableError(NoPlaneError):
 
 
 class UndecidedError(NoPlaneError):
-    """Whether a plane separates the classes is undecided at this precision: `certificate` carries the bounds."""
+    """Whether a plane separates the classes is undecided at this precision: `certificate` carries the bounds.
+
+    Examples
+    --------
+    >>> from maxmargin import HardMarginSVM, UndecidedError
+    >>> try:  # the plane between them would need more digits than float64 has
+    ...     HardMarginSVM().fit([[1.0, 1.0], [4.0, 2.0], [2.5000000000000004, 1.5]], [0, 0, 1])
+    ... except UndecidedError as error:
+    ...     print(error.certificate.verdict.name, error.certificate.margin_upper < 1e-9)
+    UNDECIDED True
+    """
 
     def __init__(self, certificate: AnyCertificate) -> None:
         if certificate.is_separable is not None:

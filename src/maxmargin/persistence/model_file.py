@@ -210,15 +210,12 @@ def save(
 
     Examples
     --------
-    >>> import tempfile, os
-    >>> from maxmargin import LinearSVM
-    >>> from maxmargin.persistence import load, save
+    >>> import os, tempfile
+    >>> from maxmargin import LinearSVM, load, save
     >>> X, y = [[0, 0], [0, 2], [3, 0], [5, 1]], ["left", "left", "right", "right"]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "street.safetensors")
-    ...     save(LinearSVM().fit(X, y), path)
-    ...     model = load(path)
-    >>> model.predict([[4, 1]]).tolist(), bool(model.certificate_.verify(X, y))
+    >>> path = os.path.join(tempfile.mkdtemp(), "street.safetensors")
+    >>> save(LinearSVM().fit(X, y), path)
+    >>> load(path).predict([[4, 1]]).tolist(), bool(load(path).certificate_.verify(X, y))
     (['right'], True)
     """
     try:
@@ -233,7 +230,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """The model in a file that `save` wrote: the estimator, or the Pipeline, fitted.
 
     It predicts what the saved one predicts, bit for bit on the same machine, and can be fitted again. Nothing in the
-    file is executed or imported; a file that is not exactly as it must be is a `ModelFileError`. `save` has an example.
+    file is executed or imported; a file that is not exactly as it must be is a `ModelFileError`.
 
     Parameters
     ----------
@@ -244,6 +241,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     -------
     estimator or Pipeline
         Fitted, with its certificate.
+
+    Examples
+    --------
+    >>> model = load("street.safetensors")  # doctest: +SKIP
     """
     return model_info(path).model
 
@@ -260,6 +261,10 @@ def model_info(path: str | os.PathLike[str]) -> ModelInfo:
     -------
     ModelInfo
         `model` is what `load` gives; `estimator`, `version`, `written_by` and the rest are what the file says.
+
+    Examples
+    --------
+    >>> print(model_info("street.safetensors").written_by)  # doctest: +SKIP
     """
     try:
         return read_model(*container.unpack(read_whole(path, container.LONGEST_FILE)))
@@ -355,14 +360,9 @@ def as_of_now(document: dict[str, Any]) -> dict[str, Any]:
     for name, lacking in (("fitted", "seen"), ("data", "sample")):
         if version < CANONICAL and isinstance(document.get(name), dict):
             changed[name] = {**document[name], lacking: None}
-    own = document.get("parameters")
-    if (
-        document.get("estimator") == "KernelPerceptron"
-        and isinstance(own, dict)
-        and isinstance(own.get("shuffle"), bool)
-    ):
-        order = {"order": "shuffled" if own["shuffle"] else "cyclic"}
-        changed["parameters"] = {name: value for name, value in own.items() if name != "shuffle"} | order
+    match document:
+        case {"estimator": "KernelPerceptron", "parameters": {"shuffle": bool(shuffle), **others}}:
+            changed["parameters"] = others | {"order": "shuffled" if shuffle else "cyclic"}
     return changed
 
 

@@ -25,6 +25,7 @@ class ConvergenceDisplay:
     ax_, axes_, figure_ : the left axes, both of them, and the figure, once it is drawn
     rounds : the numbers of the picture; see `maxmargin.estimators.rounds`
     tol : the gap that was asked for, or None
+    name : of the estimator, for the title
 
     Examples
     --------

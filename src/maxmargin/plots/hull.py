@@ -42,11 +42,17 @@ class HullDisplay:
     The two nearest points prove that no street is wider than they are apart: every street must pass between them. A
     point in both hulls proves that there is none.
 
+    Parameters
+    ----------
+    certificate : Certificate
+        What is proven.
+    X, y : array-like
+        The rows and the labels that it is about.
+
     Attributes
     ----------
     ax_, figure_ : the Matplotlib axes and figure, once it is drawn
     hulls : the numbers of the picture; see `maxmargin.plots.geometry.hulls_of`
-    certificate : what is proven
 
     Examples
     --------

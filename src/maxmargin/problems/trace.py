@@ -53,6 +53,11 @@ class Trace:
     `to_html` writes a page that steps through the run, which is also what a notebook shows; `to_json` writes all of it,
     to be read back by `from_json`, and `to_csv` a table with a line for each update.
 
+    Parameters
+    ----------
+    limit : int, default=10000
+        How many updates are kept, at least 2: a longer run is thinned out.
+
     Examples
     --------
     >>> from maxmargin import Perceptron, Trace

@@ -167,7 +167,21 @@ class ScannedColumn:
 
 
 class ScannedTable(NamedTuple):
-    """X, y and the weights stay in their files (None where they were not asked for), and are read by blocks."""
+    """X, y and the weights stay in their files (None where they were not asked for), and are read by blocks.
+
+    X, y, weights    tables and columns that `fit` and `verify` take as they are
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from maxmargin import scan_table
+    >>> path = os.path.join(tempfile.mkdtemp(), "rows.csv")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write("a,b,y\\n0,1,no\\n2,3,yes\\n")
+    >>> table = scan_table(path, label="y")
+    >>> table.X.n_columns, table.weights is None
+    (2, True)
+    """
 
     X: ScannedRows
     y: ScannedColumn | None

@@ -58,7 +58,16 @@ def patch_sklearn() -> None:
 
 def unpatch_sklearn() -> None:
     """The originals again, wherever `patch_sklearn` put others. Models that were fitted meanwhile stay as they are, and
-    so do names that were imported meanwhile."""
+    so do names that were imported meanwhile.
+
+    Examples
+    --------
+    >>> import maxmargin, sklearn.svm
+    >>> maxmargin.patch_sklearn()
+    >>> maxmargin.unpatch_sklearn()
+    >>> sklearn.svm.SVC.__module__
+    'sklearn.svm._classes'
+    """
     while REPLACED:
         module, name, original = REPLACED.pop()
         if vars(module).get(name) is OURS[original]:

@@ -67,6 +67,7 @@ class Exercise:
     data : dict
         X, y and whatever else is given, by name. `exercise.X` is short for `exercise.data["X"]`.
     fields : the parts of the answer: names, shapes, whether their numbers are whole
+    grade : the function behind `check`
 
     Examples
     --------
