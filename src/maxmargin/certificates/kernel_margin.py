@@ -69,7 +69,7 @@ class KernelCertificate(Record):
     C, class_weight               which problem: inf is the hard margin; pairs (label, weight), empty: all 1
     loss, huber_width             what slack costs, the name of one in `problems.losses`; the width of the Huber hinge.
                                   The hard margin, which pays none, has the hinge
-    fit_intercept                 whether the plane may leave the origin of the kernel's space
+    fit_intercept                 whether the plane has a bias
     positive, negative            the labels on the two sides; negative None means all other labels
     n_rows, n_columns             the size of the problem
     b                             the bias of the plane

@@ -47,7 +47,7 @@ MULTI_CLASS = Choice(
 BIAS = Flag(
     default=True,
     label="Bias",
-    help="Whether the line may leave the origin.",
+    help="Whether to fit an intercept.",
     option="Only planes through the origin.",
 )
 UNIT_ROWS = Flag(

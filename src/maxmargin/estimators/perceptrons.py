@@ -57,7 +57,7 @@ class Perceptron(by_blocks.ScoresBlocks, MistakeDriven):
         Return the mean of the weights over all visits. Where the last weights separate the classes and their mean
         does not, the last ones are returned.
     max_updates : int, default=None
-        The budget; None means 2,000,000 and ten more for each row. When it is spent, the plane is the last or the
+        The budget; None means 2,000,000 + 10 n, for n samples. When it is spent, the plane is the last or the
         averaged one, whichever makes fewer mistakes, and the certificate says that it was stopped.
     record : bool or Trace, default=False
         Keep every update in `trace_`, in bounded memory; a Trace says how much: `record=Trace(limit=500)`.

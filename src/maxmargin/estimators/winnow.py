@@ -80,7 +80,7 @@ class Winnow(by_blocks.ScoresBlocks, MistakeDriven):
     normalize_rows : bool, default=False
         Divide each lifted row (x, 1) by its own largest number, in place of the whole table by s.
     max_updates : int, default=None
-        The budget; None means 2,000,000 and ten more for each row.
+        The budget; None means 2,000,000 + 10 n, for n samples.
     record : bool or Trace, default=False
         Keep every update in `trace_`, in bounded memory; a Trace says how much: `record=Trace(limit=500)`.
     random_state : int, RandomState or None, default=0

@@ -38,7 +38,7 @@ def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator, or a Pipeline that ends in one, as an ONNX graph in float64 (needs the package `onnx`).
 
     Steps can be scalers, imputers, one-hot encoders and a ColumnTransformer of these; a kernel linear, poly or rbf.
-    What standard operators cannot say, such as a hash of words, is a `ModelFileError`.
+    What has no standard operator, such as a hash of words, is a `ModelFileError`.
     """
     try:
         importlib.import_module("onnx")
