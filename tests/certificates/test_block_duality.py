@@ -335,3 +335,13 @@ def test_what_vanished_is_counted_where_nothing_else_is_left(rows):
     found = block_duality.dual_from(HINGE, False, BothSums(rows, 0.0, 0.0, 1, own, own, 1, 0.0, 0))
     assert found.value == 2.0**-1040
     assert found.error / least == 6 * rows + 18
+
+
+def test_rounding_of_sums_that_cancel_is_counted_once():
+    """Both classes have the same point, so that w = 0, and what is left is 1.01 (1.01 gamma(8) + 4 gamma(1)) of each
+    moment: the sums, and their scale, which is 1."""
+    own = ClassSums(1, np.float64(1.0), np.full(2, 0.5), *map(np.float64, (3.0, 0.0, 0.0, 0.0, 0.0)))
+    found = block_duality.dual_from(HINGE, False, BothSums(2, 0.0, 0.0, 1, own, own, 0, 1.0, 0))
+    assert (found.value, found.w.tolist()) == (2.0, [0.0, 0.0])
+    gamma = {terms: terms * 2.0**-53 / (1.0 - terms * 2.0**-53) for terms in (1, 8)}
+    assert found.w_error == pytest.approx(1.01 * (1.01 * gamma[8] + 4.0 * gamma[1]) * 6.0, rel=1e-9, abs=0.0)

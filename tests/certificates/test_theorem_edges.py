@@ -175,6 +175,18 @@ def test_a_share_of_a_margin_that_is_too_small_to_be_squared():
     assert list(judge.separation_theorems_refused(c, rows, SIGNS, np.arange(2))) == []
 
 
+def test_a_share_of_a_margin_that_may_be_nothing_is_any_share():
+    """The plane surely separates, and squares of the margin are lost: no share of the best margin is sure."""
+    c = SimpleNamespace(w=W, b=0.0, fit_intercept=True, weights=np.ones(2))
+
+    def said(measured, lifted):
+        told = TheoremBound(theorems.SHARE, 0.25, measured, False)
+        return list(judge.share_refused(c, X, SIGNS, np.arange(2), told, lifted, False))
+
+    assert said(0.0, Interval(1.0, math.inf)) == []
+    assert len(said(0.0, Interval(1.0, 1.0))) == 1
+
+
 COSTS = np.array([0.5, 2.0])
 
 

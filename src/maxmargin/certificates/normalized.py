@@ -138,6 +138,8 @@ def holds_exactly(
     claimed: NormalizedMargin,
 ) -> bool:
     """Whether both bounds hold, in fractions; float64 decides the rows that its rounding cannot overturn."""
+    if math.isnan(claimed.lower):
+        return False
     doubtful = np.flatnonzero(~(normalized_distances(X, signs, w, b, norm, fit_intercept) >= claimed.lower))
     scale = Fraction(in_safe_range(X).scale)
     v = [Fraction(float(own)) / scale for own in w] + [Fraction(float(b))] * bool(fit_intercept)

@@ -249,7 +249,7 @@ def title(c: Any) -> str:
         return f"{first}\n{rows_that_prove(c)}"
     if has(c, "C"):
         hard = not math.isfinite(c.C)
-        best = "The widest street in the space of the kernel" if hard else "The best street at this price"
+        best = "The widest street in the space of the kernel" if hard else "The best street for this C"
         first = best if c.is_optimal else "Not proven to the gap that was asked for"
         price = "" if hard else f"C = {c.C:g}, "
         return f"{first}\n{price}least objective proven {between(c.dual, c.primal)}"
