@@ -24,9 +24,9 @@ from maxmargin.certificates.block_planes import (
 )
 from maxmargin.certificates.block_separation import BlockClaim, certify_by_blocks
 from maxmargin.certificates.certificate import certify
-from maxmargin.certificates.measure import plane_margin, scaled_plane
+from maxmargin.certificates.measure import Claim, plane_margin, scaled_plane
 from maxmargin.certificates.proof import TheoremBound, Verdict
-from maxmargin.certificates.separation import Claim, refused_by_blocks
+from maxmargin.certificates.separation import refused_by_blocks
 from maxmargin.data.executor import pass_over
 from maxmargin.problems.block_margin import ListedRows
 
