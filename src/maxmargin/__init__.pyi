@@ -7,7 +7,7 @@ from maxmargin.certificates.kernel_margin import KernelCertificate as KernelCert
 from maxmargin.certificates.kernel_margin import KernelVerdict as KernelVerdict
 from maxmargin.certificates.kernel_separation import KernelSeparationCertificate as KernelSeparationCertificate
 from maxmargin.certificates.multiclass import MulticlassCertificate as MulticlassCertificate
-from maxmargin.certificates.proof import Verification as Verification
+from maxmargin.certificates.report import Verification as Verification
 from maxmargin.certificates.soft_margin import SoftMarginCertificate as SoftMarginCertificate
 from maxmargin.certificates.soft_margin import SoftVerdict as SoftVerdict
 from maxmargin.estimators.audit import audit as audit

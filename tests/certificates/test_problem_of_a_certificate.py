@@ -10,7 +10,8 @@ from maxmargin.certificates import verify as judge
 from maxmargin.certificates.certificate import Verdict, certify
 from maxmargin.certificates.exact import Verdict as Answer
 from maxmargin.certificates.measure import Claim, objective
-from maxmargin.certificates.proof import TheoremBound, Verification
+from maxmargin.certificates.proof import TheoremBound
+from maxmargin.certificates.report import Verification
 
 X, Y = np.array([[2.0], [7.0], [-1.0], [3.0]]), np.array(["a", "c", "b", "a"])
 OWN = np.array([0, 2, 3])  # the rows of a and b

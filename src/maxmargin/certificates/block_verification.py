@@ -21,7 +21,7 @@ import numpy as np
 from maxmargin.certificates.block_duality import BothSides, BothSums, judged, look, sure
 from maxmargin.certificates.block_form import no_claim
 from maxmargin.certificates.exact_blocks import ExactLook, exact_dual, exact_primal
-from maxmargin.certificates.proof import Verification
+from maxmargin.certificates.report import Verification
 from maxmargin.certificates.told_blocks import OtherHeights, ToldBlock, ToldBlocks, cut_again, source_of
 from maxmargin.certificates.verify import (
     Bound,

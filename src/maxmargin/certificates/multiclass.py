@@ -14,9 +14,8 @@ import numpy as np
 from maxmargin.certificates import certificate, kernel_margin, kernel_separation, soft_margin
 from maxmargin.certificates.block_margin import BlockMarginCertificate
 from maxmargin.certificates.html import certificate_html
-from maxmargin.certificates.proof import Verification
 from maxmargin.certificates.record import KINDS, Record
-from maxmargin.certificates.report import sides
+from maxmargin.certificates.report import Verification, sides
 from maxmargin.certificates.verify import strange_label
 
 OURS = (certificate, kernel_margin, kernel_separation, soft_margin)  # to import them is to know their kinds

@@ -1,4 +1,4 @@
-"""What certificates are made of: verdicts, conditions of optimality, theorems; and what a verification answers."""
+"""What certificates are made of: verdicts, conditions of optimality, theorems."""
 
 from __future__ import annotations
 
@@ -94,33 +94,3 @@ class TheoremBound:
         promise = "without a bound" if math.isinf(self.bound) else f"{relation} {shown(self.bound, 6)}"
         best = ", g of the best plane known" if self.plane else ""
         return f"{self.name}{best}: {self.measured:.6g} {promise}"
-
-
-@dataclass(frozen=True)
-class Verification:
-    """True or False in an `if`; the reasons when printed.
-
-    holds      whether every claim follows from the data
-    exact      whether that was decided in fractions
-    reasons    what is proven, or what does not hold
-
-    Examples
-    --------
-    >>> from maxmargin import separability
-    >>> X = [[0], [3]]
-    >>> print(separability(X, [0, 1]).verify(X, [0, 1], exact=True))
-    Verified in exact rational arithmetic: the best margin lies between 1.49999999 and 1.50000001.
-    """
-
-    holds: bool
-    exact: bool
-    reasons: tuple[str, ...]
-
-    def __bool__(self) -> bool:
-        return self.holds
-
-    def __str__(self) -> str:
-        how = "in exact rational arithmetic" if self.exact else "in float64, rounding included"
-        if self.holds:
-            return f"Verified {how}: " + "; ".join(self.reasons) + "."
-        return f"Refused ({how}): " + "; ".join(self.reasons) + "."

@@ -1,4 +1,5 @@
-"""A certificate as a person reads it, by its fields, whatever its kind: the report, the titles of pictures, sentences.
+"""A certificate as a person reads it, by its fields, whatever its kind: the report, the titles of pictures, sentences;
+and what a verification answers.
 
 Numbers are rounded outwards, so that what is printed is still true. A report that was verified means every line,
 but for those below `REPORTED`: what was asked for, why a run ended and what it counted can be known from the run alone.
@@ -7,6 +8,7 @@ but for those below `REPORTED`: what was asked for, why a run ended and what it 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -293,3 +295,33 @@ def promise(theorem: TheoremBound) -> str:
         return f"{theorem.name}: {theorem.measured:,.0f} of at most {math.floor(theorem.bound):,}."
     counted = f"{theorem.measured:,.0f}" if float(theorem.measured).is_integer() else f"{theorem.measured:.6g}"
     return f"{theorem.name}: it promises nothing here; {counted} were counted."
+
+
+@dataclass(frozen=True)
+class Verification:
+    """True or False in an `if`; the reasons when printed.
+
+    holds      whether every claim follows from the data
+    exact      whether that was decided in fractions
+    reasons    what is proven, or what does not hold
+
+    Examples
+    --------
+    >>> from maxmargin import separability
+    >>> X = [[0], [3]]
+    >>> print(separability(X, [0, 1]).verify(X, [0, 1], exact=True))
+    Verified in exact rational arithmetic: the best margin lies between 1.49999999 and 1.50000001.
+    """
+
+    holds: bool
+    exact: bool
+    reasons: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        how = "in exact rational arithmetic" if self.exact else "in float64, rounding included"
+        if self.holds:
+            return f"Verified {how}: " + "; ".join(self.reasons) + "."
+        return f"Refused ({how}): " + "; ".join(self.reasons) + "."

@@ -10,7 +10,7 @@ import dataclasses
 import html
 from typing import Any
 
-from maxmargin.certificates.proof import Verification
+from maxmargin.certificates.report import Verification
 
 LEFT_OUT = (
     "the rows and weights that prove it were left out by slim(): verify the certificate before, keep a model with its "

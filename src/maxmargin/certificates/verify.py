@@ -48,8 +48,7 @@ from maxmargin.certificates.form import (
     separation_refused,
 )
 from maxmargin.certificates.measure import objective
-from maxmargin.certificates.proof import Verification
-from maxmargin.certificates.report import bounds_of
+from maxmargin.certificates.report import Verification, bounds_of
 from maxmargin.certificates.theorem_verification import theorem_refused
 from maxmargin.data.checking import check_labels, check_weights, checked_rows, is_source
 from maxmargin.data.cluster import on_cluster

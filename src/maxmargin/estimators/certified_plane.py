@@ -8,7 +8,7 @@ from typing import Any
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate, name_of
-from maxmargin.certificates.proof import Verification
+from maxmargin.certificates.report import Verification
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart
 from maxmargin.estimators.base import single

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sparse
 from sklearn.utils.extmath import safe_sparse_dot
 
-from maxmargin.certificates.proof import Verification
+from maxmargin.certificates.report import Verification
 from maxmargin.data.checking import checked_rows
 from maxmargin.data.table import is_sparse, matrix_of
 
