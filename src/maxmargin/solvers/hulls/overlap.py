@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
+from scipy.linalg.blas import dger
 
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Vector, is_sparse, take
@@ -204,7 +205,7 @@ def basic_weights(rows: Vector, weights: Vector) -> tuple[NDArray[np.intp], Vect
     heaviest_first = scipy.linalg.qr(lines * left, mode="r", pivoting=True, check_finite=False)[1]
     basis, others = heaviest_first[:size].copy(), heaviest_first[size:]
     try:
-        inverse = np.linalg.inv(lines[:, basis])
+        inverse = np.asfortranarray(np.linalg.inv(lines[:, basis]))
         for other in others:
             check_interrupt()
             rise = inverse @ lines[:, other]  # of the basis, for each unit that the other row gives up
@@ -217,7 +218,7 @@ def basic_weights(rows: Vector, weights: Vector) -> tuple[NDArray[np.intp], Vect
             if moved == reach[leaving]:
                 left[basis[leaving]] = 0.0
                 line = inverse[leaving] / rise[leaving]
-                inverse -= np.outer(rise, line)
+                inverse = dger(-1.0, rise, line, a=inverse, overwrite_a=True)
                 inverse[leaving] = line
                 basis[leaving] = other
         target = np.zeros(size)

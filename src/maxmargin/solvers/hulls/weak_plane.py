@@ -7,7 +7,7 @@ F, and the question is asked again of what is left of the rows, for those of whi
 
     start     F = the rows of the witness, and all rows that are equal to one of the other class
     repeat    Q = an orthonormal basis of F, by the directions that its new rows add;  z_i <- z_i - Q Q'z_i
-              all rows vanish: no such plane
+              F spans all columns, or all rows vanish: no such plane
               the nearest point of their hull to the origin:  not 0: it is v;  0: its witness rows join F
 
 Each turn adds a direction to Q at least, so there are at most d + 1. The origin is moved to a row of F and every column
@@ -64,6 +64,8 @@ def weak_plane(problem: Separation, witness: Iterate) -> tuple[Vector, float] | 
             return None
         is_first = False
         Q = np.column_stack([Q, new])
+        if Q.shape[1] == Z.shape[1]:  # nothing is orthogonal to all of F
+            return None
         Z, lengths = np.delete(Z, found, axis=0), np.delete(lengths, found)
         project_out(Z, new)
         left = np.linalg.norm(Z, axis=1) > VANISHING * lengths
