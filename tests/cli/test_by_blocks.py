@@ -5,9 +5,14 @@ import json
 import numpy as np
 import pandas
 import pytest
+import scipy.sparse as sparse
 
 from maxmargin.cli import main
+from maxmargin.cli.options import Scaling
+from maxmargin.cli.preparation import numbers_of, preparation_of, prepare, transformed
+from maxmargin.cli.tables import DataFile
 from maxmargin.persistence import load
+from maxmargin.reading.files import Format
 
 N = 3000
 SMALL = "2 MB"
@@ -265,3 +270,24 @@ def test_a_memory_that_cannot_be_is_refused_in_a_sentence(tmp_path, memory, reas
     sentence = refused(capsys, "fit", *write_parquet(tmp_path), *ASKED, "--memory", memory)
     assert sentence.startswith("maxmargin: --memory: ")
     assert reason in sentence
+
+
+@pytest.mark.parametrize("scaling", Scaling)
+@pytest.mark.parametrize("impute", [False, True])
+@pytest.mark.parametrize("asked", [{}, {"note": "text"}], ids=["categories", "prose too"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_and_words_go_to_their_own_steps(scaling, impute, asked, dtype):
+    """With the bits of one table of objects for both."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((60, 3)).astype(dtype)
+    words = {name: random.choice(["red", "green", "blue"], 60).astype(object) for name in ("colour", "note")}
+    if impute:
+        X[3, 1] = words["colour"][5] = np.nan
+    table = DataFile("t", Format.PARQUET, X, None, ("a", "b", "c"), None, np.arange(60), texts=words, asked=asked)
+    steps = preparation_of(table, scaling, impute)
+    prepare(table, steps)
+    found, want = transformed(table, steps), numbers_of(steps.transform(table.rows()))
+    assert sparse.issparse(found) is sparse.issparse(want) is bool(asked)
+    found, want = (part.toarray() if sparse.issparse(part) else part for part in (found, want))
+    assert found.dtype == want.dtype == np.float64
+    assert found.tobytes() == want.tobytes()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from maxmargin.cli.console import UserError, files_of, messages
 from maxmargin.cli.models import Model, in_a_sentence
 from maxmargin.cli.options import ReadingOptions
-from maxmargin.cli.preparation import UnknownWords, inner_steps, numbers_of
+from maxmargin.cli.preparation import UnknownWords, inner_steps, transformed
 from maxmargin.cli.several_files import name_of_all
 from maxmargin.cli.tables import (
     ANYTHING,
@@ -153,7 +153,7 @@ class PreparedBlocks:
             return sparse.csr_array((0, self.n_columns)) if thin else np.empty((0, self.n_columns))
         if self.model is not None:
             return self.model.prepared(block, UnknownWords() if self.unknown is None else self.unknown)
-        return block.X if self.steps is None else numbers_of(self.steps.transform(block.rows()))
+        return block.X if self.steps is None else transformed(block, self.steps)
 
     def refuse_unknown_labels(self, k: int, block: DataFile) -> None:
         """A proof speaks of the labels of the model, and of no others."""

@@ -82,6 +82,28 @@ def prepare(table: DataFile, preparation: Any) -> Any:
     return table.X if preparation is None else numbers_of(preparation.fit_transform(table.rows()))
 
 
+def transformed(block: DataFile, steps: Any) -> Any:
+    """The rows as fitted steps make them: numbers and words go to their own ones, with no table of objects for both."""
+    columns = steps.steps[0][1]
+    if not (block.texts and hasattr(columns, "transformers_")):
+        return numbers_of(steps.transform(block.rows()))
+    import numpy as np
+    import scipy.sparse as sparse
+
+    from maxmargin.data.table import is_sparse
+
+    made: list[Any] = []
+    for title, step, chosen in columns.transformers_:
+        if title == "remainder":
+            continue
+        names = [block.names[place] for place in np.atleast_1d(chosen)] if block.names else []
+        own = block.X.astype(np.float64) if title == "numbers" else block.rows(names)
+        made.append(step.transform(own[:, 0] if isinstance(chosen, int) else own))
+    if columns.sparse_output_:
+        return sparse.hstack(made, format="csr")
+    return np.hstack([part.toarray() if is_sparse(part) else part for part in made])
+
+
 def encoded(table: DataFile, scaling: Scaling, impute: bool) -> DataFile:
     """The same file with numbers in all columns, and their names."""
     preparation = preparation_of(table, scaling, impute)
