@@ -8,7 +8,7 @@ import pytest
 from maxmargin.certificates import exact_soft_margin
 from maxmargin.certificates.duality import dual_value, primal_value, soft_conditions
 from maxmargin.certificates.many_duality import dual_values, many_conditions, primal_values
-from maxmargin.problems.losses import HINGE, Loss
+from maxmargin.problems.losses import HINGE, HUBER_HINGE, MODIFIED_HUBER, SQUARED_HINGE, Loss
 from maxmargin.problems.many_margins import many_margins
 from maxmargin.problems.statement import SoftMargin, TwoClasses, prices
 
@@ -34,11 +34,12 @@ def drawn(sizes, seed=0, weighted=True):
 def weights_within(many, random):
     """Dual variables, some of them at an end of their box."""
     share = random.choice([0.0, 1.0, -1.0], size=len(many.signs), p=[0.3, 0.3, 0.4])
-    return many.upper * np.where(share < 0.0, random.uniform(size=len(share)), share)
+    upper = many.upper if many.loss.is_bounded else 3.0 * many.costs
+    return upper * np.where(share < 0.0, random.uniform(size=len(share)), share)
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("loss", [HINGE, STEEP])
+@pytest.mark.parametrize("loss", [HINGE, STEEP, SQUARED_HINGE, HUBER_HINGE, MODIFIED_HUBER])
 @pytest.mark.parametrize("sizes", [SIZES, WIDE, [(5, 3)]])
 def test_each_problem_is_measured_as_by_itself(sizes, loss, bias):
     problems, w, b, random = drawn(sizes)
@@ -68,10 +69,11 @@ def test_each_problem_is_measured_as_by_itself(sizes, loss, bias):
         assert found.slackness.row == two.rows[alike.slackness.row]
 
 
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
 @pytest.mark.parametrize("forged", [-1e-300, math.nan, math.inf, "beyond"])
-def test_weights_outside_their_box_prove_nothing_and_harm_no_neighbour(forged):
+def test_weights_outside_their_box_prove_nothing_and_harm_no_neighbour(forged, loss):
     problems, _, _, random = drawn([(8, 2)] * 3)
-    many = many_margins(problems, 1.0, HINGE, True)
+    many = many_margins(problems, 1.0, loss, True)
     a = weights_within(many, random)
     honest = dual_values(many, a)
     place = many.edges[1] + 3

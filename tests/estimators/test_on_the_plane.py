@@ -62,6 +62,17 @@ def test_votes_of_pairs():
         assert counted[0].tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("n_classes", [3, 10, 17])
+def test_few_rows_have_the_votes_that_they_have_among_many(n_classes):
+    """To the last bit, with zeros of either sign."""
+    random = np.random.default_rng(n_classes)
+    values = random.normal(size=(4 * n_classes, n_classes * (n_classes - 1) // 2)) * 10.0 ** random.integers(-9, 9)
+    values = np.where(random.uniform(size=values.shape) < 0.2, np.copysign(0.0, values), values)
+    found = votes(values, n_classes)
+    assert np.array_equal(np.vstack([votes(row[None], n_classes) for row in values]), found)
+    assert np.array_equal(votes(values[:n_classes], n_classes), found[:n_classes])
+
+
 def test_a_path_counts_as_predict_does():
     found = path(X, [0, 0, 1, 1], Cs=[1.0])
     [point] = found.points

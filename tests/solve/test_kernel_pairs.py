@@ -98,9 +98,25 @@ def test_small_and_large_problems_are_answered_by_each(alone, monkeypatch):
     keep = (y != 3) | (np.cumsum(y == 3) <= 20)
     X, y = X[keep], y[keep]
     sizes = {(k, j): int(np.sum((y == k) | (y == j))) for k in range(4) for j in range(k + 1, 4)}
-    monkeypatch.setattr(kernel_pairs, "MOST_ROWS", max(size for pair, size in sizes.items() if 3 in pair))
+    monkeypatch.setattr(kernel_pairs, "MANY", max(size for pair, size in sizes.items() if 3 in pair))
     KernelSVM().fit(X, y)
-    assert {(two.positive, two.negative) for two in alone} == {(0, 3), (1, 3), (2, 3)}
+    assert {(two.positive, two.negative) for two in alone} == {(0, 1), (0, 2), (1, 2)}
+
+
+def test_on_small_tables_the_answers_have_all_digits(alone):
+    """Rows of weight k or k equal rows, the problems together or each by itself."""
+    X, y = kernel_cases.many_rings(n=90, classes=3)
+    weights = np.random.default_rng(1).integers(1, 4, len(y))
+    model = KernelSVM(gamma=0.5).fit(X, y, weights)
+    assert not alone
+    assert model.certificate_.is_optimal
+    scores = model.decision_function(X)
+    equal_rows = fit(np.repeat(X, weights, axis=0), np.repeat(y, weights), gamma=0.5)
+    assert equal_rows.decision_function(X) == pytest.approx(scores, abs=1e-8)
+    assert fit(X, y, together=False, gamma=0.5).decision_function(X) == pytest.approx(
+        fit(X, y, gamma=0.5).decision_function(X), abs=1e-8
+    )
+    assert len(alone) == 3
 
 
 def test_what_is_not_proven_in_a_few_rounds_is_answered_by_itself(alone, monkeypatch):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from sklearn.exceptions import ConvergenceWarning
 from soft_fits import proven
 
 from maxmargin import LinearSVM, _loops
@@ -181,13 +182,50 @@ def test_one_lie_among_honest_answers(together, monkeypatch):
     agree(svm, one_at_a_time(monkeypatch, X, y, multi_class="ovo"), X, y)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"max_time": 60.0}, {"max_iter": 500}, {"loss": "squared_hinge"}, {"loss": "huber_hinge"},
-        {"solver": "coordinate_descent"},
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("loss", ["squared_hinge", "huber_hinge", "modified_huber"])
+@pytest.mark.parametrize("form", FORMS)
+def test_losses_that_bend(loss, form, together, monkeypatch):
+    X, y = clouds(classes=3, seed=15)
+    settings = {"loss": loss, "fit_intercept": loss != "huber_hinge", "tol": 1e-6, "multi_class": "ovo"}
+    X = FORMS[form](X)
+    svm = LinearSVM(**settings).fit(X, y)
+    assert together == [3]
+    assert svm.solver_ == ["newton"] * 3
+    agree(svm, one_at_a_time(monkeypatch, X, y, **settings), X, y)
+
+
+@pytest.mark.parametrize("C", [1e-6, 1e6])
+@pytest.mark.parametrize("spread", [0.01, 1.0])
+def test_a_bend_at_other_prices(C, spread, together, monkeypatch):
+    """Separable or not; a row of each class, at the least."""
+    X, y = clouds(n=40, spread=spread, seed=16)
+    X, y, weights = X + 1e3, np.where(np.arange(40) < 5, 9, y), np.linspace(0.0, 3.0, 40)
+    settings = {"loss": "squared_hinge", "C": C}
+    svm = LinearSVM(**settings).fit(X, y, weights)
+    assert together == [5]
+    agree(svm, one_at_a_time(monkeypatch, X, y, weights, **settings), X, y, weights)
+
+
+def test_a_narrow_bend_goes_its_own_way(together):
+    X, y = clouds(seed=17)
+    LinearSVM(loss="huber_hinge", huber_width=0.01).fit(X, y)
+    assert together == []
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_limit_of_steps_holds_for_each_problem(loss, together):
+    """What would take more steps is solved by itself, and ends there."""
+    X, y = clouds(seed=8)
+    steps = LinearSVM(loss=loss).fit(X, y).n_updates_
+    assert together.pop() == 4
+    limit = sorted(steps)[1]
+    with pytest.warns(ConvergenceWarning, match="as many sweeps or updates were made as are allowed"):
+        LinearSVM(loss=loss, max_iter=limit).fit(X, y)
+    assert together == [sum(one <= limit for one in steps)]
+    assert 1 < together[0] < 4
+
+
+@pytest.mark.parametrize("settings", [{"max_time": 60.0}, {"solver": "coordinate_descent"}])
 def test_who_asks_for_single_steps_gets_them(settings, together):
     X, y = clouds(seed=8)
     assert proven(LinearSVM(multi_class="ovo", **settings).fit(X, y), X, y)

@@ -1,7 +1,7 @@
 """Both sides of many small soft margins at once, as `duality` measures one: from the data, with every rounding error.
 
-    primal    P_k(w, b) = 1/2 |w|^2 + sum_i C_i box max(0, 1 - y_i (w.x_i + b))
-    dual      D_k(t a') = t sum_i a'_i - t^2 / 2 |w(a')|^2
+    primal    P_k(w, b) = 1/2 |w|^2 + sum_i C_i loss(1 - y_i (w.x_i + b))
+    dual      D_k(t a') = t sum_i a'_i - t^2 / 2 (|w(a')|^2 + sum_i q_i a'_i^2)
 
 over the rows i of problem k, which stand one after the other (`problems.many_margins`). A sum over a problem is within
 gamma_n of the sum of its magnitudes, n the number of its rows, in whatever order its rows are added [higham2002].
@@ -18,8 +18,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.duality import INSIDE, LEAST, LIGHTEST, OUTWARDS
-from maxmargin.certificates.passes import WIDTH, combination_of_each, rounding, values_of_each
+from maxmargin.certificates.duality import INSIDE, LEAST, LIGHTEST, OUTWARDS, SMALLEST_BEND
+from maxmargin.certificates.passes import (
+    WIDTH,
+    combination_of_each,
+    losses_of,
+    rounding,
+    row_shares,
+    values_of_each,
+)
 from maxmargin.certificates.proof import KKT, Violation
 from maxmargin.data.table import Vector
 from maxmargin.problems.many_margins import ManyMargins
@@ -75,20 +82,12 @@ def primal_values(many: ManyMargins, w: NDArray[np.float64], b: Vector) -> Prima
     # Each slack is within gamma (|w|.|x_i| + |b| + 1) of the real one.
     off = 1.01 * rounding(d + 4) * (np.abs(w).sum(axis=1) * many.largest + np.abs(b) + 1.0)
     missing = 1.0 - many.signs * (values + many.of_rows(b))
-    loss = sums(many, paid(many, missing))
-    moved = sums(many, paid(many, missing + many.of_rows(off)))
+    loss = sums(many, losses_of(many, missing))
+    moved = sums(many, losses_of(many, missing, many.of_rows(off)))
     half = 0.5 * np.einsum("ij,ij->i", w, w)
     relative = 2.0 * roundings(np.maximum(d, counts) + 2 * WIDTH + 9)
     error = (moved - loss) + relative * (moved + half) + LEAST * (counts + d)
     return PrimalValues(half + loss, error, missing, values)
-
-
-def paid(many: ManyMargins, missing: Vector) -> Vector:
-    """u_i max(0, what row i misses): the loss without a bend."""
-    losses = np.maximum(0.0, missing)
-    losses *= many.loss.box
-    losses *= many.costs
-    return losses
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -107,9 +106,15 @@ def dual_values(many: ManyMargins, a: Vector) -> DualValues:
     proves &= (gain > LIGHTEST) & (gain < math.inf)
     feasible = np.where(plus, many.of_rows(up), many.of_rows(down)) * a
     w = combination_of_each(many.X, many.spans, many.signs * feasible)
-    square = np.einsum("ij,ij->i", w, w)
+    square, bend = np.einsum("ij,ij->i", w, w), np.zeros(len(many))
     reach = np.sqrt(square)
-    t = np.where(square > gain, gain / square, 1.0)  # the best factor is at most 1: the box is finite
+    if many.loss.is_smooth:
+        bent = feasible + LEAST  # at least what was to be represented, where it vanished
+        bend = many.loss.bend * sums(many, bent * (bent / many.costs)) + LEAST * (counts + gain)
+        proves &= bend >= SMALLEST_BEND
+        square += bend
+    t = gain / np.where(square > 0.0, square, gain)  # the best factor: at most 1 where the box is finite
+    t = np.minimum(1.0, t) if many.loss.is_bounded else t
     value = t * (gain - 0.5 * t * square)
     # Now with errors: the weights, and the sum of each class, are within `share` of the real ones.
     share = 1.01 * roundings(4 * counts + 6 * WIDTH + 16)
@@ -118,7 +123,7 @@ def dual_values(many: ManyMargins, a: Vector) -> DualValues:
     share, off = share + rounding(4), off + rounding(4) * reach
     relative = 2.0 * rounding(d + 2 * WIDTH + 9)
     farther = reach * (1.0 + relative) + off
-    square_upper = farther * farther * (1.0 + relative) + LEAST * (d + 4)
+    square_upper = (farther * farther + bend * (1.0 + 4.0 * share)) * (1.0 + relative) + LEAST * (d + 4)
     least = t * (gain * (1.0 - 4.0 * share) - 0.5 * t * square_upper * (1.0 + relative) - 4.0 * LEAST)
     error = (value - least) * (1.0 + relative) + 4.0 * LEAST
     proves &= (error <= 0.5 * value) & (value < math.inf)
@@ -136,8 +141,7 @@ def many_conditions(
     lengths = [np.sqrt(np.einsum("ij,ij->i", v, v)) for v in (w, dual.w, w - dual.w)]
     scale = np.maximum(lengths[0], lengths[1])
     stationarity = lengths[2] / np.where(scale > 0.0, scale, 1.0)
-    beyond = dual.feasible * np.maximum(0.0, -primal.missing)
-    share = (upper - dual.feasible) * np.maximum(0.0, primal.missing) + beyond
+    share = row_shares(many, dual.feasible, np.maximum(0.0, primal.missing), 1.0 - primal.missing)
     share /= many.of_rows(np.where(primal.value > 0.0, primal.value, 1.0))
     share[np.isnan(share)] = np.inf  # of a problem of which nothing is proven
     most = np.maximum.reduceat(share, begins)
@@ -145,8 +149,9 @@ def many_conditions(
     worst = many.rows[reached[np.searchsorted(reached, begins)]]
     spread = np.zeros(len(many))
     if many.fit_intercept:
-        telling = (dual.feasible > INSIDE * upper) & (dual.feasible < (1.0 - INSIDE) * upper)
-        own = many.signs - primal.values
+        largest = upper if many.loss.is_bounded else many.of_rows(np.maximum.reduceat(dual.feasible, begins))
+        telling = (dual.feasible > INSIDE * largest) & (dual.feasible < (1.0 - INSIDE) * upper)
+        own = many.signs * (1.0 - many.loss.bend * dual.feasible / many.costs) - primal.values
         highest = np.maximum.reduceat(np.where(telling, own, -np.inf), begins)
         lowest = np.minimum.reduceat(np.where(telling, own, np.inf), begins)
         spread = np.where(highest >= lowest, highest - lowest, 0.0)

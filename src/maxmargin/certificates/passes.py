@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
@@ -36,6 +36,9 @@ from maxmargin.data.table import (
     rows_between,
 )
 from maxmargin.problems.statement import SoftMargin
+
+if TYPE_CHECKING:
+    from maxmargin.problems.many_margins import ManyMargins
 
 SPARSE_BLOCK = 2**21  # entries of a CSR matrix that are converted at a time
 SURELY = 1.0 + 2.0**-40  # times a difference of two numbers: it is not less, whatever rounding did to it or its bound
@@ -293,7 +296,7 @@ def length(v: Vector, norm: str) -> float:
     return unit * (float(np.sqrt(np.sum(scaled * scaled))) if norm == "l2" else float(np.abs(scaled).sum()))
 
 
-def losses_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> Vector:
+def losses_of(problem: SoftMargin | ManyMargins, missing: Vector, off: Any = 0.0) -> Vector:
     """C_i loss(max(0, missing_i + off_i)) of each row; in place, because there may be many."""
     losses = missing + off
     np.maximum(0.0, losses, out=losses)
@@ -309,7 +312,7 @@ def losses_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> Vector:
     return np.asarray(losses)
 
 
-def row_shares(problem: SoftMargin, a: Vector, slack: Vector, functional: Vector) -> Vector:
+def row_shares(problem: SoftMargin | ManyMargins, a: Vector, slack: Vector, functional: Vector) -> Vector:
     """What each row adds to P - D, apart from 1/2 |w - w(a)|^2: never negative, and zero in complementary slackness.
 
     before the knee    C_i (xi_i - q_i a_i)^2 / (2 bend)                  + a_i max(0, y_i (w.x_i + b) - 1)

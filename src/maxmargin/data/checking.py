@@ -248,9 +248,9 @@ def encode_labels(y: NDArray[Any], weights: NDArray[np.float64] | None = None) -
         return Labels(classes, all_codes)
     labels = encode_two_numbers(y)
     if labels is None:
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        labels = Labels(classes, codes.astype(np.intp, copy=False))
+        if y.ndim != 1 or y.dtype.kind not in "iub" or 2 * len(np.unique(y)) >= len(y):  # wrong, or to be warned of
+            check_classification_targets(y)
+        labels = Labels(*np.unique(y, return_inverse=True))
     require_two_classes(labels.classes)
     return labels
 
@@ -391,8 +391,8 @@ def checked_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bo
     if not is_source(X):
         return check_table(estimator, X, y, reset=reset)
     table = Surveyed(X, estimator, reset=reset)
-    asked = not (isinstance(y, str) and y == "no_validation")
-    return Checked(table, check_labels(y, table.n_rows) if asked else None, table.largest)
+    labels = None if isinstance(y, str) and y == "no_validation" else check_labels(y, table.n_rows)
+    return Checked(table, labels, table.largest)
 
 
 def checked_rows(X: Any, *, may_be_objects: bool = False) -> Matrix | Table:

@@ -111,7 +111,7 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
             return self
         if LISTENER.get() is not None or not EARLY.isdisjoint(statuses):
             ends = [End(answer.status, answer.certificate) for answer in answers]
-            warn_of(Ending(type(self).__name__, self.get_params(deep=False), ends))
+            warn_of(Ending(type(self).__name__, self.parameters, ends))
         return self
 
     def _store(self, X: Matrix | Table, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:
@@ -185,7 +185,7 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
             from maxmargin.estimators.dask_predictions import lazy
 
             return lazy(self, "decision_function", X)  # type: ignore[no-any-return]
-        check_is_fitted(self, "classes_")
+        require_fit(self)
         scores = self.values_of_planes(X)
         n_classes = len(self.classes_)
         if n_classes == 2:
@@ -195,11 +195,11 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         return np.asarray(scores)
 
     def values_of_planes(self, X: Any) -> NDArray[np.float64]:
-        check_is_fitted(self, "classes_")
+        require_fit(self)
         return values_at(rows_to_multiply(self, X), self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        check_is_fitted(self, "classes_")
+        require_fit(self)
         if is_dask(X):
             from maxmargin.estimators.dask_predictions import lazy
 
@@ -231,6 +231,12 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def require_fit(estimator: Any) -> None:
+    """scikit-learn's error, where there was none."""
+    if "classes_" not in vars(estimator):
+        check_is_fitted(estimator, "classes_")
 
 
 def predicted_by_blocks(estimator: Any, source: Source) -> NDArray[Any]:

@@ -139,7 +139,7 @@ def tell_end(estimator: Any, clock: Clock, statuses: list[Status]) -> None:
     if not clock.stopped:
         parts = estimator.certificate_ if len(statuses) > 1 else [estimator.certificate_]
         ends = [End(status, part) for status, part in zip(statuses, parts, strict=True)]
-        warn_of(Ending(type(estimator).__name__, estimator.get_params(deep=False), ends))
+        warn_of(Ending(type(estimator).__name__, estimator.parameters, ends))
 
 
 def refuse_what_needs_rows(svm: Any, loss: Loss, a0: Any) -> None:

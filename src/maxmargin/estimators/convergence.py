@@ -13,7 +13,7 @@ import math
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -57,13 +57,13 @@ class End(NamedTuple):
 class Ending:
     """How a fit ended, in all its parts.
 
-    name, parameters   of the estimator or function
+    name, parameters   of the estimator or function, and the names of what can be set
     parts              what `ends` are ends of
     not_begun          parts for which no time was left
     """
 
     name: str
-    parameters: Mapping[str, Any]
+    parameters: Collection[str]
     ends: Sequence[End]
     parts: str = "two-class problems"
     not_begun: int = 0
@@ -97,9 +97,7 @@ def what_is_known(worst: End, *, many: bool) -> str:
     return f"The {'largest ' if many else ''}relative gap is {rounded_gap(worst.gap)}{wanted}."
 
 
-def what_to_do(
-    reasons: set[Status], parameters: Mapping[str, Any], spelt: Callable[[str], str | None]
-) -> Iterator[str]:
+def what_to_do(reasons: set[Status], parameters: Collection[str], spelt: Callable[[str], str | None]) -> Iterator[str]:
     if Status.STALLED in reasons:
         yield "scale the columns"
     limits = [*(["max_time"] if Status.TIME in reasons else []), *(BUDGETS if Status.BUDGET in reasons else [])]

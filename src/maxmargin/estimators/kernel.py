@@ -9,14 +9,20 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.data.checking import checked_table
 from maxmargin.data.executor import Threads, one_thread_for_blas
 from maxmargin.data.objects import given
 from maxmargin.data.table import Matrix, is_sparse, matrix_of
-from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights, table_of, weights_of_rows
+from maxmargin.estimators.base import (
+    MarginClassifier,
+    TrainingSet,
+    class_weights,
+    require_fit,
+    table_of,
+    weights_of_rows,
+)
 from maxmargin.estimators.declarations import KERNEL_SVM, LOSS
 from maxmargin.estimators.kernel_labels import are_in_float32, certainly_signed
 from maxmargin.estimators.no_plane import no_plane
@@ -118,15 +124,16 @@ class KernelPlanes(MarginClassifier):
 
     def _kernel_values(self, X: Any) -> NDArray[np.float64]:
         """w.phi(x) + b: one column for each plane."""
-        check_is_fitted(self, "classes_")
+        require_fit(self)
         X = matrix_of(checked_table(self, X, reset=False).X)
         assert self._kernel is not None
-        coefficients = np.ascontiguousarray(self.dual_coef_.T)
+        coefficients = self.dual_coef_.T
         if X.shape[0] <= FEW and (factors := self._support_factors()) is not None:
             values = self._kernel.combine_few(self._kernel.points(X), factors, coefficients) + self.intercept_
         else:
             with one_thread_for_blas():
                 support = self._kernel.points(self.support_vectors_, self.support_)
+                coefficients = np.ascontiguousarray(coefficients)
                 values = self._kernel.combine(self._kernel.points(X), support, coefficients) + self.intercept_
         refuse_decisions_beyond_float64(values)
         return np.asarray(values)

@@ -279,7 +279,7 @@ class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, Supp
                     fitted, bounded_=np.zeros(hard.dual_coef_.shape, dtype=bool), solver_="hard margin"
                 )
                 self.class_weight_ = np.ones(len(hard.classes_))
-        warn_of(Ending(type(self).__name__, self.get_params(deep=False), ends))
+        warn_of(Ending(type(self).__name__, self.parameters, ends))
 
     def _starts(self, table: TrainingSet, a0: Any) -> list[Start] | None:
         """Where to start from, for each two-class problem, over all rows of the table."""

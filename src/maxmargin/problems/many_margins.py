@@ -1,7 +1,7 @@
 """Soft margins of few rows each, one after the other: what solver and judge work on in one call for all of them.
 
     problem k     rows edges[k] to edges[k + 1] of X, signs and costs,     max |x_ij| = largest[k]
-    loss          a box and no bend, as the hinge: u_i = box C_i
+    loss          the same for all of them
 
 A call of the interpreter costs as much as a pass over a hundred short rows, and a fit of a small table makes a thousand
 of them. Here the problems of a fit, one for each pair of classes, share them.
@@ -72,15 +72,17 @@ class Proposals(NamedTuple):
 
 
 class ManySolver(NamedTuple):
-    """How many small problems are solved in one call, of a loss with a box and without a bend.
+    """How many small problems are solved in one call.
 
     proposals    of (many, tol): a plane and dual variables for each problem
+    suits        of the loss: whether it is one of those
     rows, columns, numbers    of a problem at most; and it has a row for each column
 
     The function may be named as "module:function", as those of a solver.
     """
 
     proposals: Callable[[ManyMargins, float], Proposals] | str
+    suits: Callable[[Loss], bool]
     rows: int
     columns: int
     numbers: int

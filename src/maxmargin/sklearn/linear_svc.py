@@ -79,7 +79,7 @@ class LinearSVC(TheirLinearSVC):
             max_iter=max(1, self.max_iter),
             verbose=int(self.verbose),
         )
-        is_short = fit_native(self, native, X if prepared is None else prepared(X), y, sample_weight)
+        is_short = fit_native(self, native, X if prepared is None else prepared.beside(X), y, sample_weight)
         refuse_missing_classes(self.classes_, native.classes_)
         self._take_over(native, prepared)
         if is_short:

@@ -27,7 +27,10 @@ class BiasColumn:
     scaling: float
 
     def __call__(self, X: Any) -> Any:
-        X = matrix_of(checked_rows(X))
+        return self.beside(matrix_of(checked_rows(X)))
+
+    def beside(self, X: Any) -> Any:
+        """Of rows that have been checked."""
         column = np.full((X.shape[0], 1), self.scaling, dtype=np.float64)
         return sparse.hstack([X, sparse.csr_array(column)], format="csr") if is_sparse(X) else np.hstack([X, column])
 

@@ -1,7 +1,8 @@
 """The two-class problems of a fit with a kernel, solved and judged together: where they are small, most of the time of
 one by itself is not spent on its numbers.
 
-All of them are solved one after the other by one loop (`small_pairs`), and then measured in one go (`kernel_pairs`).
+All of them are solved one after the other by one loop (`small_pairs`), those on small tables to the last digits
+(`active_set`), and then measured in one go (`kernel_pairs`).
 Those that are not proven go on from the values that were measured, a few times; what is left after that, and what this
 is not for, is answered by itself (`kernel_margin`), as if nobody had tried.
 """
@@ -26,7 +27,7 @@ from maxmargin.run.control import Clock, Status
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.kernel_margin import KernelQuestion, KernelWork, gap_of
 from maxmargin.solvers import registry
-from maxmargin.solvers.kernel_smo.active_set import MOST_ROWS
+from maxmargin.solvers.kernel_smo.active_set import MOST_ROWS, settled
 from maxmargin.solvers.kernel_smo.small_pairs import Moved, SmallPairs, solve_small
 
 MANY = 2000  # rows of a problem, at most: with more, it is faster to have fewer active rows
@@ -62,6 +63,8 @@ def prove_together(
             rows, margin = problems[p].rows, margins[p]
             moved[p] = solver.solve(rows, margin.signs, margin.costs, a[p], values[p], level)
             steps[p] += moved[p].steps
+            if len(rows) <= MOST_ROWS and (last := settled(margin, moved[p].a)) is not None:
+                moved[p] = moved[p]._replace(a=last)
         found = measure_together(table, [margins[p] for p in left], [moved[p].a for p in left])
         again = []
         for p, judged in zip(left, found, strict=True):
@@ -88,7 +91,7 @@ def those_that_suit(problems: list[TwoClasses], asked: KernelQuestion, work: Ker
         return []
     if not is_compiled(solve_small) and are_small_work([two.X.shape for two in problems]):
         return []
-    few = [p for p, two in enumerate(problems) if MOST_ROWS < len(two.rows) <= MANY]
+    few = [p for p, two in enumerate(problems) if len(two.rows) <= MANY]
     return few if few and SmallPairs.suits(work.shared.rows) else []
 
 

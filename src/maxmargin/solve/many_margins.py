@@ -7,6 +7,7 @@ are of the judge's numbers alone, and say the same as those of single problems.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -59,7 +60,7 @@ def groups(problems: Sequence[TwoClasses], small: list[int]) -> Iterator[list[in
 def judged(
     many: ManyMargins, proposed: Proposals, several: list[TwoClasses], asked: SoftQuestion, solver: str
 ) -> Iterator[Answer | None]:
-    """What is proven of the proposals; None where it is less than was asked for."""
+    """What is proven of the proposals; None where it is less than was asked for, or took more steps than it may."""
     w, b, a, steps = proposed
     primal, dual = primal_values(many, w, b), dual_values(many, a)
     conditions = many_conditions(many, w, a, primal, dual)
@@ -67,9 +68,10 @@ def judged(
     cuts, feasible = np.searchsorted(carrying, many.edges).tolist(), dual.feasible[carrying]
     weights, rows = a[carrying], many.rows[carrying]
     uppers, lowers, biases, counts = primal.upper.tolist(), dual.lower.tolist(), b.tolist(), steps.tolist()
+    most = math.inf if asked.max_iter is None else asked.max_iter
     loss, width, tol = asked.loss.name, width_of(asked.loss), float(asked.tol)
     for k, (two, begin) in enumerate(zip(several, many.edges.tolist(), strict=False)):
-        if not proves_gap(lowers[k], uppers[k], tol):
+        if counts[k] > most or not proves_gap(lowers[k], uppers[k], tol):
             yield None
             continue
         own = slice(cuts[k], cuts[k + 1])

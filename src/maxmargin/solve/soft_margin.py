@@ -272,7 +272,7 @@ def solve_small_ones(problems: Sequence[TwoClasses], clock: Clock, asked: SoftQu
     (`many_margins`); the others are left to be solved one by one, and all are where somebody looks at single steps, or
     where they are not worth the compiler. (One problem has the same bits whether or not somebody looks.)"""
     solver = registry.for_many(asked.solver, asked.loss) if len(problems) > 1 else None
-    if solver is None or solver.many is None or asked.max_iter is not None or clock.is_watched:
+    if solver is None or solver.many is None or clock.is_watched:
         return {}
     most, small = solver.many, []
     for place, two in enumerate(problems):

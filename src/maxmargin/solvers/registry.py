@@ -152,8 +152,8 @@ def loaded(function: Callable[..., Any] | str) -> Callable[..., Any]:
 
 def for_many(name: str, loss: Loss) -> Solver | None:
     """Who solves many small problems in one call: the named solver or, for "auto", the first that does."""
-    able = (solver for solver in SOLVERS[SOFT_MARGIN].values() if solver.many and name in (AUTO, solver.name))
-    return None if loss.is_smooth or not loss.is_bounded else next(able, None)
+    named = (solver for solver in SOLVERS[SOFT_MARGIN].values() if name in (AUTO, solver.name))
+    return next((solver for solver in named if solver.many is not None and solver.many.suits(loss)), None)
 
 
 def bounded(loss: Loss) -> str | None:
@@ -171,6 +171,14 @@ def smooth(loss: Loss) -> str | None:
         return None
     example = next(each for each in LOSSES.values() if each.is_smooth)
     return f'is for losses that bend, as loss="{example.name}": the {loss.title} has no second derivative'
+
+
+def has_a_box_alone(loss: Loss) -> bool:
+    return loss.is_bounded and not loss.is_smooth
+
+
+def bends_widely(loss: Loss) -> bool:
+    return loss.is_smooth and loss.knee >= 0.1  # so Newton takes a dozen steps or two; at a hundredth ten times as many
 
 
 def on_columns_of_a_kernel(loss: Loss) -> str:
@@ -201,7 +209,7 @@ def ours(kind: str, name: str, module: str, sentence: str, reference: str = "", 
 ours(
     SOFT_MARGIN, "interior_point", "interior_point.method",
     "Newton steps along the path of centres, in the columns.", "mehrotra1992", suits=bounded, accepts=few_columns,
-    many=ManySolver("interior_point.many_paths:proposals", rows=1000, columns=64, numbers=20_000),
+    many=ManySolver("interior_point.many_paths:proposals", has_a_box_alone, rows=1000, columns=64, numbers=20_000),
 )  # fmt: skip
 ours(
     SOFT_MARGIN, "sieve", "interior_point.sampling",
@@ -214,7 +222,7 @@ ours(
 )  # fmt: skip
 ours(
     SOFT_MARGIN, "newton", "newton.semismooth", "Newton on the rows that pay.", "mangasarian2002", suits=smooth,
-    needs_memory=False,
+    needs_memory=False, many=ManySolver("newton.many_planes:proposals", bends_widely, 4000, 64, 40_000),
 )  # fmt: skip
 ours(SOFT_MARGIN, "cvxpy", "reference", "The problem as it is written, by CVXPY and Clarabel.")
 ours(
@@ -233,7 +241,6 @@ register(Solver("cvxpy", SOLVERS[SOFT_MARGIN]["cvxpy"].sentence, SEPARATION, "re
 
 
 FEW_COLUMNS = 3000  # up to here the matrix of the interior point is small beside most tables
-WIDE = 0.1  # a knee: from there on Newton takes a dozen steps or two, and ten times as many at a hundredth of it
 LOOK_BACK = 0.25  # of the passes: the gap fell since then
 DOUBT = 1.5  # how much worse coordinate descent must look at first
 NOTHING_SEEN = ((0.0, 1.0, 1.0),)  # passes, gap, share of active rows: an optimum is known not to be negative
@@ -336,7 +343,7 @@ def passes_needed(seen: list[tuple[float, float, float]], tol: float, may_wait: 
 def plan(problem: SoftMargin, options: Options) -> Iterator[tuple[str, float]]:
     """The algorithms to try, in order, each with its patience: the passes over the rows that the next would need."""
     loss = problem.loss
-    if loss.is_smooth and loss.knee >= WIDE:
+    if bends_widely(loss):
         from maxmargin.solvers.newton.systems import has_few_columns, has_few_rows, newton_passes
 
         patience = 0.0 if has_few_columns(problem) else math.inf
