@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from maxmargin.data.table import Vector
 
 LEAST, MOST = 1e-9, 1e9  # of box and bend: beyond, their products with prices would leave float64
+WIDE = 0.1  # a knee
 ON_THE_EDGE = 1e-300  # in place of a bend of zero, where one divides by it: no t > 0 is so small that it matters
 
 
@@ -55,6 +56,16 @@ class Loss(NamedTuple):
     def is_smooth(self) -> bool:
         """Whether it has a slope everywhere, also at the edge of the street."""
         return self.bend > 0.0
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether it has a box and no bend, as the hinge."""
+        return self.is_bounded and not self.is_smooth
+
+    @property
+    def bends_widely(self) -> bool:
+        """Newton takes a dozen steps or two there, and ten times as many at a hundredth of such a knee."""
+        return self.is_smooth and self.knee >= WIDE
 
     @property
     def title(self) -> str:

@@ -55,6 +55,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from maxmargin.data.table import Vector
@@ -173,14 +174,6 @@ def smooth(loss: Loss) -> str | None:
     return f'is for losses that bend, as loss="{example.name}": the {loss.title} has no second derivative'
 
 
-def has_a_box_alone(loss: Loss) -> bool:
-    return loss.is_bounded and not loss.is_smooth
-
-
-def bends_widely(loss: Loss) -> bool:
-    return loss.is_smooth and loss.knee >= 0.1  # so Newton takes a dozen steps or two; at a hundredth ten times as many
-
-
 def on_columns_of_a_kernel(loss: Loss) -> str:
     """What does not mind how badly a kernel is scaled, on columns that stand for it."""
     return "interior_point" if bounded(loss) is None else "newton"
@@ -209,7 +202,7 @@ def ours(kind: str, name: str, module: str, sentence: str, reference: str = "", 
 ours(
     SOFT_MARGIN, "interior_point", "interior_point.method",
     "Newton steps along the path of centres, in the columns.", "mehrotra1992", suits=bounded, accepts=few_columns,
-    many=ManySolver("interior_point.many_paths:proposals", has_a_box_alone, rows=1000, columns=64, numbers=20_000),
+    many=ManySolver("interior_point.many_paths:proposals", attrgetter("is_straight"), 1000, 64, 20_000),
 )  # fmt: skip
 ours(
     SOFT_MARGIN, "sieve", "interior_point.sampling",
@@ -222,7 +215,7 @@ ours(
 )  # fmt: skip
 ours(
     SOFT_MARGIN, "newton", "newton.semismooth", "Newton on the rows that pay.", "mangasarian2002", suits=smooth,
-    needs_memory=False, many=ManySolver("newton.many_planes:proposals", bends_widely, 4000, 64, 40_000),
+    needs_memory=False, many=ManySolver("newton.many_planes:proposals", attrgetter("bends_widely"), 4000, 64, 40_000),
 )  # fmt: skip
 ours(SOFT_MARGIN, "cvxpy", "reference", "The problem as it is written, by CVXPY and Clarabel.")
 ours(
@@ -343,7 +336,7 @@ def passes_needed(seen: list[tuple[float, float, float]], tol: float, may_wait: 
 def plan(problem: SoftMargin, options: Options) -> Iterator[tuple[str, float]]:
     """The algorithms to try, in order, each with its patience: the passes over the rows that the next would need."""
     loss = problem.loss
-    if bends_widely(loss):
+    if loss.bends_widely:
         from maxmargin.solvers.newton.systems import has_few_columns, has_few_rows, newton_passes
 
         patience = 0.0 if has_few_columns(problem) else math.inf
