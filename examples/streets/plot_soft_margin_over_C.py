@@ -1,6 +1,6 @@
 """
-A soft margin at three prices
-=============================
+A soft margin for three values of C
+===================================
 
 A small C regularises much: the street is wide, and many samples are inside. A large C makes each of them expensive.
 """

@@ -38,7 +38,7 @@ class BlockMarginCertificate(Record):
     positive, negative       the labels on the two sides; negative None means all other labels
     n_rows, n_columns        the size of the problem
     heights                  how many rows each block of the table has, also such as are on neither side
-    fingerprint              64 bits that tell these rows, prices and blocks from others (`fingerprint`)
+    fingerprint              64 bits that tell these rows, their C_i and blocks from others (`fingerprint`)
     w, b                     the plane w.x + b = 0
     rule_used                whether a rule tells a_i of the rows that are not listed; else they are 0
     rule_w, rule_b           the plane of the rule: a_i = C_i slope(1 - y_i (rule_w.x_i + rule_b))

@@ -78,7 +78,7 @@ def certify(
         d numbers, and one. For k > 2 labels one line for each class against the rest, of shape (k, d) and (k,); with
         multi_class="ovo", one for each pair, of which the earlier label is on the positive side.
     C : float or None, default=inf
-        The price of the loss. Infinite or None: the margin.
+        Weighs the losses. Infinite or None: the margin.
     loss, huber_width : as in `LinearSVM`, of a finite C
     norm : {"l2", "l1"}, default="l2"
         By which w is measured, of an infinite C.

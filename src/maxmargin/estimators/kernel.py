@@ -180,7 +180,7 @@ def check_loss(svm: Any) -> None:
 
 
 class KernelSVM(KernelPlanes):
-    """The widest street in the space of a kernel, with a price C for rows inside it or beyond it.
+    """The widest street in the space of a kernel, where rows inside it or beyond it pay a loss, weighed by C.
 
         min 1/2 |w|^2 + C sum_i loss(1 - y_i (w.phi(x_i) + b))
 
@@ -190,7 +190,7 @@ class KernelSVM(KernelPlanes):
     Parameters
     ----------
     C : float, default=1.0
-        The price of a unit of slack. `math.inf` is the hard margin: no row inside the street.
+        Weighs the losses: a small C regularises much. `math.inf` is the hard margin: no row inside the street.
     kernel : "rbf", "linear", "poly", "laplacian", "precomputed" or a function, default="rbf"
         poly is (gamma x.x' + coef0)^degree, rbf is exp(-gamma |x - x'|^2), laplacian exp(-gamma |x - x'|_1). A function
         k(A, B) gives the kernel of every row of A with every row of B, dense or sparse, and must be positive

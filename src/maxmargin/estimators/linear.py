@@ -66,7 +66,7 @@ class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, Supp
     Parameters
     ----------
     C : float, default=1.0
-        The price of the loss. `float("inf")` is the hard margin of `HardMarginSVM`, by its exact algorithm.
+        Weighs the losses: a small C regularises much. `float("inf")` is the hard margin of `HardMarginSVM`, exactly.
     loss : {"hinge", "squared_hinge", "huber_hinge", "modified_huber"}, default="hinge"
         What a row pays that is not beyond its edge of the street: its slack t; t^2; the hinge rounded off at its edge,
         t^2 / (2 h) up to t = h = `huber_width` and t - h / 2 from there on; or t^2 up to t = 2 and 4 t - 4 from there

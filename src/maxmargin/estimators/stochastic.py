@@ -63,7 +63,7 @@ class StochasticSVM(by_blocks.ScoresBlocks, RecordsUpdates, SupportRows, KernelP
     Parameters
     ----------
     C : float, default=1.0
-        The price of the loss, a sum over the rows.
+        Weighs the sum of the losses: a small C regularises much, a large one little.
     kernel, gamma, coef0, degree : as in `KernelSVM`; default="linear"
         Anything but "linear" keeps the rows it learnt from.
     step : str, float or function, default="pegasos"
