@@ -101,10 +101,11 @@ def measure(kernel: Kernel, points: Points, signs: Vector, a: Vector, fit_interc
         others = np.setdiff1d(np.arange(n), support, assume_unique=True)
         some = rows_of(points, others)
         is_close = is_near(kernel, some, carriers)[0] & is_worth_it(kernel, some, carriers, FARTHER * size)
-        look_at(others[~is_close], rows_of(some, ~is_close))
-        least, others = float(np.min(functional)), others[is_close]
-        look_at(others, rows_of(some, is_close), mostly_in_float32)
-        in_doubt = others[~(functional[others] - FARTHER * off[others] > least)]
+        far, close = others[~is_close], others[is_close]
+        look_at(far, rows_of(points, far))
+        least = float(np.min(functional))
+        look_at(close, rows_of(points, close), mostly_in_float32)
+        in_doubt = close[~(functional[close] - FARTHER * off[close] > least)]
         look_at(in_doubt, rows_of(points, in_doubt))
 
     is_screened = isinstance(kernel, ProductKernel) and kernel.is_exponential and n * len(support) > WORTH_SCREENING

@@ -120,7 +120,7 @@ class KernelPerceptronRule(Learner):
         state = self.state
         coming = order[: min(max(state.ahead, NEAREST), FARTHEST)]
         is_mistake = foresee(state.memory.square(coming), self.signs[coming], self.lift, state.values[coming])
-        found = coming[is_mistake]
+        found: NDArray[np.intp] = coming[is_mistake]
         missing = int(np.count_nonzero(state.memory.rows.slots[found] < 0))
         if missing > AT_ONCE or len(coming) ** 2 > WORTH_LOOKING * missing * len(self.signs):
             state.ahead = max(NEAREST, len(coming) // 2)
