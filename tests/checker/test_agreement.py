@@ -26,7 +26,7 @@ from maxmargin import HardMarginSVM, KernelSVM, LinearSVM, NotSeparableError, se
 from maxmargin.persistence import model_info
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-FITS, SEED = 121, 0
+FITS, SEED = 124, 0
 MOST_FIGURES = 0.002  # the share of forgeries whose figures are at the very limit of what rounding allows
 
 
@@ -96,7 +96,7 @@ def test_forgeries_of_random_problems():
             if disagreement(library, by_the_checker(text, table), text) is not None:
                 off.append((what, library, own, text))
             count += 1
-    assert count > 1900
+    assert count >= 2000
     assert len(off) <= MOST_FIGURES * count, off[:3]
 
 
