@@ -119,8 +119,10 @@ class OneCluster:
     """Workers of one thread, for several cases."""
 
     def __init__(self, workers: int) -> None:
+        import dask
         from distributed import Client, LocalCluster
 
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "24h"})  # or it gives up one that dies twice
         self.cluster = LocalCluster(
             n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         )
