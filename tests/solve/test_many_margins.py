@@ -206,6 +206,17 @@ def test_a_bend_at_other_prices(C, spread, together, monkeypatch):
     agree(svm, one_at_a_time(monkeypatch, X, y, weights, **settings), X, y, weights)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "huber_hinge"])
+def test_what_needs_finer_sums_is_left_to_who_takes_them(loss, together):
+    """The conditions of optimality are reported as whoever verifies finds them: to the precision of the same sums."""
+    X, y = clouds(n=38, d=1, classes=5, seed=18)
+    for tol in (1e-9, 1e-11):
+        svm = LinearSVM(C=1e-4, loss=loss, tol=tol).fit(X + 1e4, y)
+        assert svm.certificate_.verify(X + 1e4, y, exact=True)
+        assert svm.certificate_.verify(X + 1e4, y)
+    assert min(together) < 5
+
+
 def test_a_narrow_bend_goes_its_own_way(together):
     X, y = clouds(seed=17)
     LinearSVM(loss="huber_hinge", huber_width=0.01).fit(X, y)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.duality import INSIDE, LEAST, LIGHTEST, OUTWARDS, SMALLEST_BEND
+from maxmargin.certificates.duality import INSIDE, LEAST, LIGHTEST, NEGLIGIBLE, OUTWARDS, SMALLEST_BEND
 from maxmargin.certificates.passes import (
     WIDTH,
     combination_of_each,
@@ -128,6 +128,11 @@ def dual_values(many: ManyMargins, a: Vector) -> DualValues:
     error = (value - least) * (1.0 + relative) + 4.0 * LEAST
     proves &= (error <= 0.5 * value) & (value < math.inf)
     return DualValues(np.where(proves, value, np.nan), error, many.of_rows(t) * feasible, t[:, None] * w)
+
+
+def are_negligible(primal: PrimalValues, dual: DualValues, matters: float) -> NDArray[np.bool_]:
+    """Of which problems both errors are far below the gap that matters: `duality` takes no finer sums for them."""
+    return np.logical_and(*(OUTWARDS * one.error <= NEGLIGIBLE * matters * one.value for one in (primal, dual)))
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from maxmargin.certificates.many_duality import dual_values, many_conditions, primal_values
+from maxmargin.certificates.many_duality import are_negligible, dual_values, many_conditions, primal_values
 from maxmargin.certificates.passes import proves_gap
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
 from maxmargin.problems.losses import width_of
@@ -69,9 +69,10 @@ def judged(
     weights, rows = a[carrying], many.rows[carrying]
     uppers, lowers, biases, counts = primal.upper.tolist(), dual.lower.tolist(), b.tolist(), steps.tolist()
     most = math.inf if asked.max_iter is None else asked.max_iter
+    is_clear = are_negligible(primal, dual, asked.tol).tolist()
     loss, width, tol = asked.loss.name, width_of(asked.loss), float(asked.tol)
     for k, (two, begin) in enumerate(zip(several, many.edges.tolist(), strict=False)):
-        if counts[k] > most or not proves_gap(lowers[k], uppers[k], tol):
+        if counts[k] > most or not (is_clear[k] and proves_gap(lowers[k], uppers[k], tol)):
             yield None
             continue
         own = slice(cuts[k], cuts[k + 1])
