@@ -19,7 +19,7 @@ from maxmargin.estimators.declarations import GAMMA, KERNEL, LIMIT, LOSS, PRICE,
 from maxmargin.estimators.parameters import Choice, Flag, Integer, Number, check_parameters, declared
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.schema import Reader, read_parameters, without_numpy, write_parameters
-from maxmargin.playground.catalogue import ALGORITHMS
+from maxmargin.playground.catalogue import ALGORITHMS, value_read
 from maxmargin.problems.kernels import KERNELS, Kernel
 from maxmargin.solvers.registry import SOLVERS, Solver, register
 
@@ -187,7 +187,7 @@ def test_whatever_the_page_sends_fit_takes(algorithm):
         numbers = [widget.low, widget.high] if widget.kind in ("log", "linear", "integer") else []
         words = [value for value, _ in (*widget.choices, *widget.also)]
         for value in (*numbers, *words, widget.default):
-            declarations[widget.name].check(widget.name, widget.read(value))
+            declarations[widget.name].check(widget.name, value_read(widget, value))
 
 
 def test_a_later_parameter_is_missing_in_older_files():

@@ -82,11 +82,12 @@ def test_a_server_that_goes_away_is_waited_for(visit):
 
     visitor.page.route_web_socket("**/ws", pass_on)
     visitor.open()
+    opened = len(sockets)
     for socket in sockets[-1]:
         socket.close()
     visitor.page.wait_for_selector("#notice:not([hidden])")
     assert "does not answer. Your points are safe" in visitor.text("#notice")
     visitor.page.wait_for_selector("#notice", state="hidden")
     visitor.drag((1, 1), (1.5, 1.25))
-    assert len(sockets) == 2
+    assert len(sockets) > opened
     assert visitor.drawn("zero")
