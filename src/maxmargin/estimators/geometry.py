@@ -10,6 +10,7 @@ is proven is in `certificate_`, and of distances in `robustness`.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from typing import Any, NamedTuple
 
@@ -45,6 +46,14 @@ class RowsAndPlanes:
     classes_: NDArray[Any]
     intercept_: Any
     _strategy: Strategy
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """A method that is said here and done there keeps the words: its `__doc__`, too, has them."""
+        super().__init_subclass__(**options)
+        for name, method in vars(cls).items():
+            said = getattr(super(cls, cls), name, None)
+            if not name.startswith("_") and inspect.isfunction(method) and method.__doc__ is None:
+                method.__doc__ = getattr(said, "__doc__", None)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row.
