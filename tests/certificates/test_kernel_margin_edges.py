@@ -57,9 +57,10 @@ def bounds(monkeypatch):
 
     def said(primal=9.0, dual=0.0, exactly=False, rational=True, holds=True, found=MEASURE):
         asked = []
-        monkeypatch.setattr(judge.exact_kernel, "has_exact_values", lambda _: rational)
-        monkeypatch.setattr(judge, "primal_at_most", lambda *all: (asked.append(("primal", all[-1])), holds)[1])
-        monkeypatch.setattr(judge, "dual_at_least", lambda *all: (asked.append(("dual", all[-1])), holds)[1])
+        exact = judge.exact_kernel
+        monkeypatch.setattr(exact, "has_exact_values", lambda _: rational)
+        monkeypatch.setattr(exact, "primal_at_most", lambda *all: (asked.append(("primal", all[-1])), holds)[1])
+        monkeypatch.setattr(exact, "dual_at_least", lambda *all: (asked.append(("dual", all[-1])), holds)[1])
         bounds = evaluator(A, found, primal=primal, dual=dual, b=0.0, verdict=KernelVerdict.BOUNDED).bounds()
         return [words for bound in bounds for words in verify.bound_refused(bound, OWN, exactly)], asked
 
@@ -108,16 +109,16 @@ def test_exact_values_beside_their_bounds(monkeypatch):
         monkeypatch.setattr(judge.exact_kernel, "dual_value", lambda *_, value=value: value)
         above, below = math.nextafter(0.5, 1.0), math.nextafter(0.5, 0.0)
         for bound, right in ((0.5, True), (above, True), (below, False), (-math.inf, False), (math.nan, False)):
-            assert judge.primal_at_most(PROBLEM, A, 0.0, bound) is (right and value is not None)
-        assert judge.primal_at_most(PROBLEM, A, 0.0, math.inf) is True
+            assert judge.exact_kernel.primal_at_most(PROBLEM, A, 0.0, bound) is (right and value is not None)
+        assert judge.exact_kernel.primal_at_most(PROBLEM, A, 0.0, math.inf) is True
         for bound, right in ((0.5, True), (below, True), (0.0, True), (-1.0, True), (above, False), (math.inf, False)):
-            assert judge.dual_at_least(PROBLEM, A, bound) is (right or value is None)
+            assert judge.exact_kernel.dual_at_least(PROBLEM, A, bound) is (right or value is None)
 
 
 def test_nothing_is_worked_out_for_a_bound_of_0(monkeypatch):
     monkeypatch.setattr(judge.exact_kernel, "dual_value", lambda *_: Fraction(-1))
-    assert judge.dual_at_least(PROBLEM, A, 0.0) is True
-    assert judge.dual_at_least(PROBLEM, A, math.ulp(0.0)) is False
+    assert judge.exact_kernel.dual_at_least(PROBLEM, A, 0.0) is True
+    assert judge.exact_kernel.dual_at_least(PROBLEM, A, math.ulp(0.0)) is False
 
 
 def test_a_value_beyond_float64_is_said_to_be():

@@ -31,25 +31,42 @@ from maxmargin.problems.losses import width_of
 class BlockMarginCertificate(Record):
     """What is proven about the soft margin between one class and another (or the rest) of a table of blocks.
 
-    verdict                  what is proven, as a sentence
-    loss, C, fit_intercept   which problem; `loss` is the name of one in `problems.losses`
-    huber_width              where the Huber hinge becomes a straight line; None for all other losses
-    class_weight             pairs (label, weight): C_i = C * weight of the label * sample weight; empty: all 1
-    positive, negative       the labels on the two sides; negative None means all other labels
-    n_rows, n_columns        the size of the problem
-    heights                  how many rows each block of the table has, also such as are on neither side
-    fingerprint              64 bits that tell these rows, their C_i and blocks from others (`fingerprint`)
-    w, b                     the plane w.x + b = 0
-    rule_used                whether a rule tells a_i of the rows that are not listed; else they are 0
-    rule_w, rule_b           the plane of the rule: a_i = C_i slope(1 - y_i (rule_w.x_i + rule_b))
-    rule_width               of the hinge: how far its edge is rounded off (`problems.block_margin`); 0: not at all
-    rows, shares             rows with dual variables of their own, block * 2^32 + row, in increasing order, and a_i
-                             relative to the largest that it may be. With a bias, the class of the larger sum is to be
-                             scaled down to the other's
-    primal, dual             the optimum lies between them, rounding included: P of the plane is at most `primal`, and
-                             D of the dual variables at least `dual`
-    tol                      the relative gap that was asked for
-    kkt, theorems            None and none: they would need a number of each row
+    Parameters
+    ----------
+    verdict : SoftVerdict
+        What is proven, as a sentence.
+    loss, C, fit_intercept : str, float, bool
+        Which problem; `loss` is the name of one in `problems.losses`.
+    class_weight : tuple of pairs
+        Pairs (label, weight): C_i = C * weight of the label * sample weight; empty: all 1.
+    positive, negative : label
+        The labels on the two sides; negative None means all other labels.
+    n_rows, n_columns : int
+        The size of the problem.
+    heights : ndarray of int
+        How many rows each block of the table has, also such as are on neither side.
+    fingerprint : str
+        64 bits that tell these rows, their C_i and blocks from others (`fingerprint`).
+    w, b : ndarray, float
+        The plane w.x + b = 0.
+    rule_used : bool
+        Whether a rule tells a_i of the rows that are not listed; else they are 0.
+    rule_w, rule_b : ndarray, float
+        The plane of the rule: a_i = C_i slope(1 - y_i (rule_w.x_i + rule_b)).
+    rule_width : float
+        Of the hinge: how far its edge is rounded off (`problems.block_margin`); 0: not at all.
+    rows, shares : ndarray of int, ndarray
+        Rows with dual variables of their own, block * 2^32 + row, in increasing order, and a_i relative to the
+        largest that it may be. With a bias, the class of the larger sum is to be scaled down to the other's.
+    primal, dual : float
+        The optimum lies between them, rounding included: P of the plane is at most `primal`, and D of the dual
+        variables at least `dual`.
+    tol : float
+        The relative gap that was asked for.
+    kkt, theorems : None, tuple of TheoremBound
+        None and none: they would need a number of each row.
+    huber_width : float or None
+        Where the Huber hinge becomes a straight line; None for all other losses.
 
     Examples
     --------

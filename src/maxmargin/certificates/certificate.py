@@ -50,19 +50,34 @@ def relative_gap(lower: float, upper: float) -> float:
 class Certificate(Record):
     """What is proven about separating one class from another (or from the rest).
 
-    verdict                      what is proven, as a sentence
-    norm, fit_intercept          which margin: "l2" or "l1"; with a bias or through the origin
-    positive, negative           the labels on the two sides; negative None means all other labels
-    n_rows, n_columns            the size of the problem
-    w, b                         the plane w.x + b = 0, zero if none is claimed
-    rows, weights                rows of X with weights: points of the hulls, or the witness that the hulls meet
-    margin_lower, margin_upper   the best margin of any plane lies between them, rounding included
-    primal, dual                 the same as values of min 1/2|w|^2 (l1: |w|_1) subject to y (w.x + b) >= 1
-    tol                          the relative gap that was asked for; 0 where none was, as in learning by mistakes
-    kkt                          how well the conditions of optimality hold; None where no plane separates
-    theorems                     the algorithm's guarantees beside what happened
-    rows_off_plane               of a weakly separable problem: how many rows are not on the plane; None: not counted
-    further_look                 of an inseparable one: what became of the search for a weakly separating plane
+    Parameters
+    ----------
+    verdict : Verdict
+        What is proven, as a sentence.
+    norm, fit_intercept : str, bool
+        Which margin: "l2" or "l1"; with a bias or through the origin.
+    positive, negative : label
+        The labels on the two sides; negative None means all other labels.
+    n_rows, n_columns : int
+        The size of the problem.
+    w, b : ndarray, float
+        The plane w.x + b = 0, zero if none is claimed.
+    rows, weights : ndarray of int, ndarray
+        Rows of X with weights: points of the hulls, or the witness that the hulls meet.
+    margin_lower, margin_upper : float
+        The best margin of any plane lies between them, rounding included.
+    primal, dual : float
+        The same as values of min 1/2|w|^2 (l1: |w|_1) subject to y (w.x + b) >= 1.
+    tol : float
+        The relative gap that was asked for; 0 where none was, as in learning by mistakes.
+    kkt : KKT or None
+        How well the conditions of optimality hold; None where no plane separates.
+    theorems : tuple of TheoremBound
+        The algorithm's guarantees beside what happened.
+    rows_off_plane : int or None
+        Of a weakly separable problem: how many rows are not on the plane; None: not counted.
+    further_look : FurtherLook
+        Of an inseparable one: what became of the search for a weakly separating plane.
 
     Examples
     --------

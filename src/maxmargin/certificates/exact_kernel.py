@@ -136,6 +136,20 @@ def dual_value(problem: KernelMargin, a: Vector) -> Fraction | None:
     return t * w.gain - t * t * curve / 2
 
 
+def primal_at_most(problem: KernelMargin, a: Vector, b: float, bound: float) -> bool:
+    if not math.isfinite(bound):
+        return bound == math.inf
+    value = primal_value(problem, a, b)
+    return value is not None and value <= Fraction(bound)
+
+
+def dual_at_least(problem: KernelMargin, a: Vector, bound: float) -> bool:
+    if bound <= 0.0:
+        return True
+    value = dual_value(problem, a)
+    return value is None or (bound < math.inf and value >= Fraction(bound))
+
+
 def sums_with(problem: KernelMargin, rows: Rows, weights: Integers) -> tuple[Integers, int]:
     """sum_j weights_j k(x_i, x_j) over these rows j, for every row i: integers times one power of two."""
     kernel, X = problem.kernel, problem.X

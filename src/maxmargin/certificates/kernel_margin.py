@@ -20,7 +20,6 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -63,22 +62,37 @@ class KernelVerdict(StrEnum):
 class KernelCertificate(Record):
     """What is proven about the margin between one class and another (or the rest) in the space of a kernel.
 
-    verdict                       what is proven, as a sentence
-    kernel, gamma, coef0, degree  the name of the kernel ("linear", "rbf", "function" and so on), and its numbers
-                                  (1, 0 and 1 where it has none)
-    C, class_weight               which problem: inf is the hard margin; pairs (label, weight), empty: all 1
-    loss, huber_width             what slack costs, the name of one in `problems.losses`; the width of the Huber hinge.
-                                  The hard margin, which pays none, has the hinge
-    fit_intercept                 whether the plane has a bias
-    positive, negative            the labels on the two sides; negative None means all other labels
-    n_rows, n_columns             the size of the problem
-    b                             the bias of the plane
-    rows, weights                 rows of X with their dual variables a_i > 0; the others have none. With a bias, the
-                                  class of the larger sum is to be scaled down to the other's. Or the witness: l_i > 0
-    primal, dual                  the optimum lies between them, rounding included; both infinite if no plane separates
-    tol                           the relative gap that was asked for
-    kkt                           how well the conditions of optimality hold; None where no plane is known
-    theorems                      the algorithm's guarantees beside what happened
+    Parameters
+    ----------
+    verdict : KernelVerdict
+        What is proven, as a sentence.
+    kernel, gamma, coef0, degree : str, float, float, int
+        The name of the kernel ("linear", "rbf", "function" and so on), and its numbers (1, 0 and 1 where it has
+        none).
+    C, class_weight : float, tuple of pairs
+        Which problem: inf is the hard margin; pairs (label, weight), empty: all 1.
+    positive, negative : label
+        The labels on the two sides; negative None means all other labels.
+    n_rows, n_columns : int
+        The size of the problem.
+    b : float
+        The bias of the plane.
+    rows, weights : ndarray of int, ndarray
+        Rows of X with their dual variables a_i > 0; the others have none. With a bias, the class of the larger
+        sum is to be scaled down to the other's. Or the witness: l_i > 0.
+    primal, dual : float
+        The optimum lies between them, rounding included; both infinite if no plane separates.
+    tol : float
+        The relative gap that was asked for.
+    kkt : KKT or None
+        How well the conditions of optimality hold; None where no plane is known.
+    theorems : tuple of TheoremBound
+        The algorithm's guarantees beside what happened.
+    loss, huber_width : str, float or None
+        What slack costs, the name of one in `problems.losses`; the width of the Huber hinge. The hard margin,
+        which pays none, has the hinge.
+    fit_intercept : bool
+        Whether the plane has a bias.
 
     Examples
     --------
@@ -226,8 +240,8 @@ class KernelMarginEvaluator(KernelEvaluator):
         if self.c.verdict is KernelVerdict.NOT_SEPARABLE:
             return
         c, found, problem, rational = self.c, self.found, self.problem, self.has_exact_values
-        at_most = (lambda: primal_at_most(problem, self.a, c.b, c.primal)) if rational else None
-        at_least = (lambda: dual_at_least(problem, self.a, c.dual)) if rational else None
+        at_most = (lambda: exact_kernel.primal_at_most(problem, self.a, c.b, c.primal)) if rational else None
+        at_least = (lambda: exact_kernel.dual_at_least(problem, self.a, c.dual)) if rational else None
         yield objective_at_most(c.primal, found.primal, found.primal_error, at_most)
         yield objective_at_least(c.dual, found.dual, found.dual_error, at_least)
 
@@ -270,20 +284,6 @@ class KernelMarginEvaluator(KernelEvaluator):
 
     def theorems(self) -> Iterator[str]:
         yield from pegasos_refused(self.c, self.problem)
-
-
-def primal_at_most(problem: KernelMargin, a: Vector, b: float, bound: float) -> bool:
-    if not math.isfinite(bound):
-        return bound == math.inf
-    value = exact_kernel.primal_value(problem, a, b)
-    return value is not None and value <= Fraction(bound)
-
-
-def dual_at_least(problem: KernelMargin, a: Vector, bound: float) -> bool:
-    if bound <= 0.0:
-        return True
-    value = exact_kernel.dual_value(problem, a)
-    return value is None or (bound < math.inf and value >= Fraction(bound))
 
 
 def hard_margin(objective: float) -> float:

@@ -137,17 +137,29 @@ def radius_squared(kernel: Kernel, points: Points, fit_intercept: bool) -> float
 class KernelSeparationCertificate(Record):
     """What is proven about separating one class from another (or from the rest) in the space of a kernel.
 
-    verdict                       what is proven, as a sentence
-    kernel, gamma, coef0, degree  the name of the kernel ("linear", "rbf", "function" and so on), and its numbers
-                                  (1, 0 and 1 where it has none)
-    fit_intercept                 whether the rows are lifted: k + 1 in place of k
-    positive, negative            the labels on the two sides; negative None means all other labels
-    n_rows, n_columns             the size of the problem
-    rows, weights                 the plane: rows of X with their a_i > 0; or the witness, where no plane separates
-    margin_lower, margin_upper    the best margin of any plane lies between them, rounding included
-    primal, dual                  the same as values of min 1/2 |w|^2 subject to y w.phi(x) >= 1
-    theorems                      the algorithm's guarantees beside what happened
-    kkt                           None: nothing is said of the conditions of optimality
+    Parameters
+    ----------
+    verdict : Verdict
+        What is proven, as a sentence.
+    kernel, gamma, coef0, degree : str, float, float, int
+        The name of the kernel ("linear", "rbf", "function" and so on), and its numbers (1, 0 and 1 where it has
+        none).
+    fit_intercept : bool
+        Whether the rows are lifted: k + 1 in place of k.
+    positive, negative : label
+        The labels on the two sides; negative None means all other labels.
+    n_rows, n_columns : int
+        The size of the problem.
+    rows, weights : ndarray of int, ndarray
+        The plane: rows of X with their a_i > 0; or the witness, where no plane separates.
+    margin_lower, margin_upper : float
+        The best margin of any plane lies between them, rounding included.
+    primal, dual : float
+        The same as values of min 1/2 |w|^2 subject to y w.phi(x) >= 1.
+    kkt : None
+        None: nothing is said of the conditions of optimality.
+    theorems : tuple of TheoremBound
+        The algorithm's guarantees beside what happened.
 
     Examples
     --------

@@ -25,7 +25,10 @@ OURS = (certificate, kernel_margin, kernel_separation, soft_margin)  # to import
 class MulticlassCertificate:
     """The certificates of the two-class problems, in the order of the rows of `coef_`.
 
-    parts      one certificate for each, all of one kind
+    Parameters
+    ----------
+    parts : tuple of certificates
+        One certificate for each, all of one kind.
 
     Examples
     --------

@@ -301,9 +301,14 @@ def promise(theorem: TheoremBound) -> str:
 class Verification:
     """True or False in an `if`; the reasons when printed.
 
-    holds      whether every claim follows from the data
-    exact      whether that was decided in fractions
-    reasons    what is proven, or what does not hold
+    Parameters
+    ----------
+    holds : bool
+        Whether every claim follows from the data.
+    exact : bool
+        Whether that was decided in fractions.
+    reasons : tuple of str
+        What is proven, or what does not hold.
 
     Examples
     --------

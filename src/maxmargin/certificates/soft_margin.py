@@ -56,20 +56,34 @@ class SoftVerdict(StrEnum):
 class SoftMarginCertificate(Record):
     """What is proven about the soft margin between one class and another (or the rest).
 
-    verdict                  what is proven, as a sentence
-    loss, C, fit_intercept   which problem; `loss` is the name of one in `problems.losses`
-    huber_width              where the Huber hinge becomes a straight line; None for all other losses
-    class_weight             pairs (label, weight): C_i = C * weight of the label * sample weight; empty: all 1
-    positive, negative       the labels on the two sides; negative None means all other labels
-    n_rows, n_columns        the size of the problem
-    w, b                     the plane w.x + b = 0
-    rows, weights            rows of X with their dual variables a_i > 0; the others have none. With a bias, the class
-                             of the larger sum is to be scaled down to the other's
-    primal, dual             the optimum lies between them, rounding included: P of the plane is at most `primal`, and
-                             D of the weights at least `dual`
-    tol                      the relative gap that was asked for
-    kkt                      how well the conditions of optimality hold
-    theorems                 the algorithm's guarantees beside what happened
+    Parameters
+    ----------
+    verdict : SoftVerdict
+        What is proven, as a sentence.
+    loss, C, fit_intercept : str, float, bool
+        Which problem; `loss` is the name of one in `problems.losses`.
+    class_weight : tuple of pairs
+        Pairs (label, weight): C_i = C * weight of the label * sample weight; empty: all 1.
+    positive, negative : label
+        The labels on the two sides; negative None means all other labels.
+    n_rows, n_columns : int
+        The size of the problem.
+    w, b : ndarray, float
+        The plane w.x + b = 0.
+    rows, weights : ndarray of int, ndarray
+        Rows of X with their dual variables a_i > 0; the others have none. With a bias, the class of the larger
+        sum is to be scaled down to the other's.
+    primal, dual : float
+        The optimum lies between them, rounding included: P of the plane is at most `primal`, and D of the
+        weights at least `dual`.
+    tol : float
+        The relative gap that was asked for.
+    kkt : KKT or None
+        How well the conditions of optimality hold.
+    theorems : tuple of TheoremBound
+        The algorithm's guarantees beside what happened.
+    huber_width : float or None
+        Where the Huber hinge becomes a straight line; None for all other losses.
 
     Examples
     --------

@@ -107,10 +107,16 @@ class MarginPart:
 class Audit:
     """What is proven about a model: one part for each of its planes. `print` it.
 
-    model      which one
-    problem    which question it was to answer
-    notes      where its question is not ours
-    parts      an `ObjectivePart` for each plane; or a `MarginPart`, where it promises to separate
+    Parameters
+    ----------
+    model : str
+        Which one.
+    problem : str
+        Which question it was to answer.
+    notes : tuple of str
+        Where its question is not ours.
+    parts : tuple
+        An `ObjectivePart` for each plane; or a `MarginPart`, where it promises to separate.
 
     Examples
     --------

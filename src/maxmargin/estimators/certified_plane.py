@@ -20,9 +20,13 @@ NAME = "this plane"
 class CertifiedPlane:
     """What is proven of a plane that was given. `print` it.
 
-    certificate   of exactly this plane: a `Certificate` of its margin, a `SoftMarginCertificate` of its objective, or a
-                  `MulticlassCertificate` of one for each plane
-    audit         how far it is from the best plane: a part for each plane, which has the certificate of the best one
+    Parameters
+    ----------
+    certificate : certificate
+        Of exactly this plane: a `Certificate` of its margin, a `SoftMarginCertificate` of its objective, or a
+        `MulticlassCertificate` of one for each plane.
+    audit : Audit
+        How far it is from the best plane: a part for each plane, which has the certificate of the best one.
 
     Examples
     --------

@@ -48,14 +48,23 @@ NO_ROWS: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
 class LeaveOneOut:
     """What is proven of the leave-one-out error. `print` it.
 
-    n_rows            rows that count
-    wrong, undecided  rows that the others' optimum has on its wrong side, and rows of which that is not known; all
-                      others are right
-    n_support         rows that carry weight in the certificate of all rows
-    n_known           rows that the certificate of all rows decides: by no weight, or by being a mistake
-    n_refits          rows for which the others were fitted
-    cross_validated   the error of the same estimator over some folds, which proves nothing; NaN if not asked for
-    certificate       of all rows
+    Parameters
+    ----------
+    n_rows : int
+        Rows that count.
+    wrong, undecided : ndarray of int
+        Rows that the others' optimum has on its wrong side, and rows of which that is not known; all others are
+        right.
+    n_support : int
+        Rows that carry weight in the certificate of all rows.
+    n_known : int
+        Rows that the certificate of all rows decides: by no weight, or by being a mistake.
+    n_refits : int
+        Rows for which the others were fitted.
+    cross_validated : float
+        The error of the same estimator over some folds, which proves nothing; NaN if not asked for.
+    certificate : certificate
+        Of all rows.
 
     Examples
     --------

@@ -35,16 +35,26 @@ class PathPoint(NamedTuple):
 class MarginPath:
     """Soft margins of two classes for rising C. Its length is the number of points; path[k] is one `PathPoint`.
 
-    classes        the labels on the negative and on the positive side
-    points         one `PathPoint` for each C
-    C_max          where the path ends: from here on the soft margin is the hard margin (infinity for a loss that
-                   bends, and where it is beyond float64). None if no plane separates the rows, or if that was not asked
-    separation     the certificate of the hard margin or, where no plane separates the rows, the witness of that; None
-                   if it was not asked
+    Parameters
+    ----------
+    classes : tuple
+        The labels on the negative and on the positive side.
+    points : tuple of PathPoint
+        One `PathPoint` for each C.
+    C_max : float or None
+        Where the path ends: from here on the soft margin is the hard margin (infinity for a loss that bends,
+        and where it is beyond float64). None if no plane separates the rows, or if that was not asked.
+    separation : Certificate or None
+        The certificate of the hard margin or, where no plane separates the rows, the witness of that; None if
+        it was not asked.
 
-    Of all points, as arrays: `Cs`, `coefs` (a line for each), `intercepts`, `margins` (1 / |w|), `n_support`,
-    `n_inside` (rows with 0 < xi <= 1) and `n_mistakes` (xi > 1); as tuples: `certificates`, `statuses`. A row that is
-    within `tol` of its edge of the street is on the edge, and not inside.
+    Attributes
+    ----------
+    Cs, coefs, intercepts, margins, n_support, n_inside, n_mistakes : ndarray
+        Of all points: `coefs` has a line for each, margins are 1 / |w|, `n_inside` counts rows with 0 < xi <= 1, and
+        `n_mistakes` those with xi > 1. A row that is within `tol` of its edge of the street is on the edge.
+    certificates, statuses : tuple
+        Likewise.
 
     Examples
     --------

@@ -26,7 +26,12 @@ class NoPlaneError(ValueError):
 
 
 class NotSeparableError(NoPlaneError):
-    """No plane separates the classes, which is proven: `certificate` carries the witness.
+    """No plane separates the classes, which is proven.
+
+    Parameters
+    ----------
+    certificate : certificate
+        It carries the witness.
 
     Examples
     --------
@@ -49,7 +54,12 @@ class NotSeparableError(NoPlaneError):
 
 
 class UndecidedError(NoPlaneError):
-    """Whether a plane separates the classes is undecided at this precision: `certificate` carries the bounds.
+    """Whether a plane separates the classes is undecided at this precision.
+
+    Parameters
+    ----------
+    certificate : certificate
+        It carries the bounds.
 
     Examples
     --------

@@ -50,14 +50,22 @@ class RobustnessCurve(NamedTuple):
 class Robustness:
     """How far each row can be moved before its prediction changes. `print` it.
 
-    model        which one
-    norm         of a perturbation: "l2", its length; "linf", its largest entry
-    distances    of each row. Positive: it is classified right, and so is every row nearer than this. Negative: it is
-                 classified wrong, and so is every row nearer than this. Zero: neither is proven
-    farthest     of a row that is classified right: a row that is not much farther than this is classified wrong.
-                 Infinite where none is known
-    is_exact     whether `distances` are the distances themselves, up to rounding, or lower bounds
-    how          what was measured, in a sentence
+    Parameters
+    ----------
+    model : str
+        Which one.
+    norm : str
+        Of a perturbation: "l2", its length; "linf", its largest entry.
+    distances : ndarray
+        Of each row. Positive: it is classified right, and so is every row nearer than this. Negative: it is
+        classified wrong, and so is every row nearer than this. Zero: neither is proven.
+    farthest : ndarray
+        Of a row that is classified right: a row that is not much farther than this is classified wrong.
+        Infinite where none is known.
+    is_exact : bool
+        Whether `distances` are the distances themselves, up to rounding, or lower bounds.
+    how : str
+        What was measured, in a sentence.
 
     Examples
     --------

@@ -103,11 +103,17 @@ class TwoMargins:
 
     Lifted rows are a = (x, 1), or x without a bias, in m coordinates; v is (w, b), or w.
 
-    l2               g_P = max_v min y v.a / (|v|_2 |a|_2), the largest cosine, lies between .lower and .upper
-    l1               g_W = max_v min y v.a / (|v|_1 |a|_inf), likewise
-    m                each is at most sqrt(m) times the other; one is positive exactly when the other is
-    certificates     of the planes and weights that prove them, on the rows as they are: .margin_lower is the margin of
-                     the plane in the space of X
+    Parameters
+    ----------
+    l2 : NormalizedMargin
+        g_P = max_v min y v.a / (|v|_2 |a|_2), the largest cosine, lies between .lower and .upper.
+    l1 : NormalizedMargin
+        g_W = max_v min y v.a / (|v|_1 |a|_inf), likewise.
+    m : int
+        Each is at most sqrt(m) times the other; one is positive exactly when the other is.
+    certificates : pair of Certificate
+        Of the planes and weights that prove them, on the rows as they are: .margin_lower is the margin of the
+        plane in the space of X.
 
     Examples
     --------

@@ -6,7 +6,14 @@ from __future__ import annotations
 class ModelFileError(ValueError):
     """What is wrong with a model file, or why a model cannot be written to one.
 
-    `line` counts from 1, in files that are text.
+    Parameters
+    ----------
+    file : str
+        Its name.
+    problem : str
+        What is wrong, in a sentence.
+    line : int, default=None
+        From 1, in files that are text.
 
     Examples
     --------

@@ -25,10 +25,15 @@ class KKTDisplay:
     on the edge anything between; where the loss bends, it grows with the slack up to the knee. How far a row
     is from the line is what it adds to the gap.
 
+    Parameters
+    ----------
+    plane : Plane
+        The numbers of the picture; see `maxmargin.plots.geometry`.
+
     Attributes
     ----------
     ax_, figure_ : the Matplotlib axes and figure, once it is drawn
-    plane, conditions : the numbers of the picture; see `maxmargin.plots.geometry`
+    conditions : margin, share and gap of each row; see `maxmargin.plots.geometry`
 
     Examples
     --------

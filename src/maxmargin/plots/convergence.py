@@ -20,12 +20,18 @@ SMALLEST = 1e-16  # of a gap on a logarithmic scale
 class ConvergenceDisplay:
     """Left, what the best plane so far is worth and what the best weights so far prove; right, the gap over time.
 
+    Parameters
+    ----------
+    rounds : Rounds
+        The numbers of the picture; see `maxmargin.estimators.rounds`.
+    tol : float, default=None
+        The gap that was asked for.
+    name : str, default=""
+        Of the estimator, for the title.
+
     Attributes
     ----------
     ax_, axes_, figure_ : the left axes, both of them, and the figure, once it is drawn
-    rounds : the numbers of the picture; see `maxmargin.estimators.rounds`
-    tol : the gap that was asked for, or None
-    name : of the estimator, for the title
 
     Examples
     --------

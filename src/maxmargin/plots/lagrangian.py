@@ -42,11 +42,16 @@ class LagrangianDisplay:
     The Lagrangian lies below the function wherever x is allowed, whatever the price: so its lowest point is a lower
     bound. At the best price it touches the function in the optimum, and the two bounds meet.
 
+    Parameters
+    ----------
+    problem : ConstrainedParabola or MarginLine
+        The line of a fit, where it is a `MarginLine`.
+    x, a : float, default=None
+        The point and the price that are shown; None: those of the saddle.
+
     Attributes
     ----------
     ax_, axes_, figure_ : the left axes, all three of them, and the figure, once it is drawn
-    problem : a `ConstrainedParabola`, or the `MarginLine` of a fit
-    x, a : the point and the price that are shown
     bounds : what they prove: `bounds.lower`, `bounds.upper`
 
     Examples

@@ -25,10 +25,14 @@ class LossDisplay:
     Left of 0 a row is a mistake, between 0 and 1 it is inside the street, and right of 1 it costs nothing. Both hinges
     are above the 0-1 loss: their sum bounds the number of mistakes.
 
+    Parameters
+    ----------
+    plane : Plane
+        The numbers of the picture; `plane.margins` are those of the rows.
+
     Attributes
     ----------
     ax_, figure_ : the Matplotlib axes and figure, once it is drawn
-    plane : the numbers of the picture; `plane.margins` are those of the rows
 
     Examples
     --------

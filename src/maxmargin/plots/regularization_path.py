@@ -24,11 +24,16 @@ class PathDisplay:
 
     A vertical line marks the C of the estimator, and another one the C from which on nothing changes, if there is one.
 
+    Parameters
+    ----------
+    path : MarginPath
+        The numbers of the picture.
+    C : float, default=None
+        The price that is marked.
+
     Attributes
     ----------
     ax_, axes_, figure_ : the upper axes, all of them, and the figure, once it is drawn
-    path : the `MarginPath`
-    C : the price that is marked, or None
 
     Examples
     --------

@@ -27,10 +27,14 @@ class RobustnessDisplay:
     A line is the share of rows that are classified right and stay so, whatever perturbation of at most this radius they
     get. It is exact for planes, and a lower bound for kernels and for classes in pairs, which its name says.
 
+    Parameters
+    ----------
+    answers : dict
+        The `Robustness` of each model, by its name.
+
     Attributes
     ----------
     ax_, figure_ : the Matplotlib axes and figure, once it is drawn
-    answers : the `Robustness` of each model, by its name
 
     Examples
     --------

@@ -58,10 +58,14 @@ class TraceDisplay:
     The first two need two columns; the bound is drawn for any number of them. An estimator that was not fitted with
     record=True runs once more; a `Trace` that was read from a file is drawn by `from_trace`.
 
+    Parameters
+    ----------
+    run : Run
+        The numbers of the picture; see `maxmargin.plots.updates`.
+
     Attributes
     ----------
     ax_, axes_, figure_ : the first axes, all of them, and the figure, once it is drawn
-    run : the numbers of the picture; see `maxmargin.plots.updates`
 
     Examples
     --------

@@ -45,10 +45,15 @@ class StreetDisplay:
 
     Made by `from_estimator` or `from_certificate`.
 
+    Parameters
+    ----------
+    plane : Plane
+        The numbers of the picture; see `maxmargin.plots.geometry`.
+
     Attributes
     ----------
     ax_, figure_ : the Matplotlib axes and figure, once it is drawn
-    plane, street : the numbers of the picture; see `maxmargin.plots.geometry`
+    street : everything of the plane that has a place in the picture
     certificate : what is proven; the title says it
 
     Examples

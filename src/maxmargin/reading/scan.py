@@ -169,7 +169,10 @@ class ScannedColumn:
 class ScannedTable(NamedTuple):
     """X, y and the weights stay in their files (None where they were not asked for), and are read by blocks.
 
-    X, y, weights    tables and columns that `fit` and `verify` take as they are
+    Parameters
+    ----------
+    X, y, weights : ScannedRows, ScannedColumn, ScannedColumn
+        Tables and columns that `fit` and `verify` take as they are.
 
     Examples
     --------

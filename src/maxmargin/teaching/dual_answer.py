@@ -29,11 +29,18 @@ HARD = Loss("hard_margin", math.inf, 0.0)
 class DualAnswer:
     """What follows from the multipliers of the rows that were learnt from.
 
-    values          f(x) of the rows that were asked for, with b the mean of what the free support vectors say
-    labels          the labels that these values predict: classes_[1] where f(x) >= 0
-    b               that mean; the estimator's own where no support vector is free; 0 without a bias
-    rows, biases    the free support vectors, and the b that each of them says
-    agrees          how many of the labels are those that the estimator predicts
+    Parameters
+    ----------
+    values : ndarray
+        f(x) of the rows that were asked for, with b the mean of what the free support vectors say.
+    labels : ndarray
+        The labels that these values predict: classes_[1] where f(x) >= 0.
+    b : float
+        That mean; the estimator's own where no support vector is free; 0 without a bias.
+    rows, biases : ndarray of int, ndarray
+        The free support vectors, and the b that each of them says.
+    agrees : int
+        How many of the labels are those that the estimator predicts.
 
     Examples
     --------

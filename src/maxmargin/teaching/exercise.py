@@ -60,14 +60,18 @@ class Entry(NamedTuple):
 class Exercise:
     """Data and a question; `check` grades an answer by what it proves.
 
-    Attributes
+    Parameters
     ----------
-    number, name, title, seed : which exercise, and which of its variants
+    number, name, title, seed : int, str, str, int
+        Which exercise, and which of its variants.
     question : str
+        What `print` shows, beside the data.
     data : dict
         X, y and whatever else is given, by name. `exercise.X` is short for `exercise.data["X"]`.
-    fields : the parts of the answer: names, shapes, whether their numbers are whole
-    grade : the function behind `check`
+    fields : tuple of Field
+        The parts of the answer: names, shapes, whether their numbers are whole.
+    grade : callable
+        The function behind `check`.
 
     Examples
     --------

@@ -29,11 +29,17 @@ class Failure:
 class Grade:
     """True in an `if` when the answer is right; the sentences when it is printed.
 
-    right          whether every condition holds
-    proven         what the answer proves, be it right or not
-    failures       the conditions that fail, the worst row of each
-    lower, upper   what was asked for (a margin, an objective, a number of mistakes) lies between them, as far as the
-                   answer shows it; -inf and inf where it shows nothing
+    Parameters
+    ----------
+    right : bool
+        Whether every condition holds.
+    proven : tuple of str
+        What the answer proves, be it right or not.
+    failures : tuple of Failure
+        The conditions that fail, the worst row of each.
+    lower, upper : float
+        What was asked for (a margin, an objective, a number of mistakes) lies between them, as far as the
+        answer shows it; -inf and inf where it shows nothing.
 
     Examples
     --------
