@@ -188,7 +188,7 @@ def by_counting(fit: Fit, update: Update, before: Plane, after: Plane) -> Words:
     return f"Row {row} is a mistake, y w.phi(x) <= 0: its count c grows by one, so that w moves by y phi(x).", [
         f"y sum_j c_j y_j ({kernel}) = {number(update.violation)} <= 0",
         f"c of row {row}: {counts[row] - 1:.0f} + 1 = {counts[row]:.0f}",
-        f"{np.count_nonzero(counts)} rows have been wrong so far, {update.number} times in all",
+        f"rows that have been wrong so far: {np.count_nonzero(counts)}; mistakes in all: {update.number}",
     ]
 
 
