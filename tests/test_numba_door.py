@@ -375,3 +375,14 @@ def test_after_so_many_rows_small_problems_are_compiled_too(run):
 def test_a_small_problem_that_takes_too_long_is_compiled(run):
     late = SMALL_WORK.replace("seen = []", "seen = []; _loops.LONGEST = -1.0")
     assert [loaded for _, loaded, _ in run(late, MAXMARGIN_UNCOMPILED_ROWS="100")[:3]] == [True, True, True]
+
+
+def test_where_nothing_is_compiled_yet_more_rows_do_without_the_compiler(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("MAXMARGIN_UNCOMPILED_ROWS", "7")
+    assert _loops.first_rows() == 7
+    monkeypatch.delenv("MAXMARGIN_UNCOMPILED_ROWS")
+    nothing_yet = _loops.first_rows()
+    (tmp_path / "solvers").mkdir()
+    (tmp_path / "solvers" / "loop.nbi").touch()
+    assert 0 < _loops.first_rows() < nothing_yet

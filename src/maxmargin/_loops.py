@@ -1,13 +1,14 @@
 """The door to compiled loops: `njit` and `overload` with the house defaults, and the compiler only when it pays.
 
-A loop is the Python function that it was written as until it is compiled, and to load the compiler takes half a second,
-to compile several. So the first small problems of a process, `UNCOMPILED_ROWS` in all, are solved by the same functions
-as plain Python (`small_work`). A loop that costs NumPy no more than the compiler's code has a second form, in whole
-arrays (`at_once`), which serves the first problems of up to `MOST_IN_ARRAYS` numbers as well. After these, and for
-everything larger, `maxmargin._numba` is imported, and each loop is compiled when it is called. What is found either way
-is proven by the same judge; the last digits may differ, because a compiled sum runs in vector registers. The count is
-of rows and numbers and not of seconds, so that a program repeats its digits; only a small problem that takes longer
-than it should is handed to the compiler in the middle.
+A loop is the Python function that it was written as until it is compiled, and to load the compiler takes half a
+second, to compile several. So the first small problems of a process, `UNCOMPILED_ROWS` in all, are solved by the same
+functions as plain Python (`small_work`): many where nothing was compiled on this machine, one or two where the disk
+has the code. A loop that costs NumPy no more than the compiler's code has a second form, in whole arrays (`at_once`),
+which serves the first problems of up to `MOST_IN_ARRAYS` numbers as well. After these, and for everything larger,
+`maxmargin._numba` is imported, and each loop is compiled when it is called. What is found either way is proven by the
+same judge; the last digits may differ, because a compiled sum runs in vector registers. The count is of rows and
+numbers and not of seconds, so that a program repeats its digits; only a small problem that takes longer than it should
+is handed to the compiler in the middle.
 
 Whoever wants compiled loops from the first on sets MAXMARGIN_UNCOMPILED_ROWS=0. With NUMBA_DISABLE_JIT=1 none is ever
 compiled.
@@ -25,6 +26,7 @@ import typing
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeVar
 
@@ -44,7 +46,16 @@ __all__ = [
     "touch",
 ]
 
-UNCOMPILED_ROWS = int(os.environ.get("MAXMARGIN_UNCOMPILED_ROWS", "1500"))  # of a process, over all its small problems
+
+def first_rows() -> int:
+    """How many rows a process solves without the compiler, over all its small problems: fewer where code is on disk."""
+    if (wanted := os.environ.get("MAXMARGIN_UNCOMPILED_ROWS")) is not None:
+        return int(wanted)
+    folder = os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "solvers"
+    return 150 if any(Path(folder).rglob("*.nbi")) else 1500  # Numba's index of a loop
+
+
+UNCOMPILED_ROWS = first_rows()
 MOST_ROWS, MOST_NUMBERS = 300, 6_000  # of a small problem: it takes less time than loading the compiler
 NUMBERS_PER_ROW = 700  # of a process, over all problems that are solved in whole arrays, for each of those rows
 MOST_IN_ARRAYS = 200_000  # numbers of such a problem: a pass takes NumPy a millisecond
