@@ -1,6 +1,6 @@
 """The fits of two source trees, in turn: is a set slower than it was, and are its bits the same?
 
-    python benchmarks/before_after.py --before ../older/src --data DIR [--kind kernel] [--only NAME,NAME] [--C 0.01,1,100]
+    python benchmarks/before_after.py --before ../older/src --data DIR [--kind kernel] [--only NAME,NAME] [--C 0.01,1]
 
 A round runs a set in a process of its own for either tree, and the next round begins with the other tree: one core, CPU
 time, after a first fit that loads or compiles the loops. The table has the least over all rounds, both gaps as they
