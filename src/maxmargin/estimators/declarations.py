@@ -390,7 +390,7 @@ STOCHASTIC_SVM = declared(
     average=AVERAGE,
     fit_intercept=replace(BIAS, shown_if=("kernel", ("linear",))),
     tol=replace(TOL, default=1e-2),
-    max_iter=replace(SWEEPS, default=100, help="How often each row is visited at most."),
+    max_iter=replace(SWEEPS, default=None, also={None: ""}, help="How often each row is visited at most."),
     shuffle=replace(SHUFFLE, default=True),
     record=Record(default=False, later=True),
     random_state=SEED,

@@ -33,7 +33,7 @@ from maxmargin.problems.run_record import Subject
 from maxmargin.problems.statement import ClassWeight, KernelMargin, TwoClasses
 from maxmargin.problems.step_lengths import PEGASOS
 from maxmargin.problems.trace import Trace
-from maxmargin.run.control import Clock
+from maxmargin.run.control import BY_THE_CLOCK, Clock, Status
 from maxmargin.solve.answer import Answer
 from maxmargin.solve.soft_margin import soft_certificate
 from maxmargin.solve.stochastic import (
@@ -43,6 +43,7 @@ from maxmargin.solve.stochastic import (
     in_a_kernel,
     lengths_of_visits,
 )
+from maxmargin.solve.tightening import is_tiny, tighten
 
 
 def check_bias(svm: Any) -> None:
@@ -85,8 +86,12 @@ class StochasticSVM(by_blocks.ScoresBlocks, RecordsUpdates, SupportRows, KernelP
         A bias, which is not regularised. A kernel always has one.
     tol : float, default=1e-2
         The relative gap at which to stop, once it is proven.
-    max_iter : int, default=100
-        The most sweeps over the rows.
+    max_iter : int, default=None
+        The most sweeps over the rows: the plane that they give is shown as it is. None: 100, and in a tiny table in
+        memory, at most 2,000 numbers (rows times columns), the last plane is tightened: an exact solver takes its gap
+        down to rounding errors, so that a row of weight k is k equal rows, to all digits. That is for a fit which only
+        wants the plane: not where `step` or `project` say how to go, where `record` keeps the visits, or where the
+        clock ended it; and `warm_start` and `partial_fit` go on from where the steps have left the run.
     shuffle : bool, default=True
         Visit the rows in a new order in each sweep, and those of each call of `partial_fit`; else as they lie.
     record : bool or Trace, default=False
@@ -141,7 +146,7 @@ class StochasticSVM(by_blocks.ScoresBlocks, RecordsUpdates, SupportRows, KernelP
         average: bool = False,
         fit_intercept: bool = True,
         tol: float = 1e-2,
-        max_iter: int = 100,
+        max_iter: int | None = None,
         shuffle: bool = True,
         record: bool | Trace = False,
         random_state: int | np.random.RandomState | None = 0,
@@ -174,7 +179,7 @@ class StochasticSVM(by_blocks.ScoresBlocks, RecordsUpdates, SupportRows, KernelP
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Sweep over the rows until the gap is proven to be `tol`, or `max_iter` times.
+        """Sweep over the rows until the gap is proven to be `tol`, or `max_iter` times; then see `max_iter`.
 
         A row of weight s is a row whose slack costs s times as much; it is visited as often as the others.
 
@@ -207,9 +212,11 @@ class StochasticSVM(by_blocks.ScoresBlocks, RecordsUpdates, SupportRows, KernelP
         table = table._replace(weights=weights_of_rows(table, class_weight))
         seed = stochastic_stream.seed_of(self)
         earlier = iter(self._runs if self._goes_on(table) else ())
+        steps_matter = self.max_iter is not None or self.record is not False or self.project or self.step != PEGASOS
+        tightens = not steps_matter and is_tiny(*table.X.shape)
 
         def answer(two: TwoClasses, clock: Clock) -> Answer:
-            return self._answer(two, clock, kernel, seed, class_weight, next(earlier, None))
+            return self._answer(two, clock, kernel, seed, class_weight, next(earlier, None), tightens=tightens)
 
         return self._solve(table, answer)
 
@@ -226,19 +233,25 @@ class StochasticSVM(by_blocks.ScoresBlocks, RecordsUpdates, SupportRows, KernelP
         seed: int | None,
         class_weight: ClassWeight,
         earlier: Descent | None,
+        *,
+        tightens: bool,
     ) -> Answer:
         from maxmargin.solvers.stochastic_subgradient import stochastic_subgradient
 
         problem = stochastic_stream.problem_of(self, two, kernel, clock)
         run = stochastic_stream.run_of(self, problem, problem.n_rows, earlier, clock)
-        trace, sweeps = self._observer(clock), int(self.max_iter)
+        trace, sweeps = self._observer(clock), stochastic_stream.most_sweeps(self)
         solver = stochastic_subgradient(problem, run, step=self.step, seed=seed, max_sweeps=sweeps, trace=trace)
         if isinstance(problem, KernelMargin):
-            answer = in_a_kernel(two, problem, solver, clock, float(self.C), class_weight, self.tol)
+            stated = (float(self.C), class_weight, self.tol)
+            answer = in_a_kernel(two, problem, solver, clock, *stated, tightens=tightens)
         else:
             judge = JudgeOfTheLast(problem, self.tol, two.largest)
             iterate, status = follow(solver, judge, clock)
             refuse_too_long_steps(judge.plane.values + judge.plane.b, two.rows)
+            if tightens and status not in BY_THE_CLOCK:
+                tighten(two, judge)
+                status = Status.PROVEN if judge.gap <= self.tol else status
             certificate, a = soft_certificate(two, judge, problem.costs, 1.0, float(self.C), class_weight)
             answer = Answer(two, iterate, certificate, status, a)
         answer = dataclasses.replace(answer, run=run, kernel=kernel)

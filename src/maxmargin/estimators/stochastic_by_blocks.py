@@ -15,6 +15,7 @@ import numpy as np
 from maxmargin.data.labelled import surveyed, with_labels
 from maxmargin.estimators import by_blocks
 from maxmargin.estimators.base import single, weights_of_classes
+from maxmargin.estimators.stochastic_stream import most_sweeps
 from maxmargin.problems.block_margin import BlockMargin, Facts
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.descent import NO_NUMBERS, Descent
@@ -49,7 +50,7 @@ def fit(svm: Any, X: Any, y: Any, sample_weight: Any, seed: int | None) -> None:
             if svm.project:
                 run.radius = math.sqrt(sum_of_prices(problem, table.seen.totals))
             standings.append(Descending(problem, facts, svm.tol, run))
-        descend(table, standings, Sweeps(svm.step, seed, int(svm.max_iter)), clock, seconds)
+        descend(table, standings, Sweeps(svm.step, seed, most_sweeps(svm)), clock, seconds)
         if not all(math.isfinite(one.primal) for one in standings):
             raise ValueError("the steps are too long: the objective is beyond what float64 can hold. Scale the columns")
         by_blocks.store(svm, table, standings, weights, "")

@@ -41,10 +41,17 @@ from maxmargin.solve.stochastic import measured_against_the_best
 # Of the table of the last fit:
 ABOUT_ROWS = ("support_", "dual_coef_", "n_support_", "support_vectors_", "_support_rows", "status_", "trace_")
 
+SWEEPS = 100  # of a fit, where nobody says how many
+
 
 def seed_of(svm: Any) -> int | None:
     """Of the orders of visits; None: as the rows lie."""
     return int(check_random_state(svm.random_state).randint(2**31 - 1)) if svm.shuffle else None
+
+
+def most_sweeps(svm: Any) -> int:
+    """Of a fit."""
+    return SWEEPS if svm.max_iter is None else int(svm.max_iter)
 
 
 def problem_of(svm: Any, two: TwoClasses, kernel: Kernel | None = None, clock: Clock | None = None) -> SoftMargin:

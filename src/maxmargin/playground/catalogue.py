@@ -165,6 +165,7 @@ ALGORITHMS = {
                 "tol",
                 "multi_class",
             ),
+            defaults={"max_iter": 100},  # the plane that the steps give
         ),
         Algorithm(
             "kernel_perceptron",

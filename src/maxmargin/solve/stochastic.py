@@ -2,12 +2,14 @@
 
 What is shown is what the rule gives, not the best of what it came by: a run is stopped early because a plane is wanted
 that was learnt from few visits, and w = 0 can have the smaller objective then. Dual points are kept, the best one of
-all: they only bound.
+all: they only bound. Where nobody says how many visits there shall be, and the table is tiny, the last plane is
+tightened (`tightening`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +25,10 @@ from maxmargin.problems.protocol import Evaluation, Iterate, Run
 from maxmargin.problems.statement import ClassWeight, KernelMargin, SoftMargin, TwoClasses
 from maxmargin.problems.step_lengths import DAMPED
 from maxmargin.problems.trace import Trace
-from maxmargin.run.control import Clock, RunState, Status, prove
+from maxmargin.run.control import BY_THE_CLOCK, Clock, RunState, Status
 from maxmargin.solve.answer import Answer
-from maxmargin.solve.soft_margin import Judge, soft_margin_of
+from maxmargin.solve.soft_margin import Judge
+from maxmargin.solve.tightening import best_one, tighten_in_a_kernel
 
 if TYPE_CHECKING:
     from maxmargin.solve.kernel_margin import KernelJudge
@@ -90,6 +93,8 @@ def in_a_kernel(
     C: float,
     class_weight: ClassWeight,
     tol: float,
+    *,
+    tightens: bool,
 ) -> Answer:
     """The plane that the dual point makes is the one that is shown."""
     from maxmargin.certificates.kernel_margin import kernel_certificate
@@ -98,6 +103,9 @@ def in_a_kernel(
     with Threads() as threads, one_thread_for_blas():
         judge = KernelJudge(problem, tol, threads, any_plane=True)
         iterate, status = follow(run, judge, clock)
+        if tightens and status not in BY_THE_CLOCK:
+            tighten_in_a_kernel(problem, judge)
+            status = Status.PROVEN if judge.gap <= tol else status
     certificate = kernel_certificate(two, problem, judge.a, judge.measured, C, class_weight, tol)
     weights = judge.a * np.where(two.signs > 0, *judge.measured.scales)
     length, own = math.sqrt(max(0.0, judge.measured.square)), weights[np.searchsorted(two.rows, certificate.rows)]
@@ -108,15 +116,9 @@ def measured_against_the_best(
     two: TwoClasses, problem: SoftMargin, plane: tuple[Vector, float], tol: float, clock: Clock
 ) -> JudgeOfTheLast:
     """A plane that comes from anywhere, beside the dual point of a solver that seeks the best one."""
-    from maxmargin.solvers import registry
-
-    scaled, scale = soft_margin_of(two, problem.costs, problem.loss, problem.fit_intercept)
-    best = Judge(scaled, tol, None)
-    iterate, _ = prove(registry.soft_margin(scaled, tol=tol, stepwise=clock.is_watched), best, clock, None)
+    best = best_one(two, problem, tol, clock)
     judge = JudgeOfTheLast(problem, tol, two.largest)
-    with np.errstate(over="ignore"):
-        weights = np.minimum(best.a * scale * scale, problem.upper)
-    judge.evaluate(Iterate(*plane, weights, True, iterate.updates, iterate.sweeps))
+    judge.evaluate(dataclasses.replace(best, w=plane[0], b=plane[1]))
     return judge
 
 
