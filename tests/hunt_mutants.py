@@ -52,9 +52,15 @@ class Mutant:
         return f"{self.path.stem}.{self.fault.function}: {self.fault.edit}"
 
 
-def draw(folder, count, seed):
-    """`count` mutants, of each file in proportion to its lines, the same for the same seed and source."""
+def draw(folder, count, seed, names=None):
+    """`count` mutants, of each file, or of each that is named, in proportion to its lines, the same for the same seed
+    and source."""
     files = sorted(path for path in folder.rglob("*.py") if faults(path.read_text(encoding="utf-8")))
+    if names:
+        unknown = sorted({*names} - {path.stem for path in files})
+        if unknown:
+            sys.exit(f"no file of {folder.name}/ that faults can be planted in has this name: {', '.join(unknown)}")
+        files = [path for path in files if path.stem in names]
     lines = [len(path.read_text(encoding="utf-8").splitlines()) for path in files]
     shares = [count * line / sum(lines) for line in lines]
     numbers = [int(share) for share in shares]
@@ -276,13 +282,14 @@ def main():
         "--seconds", type=float, default=20.0, help="of tests for one mutant: the fastest that reach it"
     )
     parser.add_argument("--only", type=int, help="the number of one mutant of the draw")
-    parser.add_argument("--files", nargs="+", help="the mutants of the draw that are in these files: duality exact")
+    parser.add_argument("--files", nargs="+", help="draw from these files alone: duality exact")
     parser.add_argument("--part", default="1/1", help="2/4: the second of every four, to share the work")
     chosen = parser.parse_args()
 
     importlib.import_module("conftest")  # chooses Numba's cache, before anything loads Numba; not again in the children
     os.environ["PYTEST_XDIST_WORKER"] = "hunt"
     folder = PACKAGE / chosen.package
+    drawn = draw(folder, chosen.count, chosen.seed, chosen.files)
     load_what_never_changes(folder)
     tests = [str(Path(test)) for test in chosen.tests]
     seconds, lines = reached_lines(tests, folder)
@@ -290,10 +297,8 @@ def main():
     known = equivalents()
     part, parts = map(int, chosen.part.split("/"))
     counts, by_file, survivors = Counter(), {}, []
-    for number, mutant in enumerate(draw(folder, chosen.count, chosen.seed)):
+    for number, mutant in enumerate(drawn):
         if chosen.only not in (None, number) or number % parts != part - 1:
-            continue
-        if chosen.files and mutant.path.stem not in chosen.files:
             continue
         if str(mutant) in known and chosen.only is None:
             verdict, detail = "equivalent", known[str(mutant)]

@@ -9,8 +9,9 @@ from block_certificates import HEIGHTS, certified, rows_of
 from block_margin_oracle import answer_of, facts_of, problem_of, table_of, weights_of
 
 from maxmargin.certificates import block_duality
-from maxmargin.certificates.block_form import no_claim
+from maxmargin.certificates.block_form import no_claim, no_list
 from maxmargin.certificates.block_margin import certify_blocks
+from maxmargin.certificates.block_verification import verify_together
 from maxmargin.certificates.proof import KKT, TheoremBound, Violation
 from maxmargin.certificates.soft_margin import SoftVerdict
 from maxmargin.certificates.verify import EVALUATORS
@@ -178,3 +179,17 @@ def test_bounds_may_be_moved_outwards_but_not_inwards(hinge, share):
     for inwards in ({"primal": hinge.primal * (1 - share)}, {"dual": hinge.dual * (1 + share)}):
         assert not dataclasses.replace(hinge, **inwards).verify(X, Y)
         assert not dataclasses.replace(hinge, **inwards).verify(X, Y, exact=True)
+
+
+def test_the_form_alone_refuses_listed_rows_of_a_loss_without_a_largest_weight(hinge):
+    c = certified(X, Y, loss="squared_hinge")
+    assert list(no_list(c)) == list(no_list(hinge)) == []
+    [said] = no_list(dataclasses.replace(c, rows=np.array([3]), shares=np.array([0.5])))
+    assert "no largest weight" in said
+
+
+def test_what_is_no_table_is_an_answer_for_each_certificate(hinge):
+    answers, labels = verify_together([hinge, hinge], np.full_like(X, math.nan), Y, None, False)
+    assert labels == []
+    assert [bool(answer) for answer in answers] == [False, False]
+    assert all("NaN" in str(answer) for answer in answers)

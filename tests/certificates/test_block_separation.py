@@ -18,6 +18,7 @@ from maxmargin.certificates.block_planes import (
     RawRows,
     code_of,
     halfway_bias,
+    longest_of,
     no_margin,
     once,
     seen_plane,
@@ -232,3 +233,10 @@ def test_each_refusal_has_its_sentence():
 def test_labels_are_found_by_what_they_are():
     table = by_blocks(X, Y, [0, 3, 8])
     assert [code_of(table, label) for label in (0, 1, 2, 3, "1", None)] == [0, 1, 2, None, None, None]
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 2.0**520])
+def test_the_longest_sparse_row_whatever_the_size_of_its_numbers(size):
+    rows = sparse.csr_array(np.array([[3.0, 4.0], [0.0, 1.0]]) * size)
+    assert longest_of(rows, 4.0 * size) == pytest.approx(5.0 * size, rel=1e-15)
+    assert longest_of(rows.toarray(), 4.0 * size) == 0.0

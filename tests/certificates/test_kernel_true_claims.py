@@ -34,10 +34,12 @@ from kernel_certificates import (
     rbf_sparse,
 )
 
+from maxmargin import KernelSVM
 from maxmargin.certificates import exact_kernel
 from maxmargin.certificates.kernel_margin import (
     KernelVerdict,
 )
+from maxmargin.problems.losses import LOSSES
 
 
 @pytest.mark.parametrize("make", ALL)
@@ -141,3 +143,16 @@ def test_what_float64_cannot_tell_is_refused(make):
     c = case.certificate
     assert not lie(case, primal=c.dual, dual=c.dual).verify(False)
     assert not lie(case, primal=c.primal * (1.0 - 1e-9) if c.relative_gap < 1e-9 else c.dual).verify(False)
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_at_the_optimum_the_rows_that_tell_the_bias_agree_for_every_loss(loss):
+    """y f = 1 - bend a / C of each of them: the rows of a loss that bends stand beside the edge of the street."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(40, 2))
+    y = X[:, 0] + 0.5 * random.normal(size=40) > 0.0
+    width = 0.5 if loss == "huber_hinge" else None
+    found = KernelSVM(loss=loss, huber_width=width, C=2.0, gamma=0.5, tol=1e-9).fit(X, y).certificate_
+    shares = found.weights / found.C
+    assert np.any((shares > 0.01) & (shares < 0.99))
+    assert found.kkt.bias.value < 1e-9

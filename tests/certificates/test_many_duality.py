@@ -7,7 +7,14 @@ import pytest
 
 from maxmargin.certificates import exact_soft_margin
 from maxmargin.certificates.duality import dual_value, primal_value, soft_conditions
-from maxmargin.certificates.many_duality import dual_values, many_conditions, primal_values
+from maxmargin.certificates.many_duality import (
+    DualValues,
+    PrimalValues,
+    are_negligible,
+    dual_values,
+    many_conditions,
+    primal_values,
+)
 from maxmargin.problems.losses import HINGE, HUBER_HINGE, MODIFIED_HUBER, SQUARED_HINGE, Loss
 from maxmargin.problems.many_margins import many_margins
 from maxmargin.problems.statement import SoftMargin, TwoClasses, prices
@@ -109,3 +116,11 @@ def test_where_all_is_paid_by_rounding_alone():
     found = primal_values(many_margins([two], 1e12, HINGE, True), np.array([[1.0]]), np.zeros(1))
     assert found.value.tolist() == [0.5]
     assert found.error[0] > 1e12 * 2**-52
+
+
+def test_an_error_of_nothing_is_negligible_beside_nothing():
+    size, nothing = np.array([1.0, 1.0, 0.0]), np.zeros(0)
+    for error, are in (([0.0, 1e-30, 0.0], [True, True, True]), ([0.0, 1.0, 1e-30], [True, False, False])):
+        primal = PrimalValues(size, np.array(error), nothing, nothing)
+        dual = DualValues(size, np.zeros(3), nothing, nothing)
+        assert are_negligible(primal, dual, 1e-3).tolist() == are

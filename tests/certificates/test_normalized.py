@@ -118,3 +118,11 @@ def test_without_a_plane_or_weights_nothing_is_proven():
         assert normalized.normalized_margin(*given).upper == math.inf
         assert not holds_exactly(*given, NormalizedMargin(-math.inf, 1.0))
         assert holds_exactly(*given, NormalizedMargin(-math.inf, math.inf))
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1"])
+def test_what_is_surely_at_most_and_at_least_lies_outside_even_of_nothing(norm):
+    """Rows of zeros beside a bias: no rounding error is in sight, and products that vanished are reckoned with."""
+    rows, signs, w = np.zeros((2, 1)), np.array([1.0, -1.0]), np.array([1.0])
+    assert np.all(normalized.normalized_distances(rows, signs, w, 0.0, norm, True) < 0.0)
+    assert np.all(normalized.normalized_distances(rows, signs, w, 0.0, norm, True, upwards=True) > 0.0)

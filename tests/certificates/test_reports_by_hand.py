@@ -98,7 +98,9 @@ def test_a_hard_margin():
 @pytest.mark.parametrize("margin", [0.25, 1.0])
 def test_what_could_still_be_gained_is_said_of_a_margin_of_any_size(margin):
     told = written.sentences(hard(margin_lower=margin, margin_upper=2.0 * margin))
-    assert "could still be gained" in told[1]
+    assert told[1] == "So at most 50 % of it could still be gained."
+    [third] = written.sentences(hard(margin_lower=2.0 * margin, margin_upper=3.0 * margin))[1:2]
+    assert third == "So at most 34 % of it could still be gained."
     open_still = hard(margin_lower=0.0, margin_upper=2.0, verdict=Verdict.UNDECIDED)
     assert "gained" not in "".join(written.sentences(open_still))
 

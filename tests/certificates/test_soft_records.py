@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -112,3 +113,10 @@ def test_labels_of_every_kind(data, naming):
     weights = {label: 1.0 + place for place, label in enumerate(np.unique(named).tolist())}
     certificate = LinearSVM(class_weight=weights).fit(X, named).certificate_
     assert SoftMarginCertificate.from_json(certificate.to_json()).verify(X, named, exact=True)
+
+
+@pytest.mark.parametrize("rows", [[], [0], [2, 5, 700], [5, 2], [2, 2], [-1, 3], [0.5, 2.0], [[1, 2]]], ids=str)
+def test_rows_of_any_form_come_out_of_a_pickle_as_they_went_in(rows):
+    c = dataclasses.replace(honest(hinge).certificate, rows=np.array(rows))
+    again = pickle.loads(pickle.dumps(c)).rows
+    assert (again.dtype.kind, again.tolist()) == (c.rows.dtype.kind, rows)

@@ -10,9 +10,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sparse
+from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import LinearSVM, Perceptron, StochasticSVM, separability
+from maxmargin import KernelSVM, LinearSVM, Perceptron, StochasticSVM, separability
 from maxmargin.data.checking import check_labels, check_rows, check_weights
 from maxmargin.data.frames import array_of, frame_of
 from maxmargin.reading.files import DataFileError
@@ -215,3 +216,21 @@ def test_arrays_need_no_library_of_frames(monkeypatch):
 def test_dates_are_no_weights():
     with pytest.raises(ValueError, match="dates or times"):
         check_weights(np.arange(3).astype("datetime64[ns]"), 3)
+
+
+@pytest.mark.parametrize("estimator", [LinearSVM(), KernelSVM(), Perceptron(), StochasticSVM(tol=0.9)], ids=str)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, object])
+def test_masked_cells_are_missing_and_not_what_stands_below_the_mask(estimator, dtype):
+    X = np.array([[1, 2], [3, 4], [-1, -2], [-3, -5]], dtype=dtype)
+    masked = np.ma.masked_equal(X, 4)
+    with pytest.raises(ValueError, match=r"NaN.*row 1, column 1"):
+        clone(estimator).fit(masked, [1, 1, 0, 0])
+    fitted = clone(estimator).fit(np.ma.masked_array(X, mask=False), [1, 1, 0, 0])
+    with pytest.raises(ValueError, match=r"NaN.*row 1, column 1"):
+        fitted.predict(masked)
+
+
+def test_masked_labels_are_missing():
+    X = np.array([[1.0, 2.0], [3.0, 4.0], [-1.0, -2.0], [-3.0, -5.0]])
+    with pytest.raises(ValueError, match="y contains NaN: row 2"):
+        LinearSVM().fit(X, np.ma.masked_array([1, 1, 0, 0], mask=[False, False, True, False]))

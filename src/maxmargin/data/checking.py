@@ -13,12 +13,13 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
 from maxmargin.data.executor import check_interrupt
-from maxmargin.data.frames import PLAIN, array_of, frame_of
+from maxmargin.data.frames import PLAIN, array_of, frame_of, unmasked
 from maxmargin.data.objects import check_objects, compares_objects, holds_objects, placed
 from maxmargin.data.table import (
     Block,
@@ -91,6 +92,7 @@ def opened(X: Any) -> tuple[Any, list[Any] | None]:
     """X with its rows at hand, and the names of its columns if it is a data frame; what is not a double is refused."""
     frame = None if isinstance(X, PLAIN) else frame_of(X)
     if frame is None:
+        X = unmasked(X) if isinstance(X, MaskedArray) else X
         refuse_what_is_not_numbers(X)
         refuse_what_float64_cannot_hold(X)
         return X, None
@@ -104,9 +106,7 @@ def opened(X: Any) -> tuple[Any, list[Any] | None]:
 
 def labels_in(y: Any) -> Any:
     """Labels as an array, if they are a series; one that is missing is an error that names its row."""
-    if isinstance(y, PLAIN):
-        return y
-    labels = array_of(y)
+    labels: Any = unmasked(y) if isinstance(y, MaskedArray) else y if isinstance(y, PLAIN) else array_of(y)
     if labels is not y and labels.dtype.kind in "Of" and np.any(missing := labels != labels):
         raise ValueError(f"Input y contains NaN: row {int(np.argmax(missing))} has no label.")
     return labels

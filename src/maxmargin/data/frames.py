@@ -61,6 +61,13 @@ def frame_with_twins(given: Any) -> Frame | None:
     return Frame(given, names, nw.from_native(by_place))
 
 
+def unmasked(given: np.ma.MaskedArray[Any, Any]) -> Any:
+    """NaN where cells are masked, which NumPy would show as they were."""
+    if not np.ma.is_masked(given):
+        return given
+    return np.ma.filled(given.astype(np.float64 if given.dtype.kind in "biuf" else object), np.nan)
+
+
 def array_of(given: Any) -> Any:
     """A series as an array; anything else as it is."""
     import narwhals as nw
