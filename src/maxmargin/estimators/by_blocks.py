@@ -146,7 +146,7 @@ def refuse_what_needs_rows(svm: Any, loss: Loss, a0: Any) -> None:
     if a0 is not None or svm.warm_start:
         what = "a0" if a0 is not None else "warm_start=True"
         raise ValueError(f"{what} starts from a dual variable of each row, and {BY_BLOCKS}: leave it out")
-    if svm.solver != "auto" and not (svm.solver == "newton" and loss.is_smooth):
+    if not registry.answers(svm.solver, loss):
         raise ValueError(f'solver="{svm.solver}" has the rows in memory, and {BY_BLOCKS}: give solver="auto"')
 
 

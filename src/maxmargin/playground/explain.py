@@ -21,17 +21,17 @@ from maxmargin.plots.shapes import Points, hull_points
 from maxmargin.problems.losses import HINGE, loss_named
 from maxmargin.problems.step_lengths import DAMPED, PEGASOS, inverse_scaling
 from maxmargin.run.observation import Update
+from maxmargin.solvers.registry import SOLVERS
 
 Words = tuple[str, list[str]]  # the rule, the lines of its arithmetic
 
-RULES = {
-    "linear_program": "A vertex of the linear program min |w|_1 subject to y (w.x + b) >= 1.",
-    "coordinate_descent": "Sweeps over the rows: each dual variable goes to its best value while the others wait.",
-    "interior_point": "One Newton step along the central path, for the plane and the dual variables at once.",
-    "sieve": "One Newton step along the central path, on the rows that may still matter.",
-    "newton": "One Newton step on the plane: the loss is smooth, and rows that pay bend it.",
-    "pairs": "Pairs of dual variables that violate the conditions most go to their best values (SMO).",
-}
+PAIRS = "Pairs of dual variables that violate the conditions most go to their best values (SMO)."
+
+
+def rule_of(solver: str) -> str:
+    """What a round of the named solver does; in the space of a kernel there is only one."""
+    known = (each[solver].sentence for each in SOLVERS.values() if solver in each)
+    return next(known, PAIRS if solver == "pairs" else "One round of the solver.")
 
 
 class Plane(NamedTuple):

@@ -16,13 +16,13 @@ import numpy as np
 from maxmargin.certificates.measure import objective
 from maxmargin.data.table import Vector, in_safe_range
 from maxmargin.playground.explain import (
-    RULES,
     Corral,
     Plane,
     by_entering,
     explained,
     measured,
     measured_plane,
+    rule_of,
     values_explained,
 )
 from maxmargin.playground.fits import Fit, Stopped, fit_state
@@ -148,7 +148,7 @@ def round_steps(state: State, view: Box, is_stopped: Callable[[], bool]) -> Made
 def rounds(fit: Fit, shown: list[ShownRound], view: Box) -> Iterator[dict[str, Any]]:
     draw, before, corral = Pictures(fit, view), None, None
     for found in shown:
-        rule: str = RULES.get(found.solver, "One round of the solver.")
+        rule: str = rule_of(found.solver)
         lines: list[str] = []
         known: dict[str, Any] = {}
         if found.solver == "hulls":

@@ -77,13 +77,11 @@ def everything(_: Any) -> str | None:
 
 
 class Solver(NamedTuple):
-    """One algorithm. Why it is not for a problem is said in a sentence (None: it is), by `suits` from the loss, or from
-    the norm, alone, and by `accepts` from the whole problem.
+    """One algorithm, and a sentence about its round. Why it is not for a problem is said by `suits` from the loss or
+    the norm alone, and by `accepts` from the whole problem (None: it is).
 
     One that `needs_memory` gets `problem.X` as a matrix: the blocks of a table that is not in memory are put together
-    for it. One that does not reads `problem.table` block by block, and `problem.X` may be that table.
-
-    One that solves `many` small problems in one call says how.
+    for it. One that does not reads `problem.table`, which `problem.X` may be. `many`: small problems, in one call.
     """
 
     name: str
@@ -201,21 +199,22 @@ def ours(kind: str, name: str, module: str, sentence: str, reference: str = "", 
 
 ours(
     SOFT_MARGIN, "interior_point", "interior_point.method",
-    "Newton steps along the path of centres, in the columns.", "mehrotra1992", suits=bounded, accepts=few_columns,
+    "One Newton step along the central path, for the plane and the dual variables at once.", "mehrotra1992",
+    suits=bounded, accepts=few_columns,
     many=ManySolver("interior_point.many_paths:proposals", attrgetter("is_straight"), 1000, 64, 20_000),
 )  # fmt: skip
 ours(
     SOFT_MARGIN, "sieve", "interior_point.sampling",
-    "The interior point on samples, then on the rows near their street.", "ferris2002",
+    "One Newton step along the central path, on the rows that may still matter.", "ferris2002",
     suits=bounded, accepts=few_columns,
 )  # fmt: skip
+SWEEPS = "Sweeps over the rows: each dual variable goes to its best value while the others wait."
+ours(SOFT_MARGIN, "coordinate_descent", "coordinate_descent.descent", SWEEPS, "hsieh2008")
 ours(
-    SOFT_MARGIN, "coordinate_descent", "coordinate_descent.descent",
-    "One dual variable at a time, then conjugate gradients on those that are free.", "hsieh2008",
-)  # fmt: skip
-ours(
-    SOFT_MARGIN, "newton", "newton.semismooth", "Newton on the rows that pay.", "mangasarian2002", suits=smooth,
-    needs_memory=False, many=ManySolver("newton.many_planes:proposals", attrgetter("bends_widely"), 4000, 64, 40_000),
+    SOFT_MARGIN, "newton", "newton.semismooth",
+    "One Newton step on the plane: the loss is smooth, and rows that pay bend it.", "mangasarian2002",
+    suits=smooth, needs_memory=False,
+    many=ManySolver("newton.many_planes:proposals", attrgetter("bends_widely"), 4000, 64, 40_000),
 )  # fmt: skip
 ours(SOFT_MARGIN, "cvxpy", "reference", "The problem as it is written, by CVXPY and Clarabel.")
 ours(
@@ -223,12 +222,11 @@ ours(
     suits=margin_in(Norm.L2),
 )  # fmt: skip
 ours(
-    SEPARATION, "coordinate_descent", "coordinate_descent.hard_margin",
-    "One dual variable at a time; where its gap stays open, do the hulls meet?", "hsieh2008", suits=margin_in(Norm.L2),
+    SEPARATION, "coordinate_descent", "coordinate_descent.hard_margin", SWEEPS, "hsieh2008", suits=margin_in(Norm.L2),
 )  # fmt: skip
 ours(
-    SEPARATION, "linear_program", "hulls.linear_program", "The l1 margin as a linear program, by HiGHS.",
-    suits=margin_in(Norm.L1),
+    SEPARATION, "linear_program", "hulls.linear_program",
+    "A vertex of the linear program min |w|_1 subject to y (w.x + b) >= 1.", suits=margin_in(Norm.L1),
 )  # fmt: skip
 register(Solver("cvxpy", SOLVERS[SOFT_MARGIN]["cvxpy"].sentence, SEPARATION, "reference:start", "reference:hard_steps"))
 

@@ -16,7 +16,9 @@ from types import ModuleType
 from typing import Any
 
 from maxmargin.problems.block_margin import BlockMargin, Facts, SolverByPasses
+from maxmargin.problems.losses import Loss
 from maxmargin.solvers.by_passes import pressed_rows
+from maxmargin.solvers.registry import AUTO
 
 FEW_COLUMNS = 3000  # of which a matrix is small beside most tables
 HALF = 0.5  # of the rows must fit for rows near the street to be all that count
@@ -35,6 +37,11 @@ def name_for(problem: BlockMargin, facts: Facts, memory: float) -> str:
     if problem.loss.is_smooth or pressed_rows.rows_in(memory, facts) < HALF * facts.n_rows:
         return "proximal_points"
     return "pressed_rows"
+
+
+def answers(solver: str, loss: Loss) -> bool:
+    """Whether an estimator with this `solver` can have its rows seen by passes."""
+    return solver == AUTO or (solver == "newton" and loss.is_smooth)
 
 
 def floor(name: str, problem: BlockMargin, facts: Facts) -> float:
