@@ -384,5 +384,10 @@ def test_where_nothing_is_compiled_yet_more_rows_do_without_the_compiler(tmp_pat
     monkeypatch.delenv("MAXMARGIN_UNCOMPILED_ROWS")
     nothing_yet = _loops.first_rows()
     (tmp_path / "solvers").mkdir()
-    (tmp_path / "solvers" / "loop.nbi").touch()
+    index = tmp_path / "solvers" / "loop.nbi"
+    index.touch()
     assert 0 < _loops.first_rows() < nothing_yet
+    os.utime(index, (0.0, 0.0))
+    assert _loops.first_rows() == nothing_yet  # of loops as they were before: they are compiled anew
+    (tmp_path / "of this version.nbi").touch()
+    assert _loops.first_rows() < nothing_yet

@@ -18,13 +18,15 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
+import math
 import os
 import sys
 import threading
 import time
 import typing
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
@@ -47,12 +49,35 @@ __all__ = [
 ]
 
 
+# Loops stand in these, and the numbers, enums and tuples that are compiled into them.
+LAYERS_WITH_LOOPS = ("data", "reading", "problems", "solvers")
+
+
 def first_rows() -> int:
     """How many rows a process solves without the compiler, over all its small problems: fewer where code is on disk."""
     if (wanted := os.environ.get("MAXMARGIN_UNCOMPILED_ROWS")) is not None:
         return int(wanted)
-    folder = os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "solvers"
-    return 150 if any(Path(folder).rglob("*.nbi")) else 1500  # Numba's index of a loop
+    return 150 if has_code_on_disk() else 1500
+
+
+def has_code_on_disk() -> bool:
+    """Whether a loop was compiled since its source was last written. What is older, of a version before this one, is
+    compiled anew."""
+    package = Path(__file__).parent
+    found = written(os.environ.get("NUMBA_CACHE_DIR") or package / "solvers", ".nbi")  # Numba's index of a loop
+    if (first := next(found, None)) is None:
+        return False
+    sources = max((when for layer in LAYERS_WITH_LOOPS for when in written(package / layer, ".py")), default=math.inf)
+    return any(when >= sources for when in itertools.chain([first], found))
+
+
+def written(folder: str | Path, ending: str) -> Iterator[float]:
+    """When the files of a folder were written whose names end so."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith(ending):
+                with suppress(OSError):  # another process is at work there
+                    yield os.stat(os.path.join(place, name)).st_mtime
 
 
 UNCOMPILED_ROWS = first_rows()

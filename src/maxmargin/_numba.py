@@ -24,7 +24,7 @@ from numba.core.caching import FunctionCache
 from numba.extending import intrinsic, is_jitted, typeof_impl
 from numba.extending import overload as numba_overload
 
-from maxmargin._loops import Loop, overload, overloads, touch
+from maxmargin._loops import LAYERS_WITH_LOOPS, Loop, overload, overloads, touch
 
 __all__ = ["compiler_watch", "dispatcher_of"]
 
@@ -32,9 +32,6 @@ __all__ = ["compiler_watch", "dispatcher_of"]
 # within its time. A loop that comes from the disk cache costs nothing. Before it is `done` once there is no duration.
 compiler_watch = event.TimingListener()
 event.register("numba:compile", compiler_watch)
-
-# Loops stand in these, and the numbers, enums and tuples that are compiled into them.
-LAYERS_WITH_LOOPS = ("data", "reading", "problems", "solvers")
 
 
 def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -206,15 +206,22 @@ def test_a_bend_at_other_prices(C, spread, together, monkeypatch):
     agree(svm, one_at_a_time(monkeypatch, X, y, weights, **settings), X, y, weights)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "huber_hinge"])
-def test_what_needs_finer_sums_is_left_to_who_takes_them(loss, together):
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "huber_hinge"])
+def test_what_needs_finer_sums_is_judged_with_them(loss, together, monkeypatch):
     """The conditions of optimality are reported as whoever verifies finds them: to the precision of the same sums."""
     X, y = clouds(n=38, d=1, classes=5, seed=18)
+    finer, honest = [], many_margins.judged_by_itself
+
+    def noted(*arguments):
+        finer.append(honest(*arguments))
+        return finer[-1]
+
+    monkeypatch.setattr(many_margins, "judged_by_itself", noted)
     for tol in (1e-9, 1e-11):
         svm = LinearSVM(C=1e-4, loss=loss, tol=tol).fit(X + 1e4, y)
         assert svm.certificate_.verify(X + 1e4, y, exact=True)
         assert svm.certificate_.verify(X + 1e4, y)
-    assert min(together) < 5
+    assert any(answer is not None for answer in finer)
 
 
 def test_a_narrow_bend_goes_its_own_way(together):

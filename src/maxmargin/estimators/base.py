@@ -85,16 +85,17 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
     def _solve(
         self, table: TrainingSet, answer: Callable[[TwoClasses, Clock], Answer],
         together: Callable[[list[TwoClasses], Clock], Mapping[int, Answer]] = lambda problems, clock: {},
+        fewest: int = 2,
     ) -> Self:  # fmt: skip
         """Answer each two-class problem within one time limit: some `together`, by their place, then the others.
 
         Whoever watches a run, keeps it or limits it sees each step of each problem; one problem has the same bits
-        whether or not somebody looks.
+        whether or not somebody looks. (Whoever does not promise that has `fewest` = 1 problem answered together.)
         """
         strategy, clock = Strategy(self.multi_class), Clock(self.max_time, self.verbose, table.begun)
         problems = two_class_problems(table.X, table.labels, strategy, table.weights, table.largest)
         with clock.hears_ctrl_c():
-            known = together(problems, clock) if len(problems) > 1 and not clock.is_watched else {}
+            known = together(problems, clock) if len(problems) >= fewest and not clock.is_watched else {}
             answers = []
             for number, two in enumerate(problems):
                 if clock.snapshots is not None:

@@ -333,10 +333,13 @@ class KernelSVM(KernelPlanes):
         self
             The fitted estimator.
         """
+        return self._fit_table(table_of(self, X, y, sample_weight))
+
+    def _fit_table(self, table: TrainingSet) -> Self:
+        """As `fit`, for whoever has checked the input already."""
         from maxmargin.solve.kernel_margin import KernelQuestion, KernelWork
         from maxmargin.solve.kernel_pairs import answers_together
 
-        table = table_of(self, X, y, sample_weight)
         kernel = self._kernel_on(table)
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))

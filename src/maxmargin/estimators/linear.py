@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -35,8 +36,10 @@ from maxmargin.problems.losses import loss_named
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SignedRows, TwoClasses, plain
 from maxmargin.run.control import Clock
+from maxmargin.run.observation import Observer
 from maxmargin.solve.answer import Answer, SoftQuestion
-from maxmargin.solve.soft_margin import solve_small_ones, solve_soft_margin
+from maxmargin.solve.many_margins import solve_small_ones
+from maxmargin.solve.soft_margin import solve_soft_margin
 
 NEEDS_A_NUMBER_A_ROW = ("support_", "dual_coef_", "bounded_", "n_support_")
 
@@ -237,6 +240,17 @@ class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, Supp
 
     def _fit_soft(self, X: Any, y: Any, sample_weight: Any, a0: Any, context: Any) -> None:
         table = table_of(self, X, y, sample_weight, by_blocks=True)
+        observer_of = None if context is None else partial(Callbacks, self, context, X, y, table.labels.classes)
+        self._fit_table(table, a0, observer_of)
+
+    def _fit_table(
+        self,
+        table: TrainingSet,
+        a0: Any = None,
+        observer_of: Callable[[float], Observer] | None = None,
+        fewest_together: int = 2,
+    ) -> None:
+        """The soft margins of checked input; as `fit`, for whoever has checked it already."""
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
         starts = self._starts(table, a0)
@@ -244,7 +258,6 @@ class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, Supp
         asked = SoftQuestion(
             float(self.C), loss, self.fit_intercept, self.tol, self.solver, self.max_iter, class_weight
         )  # fmt: skip
-        observer_of = None if context is None else partial(Callbacks, self, context, X, y, table.labels.classes)
         problem = -1
 
         def answer(two: TwoClasses, clock: Clock) -> Answer:
@@ -254,7 +267,7 @@ class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, Supp
             return solve_soft_margin(two, asked, clock, start.a, start.w, observer_of)
 
         if starts is None and observer_of is None:
-            self._solve(table, answer, partial(solve_small_ones, asked=asked))
+            self._solve(table, answer, partial(solve_small_ones, asked=asked), fewest_together)
         else:
             self._solve(table, answer)
 

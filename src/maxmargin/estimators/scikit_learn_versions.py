@@ -36,6 +36,8 @@ def class_weights_like_theirs(
     class_weight: Any, classes: NDArray[Any], y: NDArray[Any], sample_weight: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
     """The weight of each class as the installed scikit-learn gives it to its own estimators."""
+    if class_weight is None:
+        return np.ones(len(classes))
     counted = {"sample_weight": sample_weight} if _COUNTS_SAMPLE_WEIGHT else {}
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=y, **counted), dtype=np.float64)
 

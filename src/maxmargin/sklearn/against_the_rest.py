@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.estimators.base import table_of
+from maxmargin.estimators.base import TrainingSet
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.problems.losses import loss_named
 from maxmargin.problems.statement import TwoClasses, plain
@@ -28,8 +28,7 @@ class AgainstTheRest(LinearSVM):
 
     weights: dict[Any, float]
 
-    def _fit_soft(self, X: Any, y: Any, sample_weight: Any, a0: Any, context: Any) -> None:
-        table = table_of(self, X, y, sample_weight)
+    def _fit_table(self, table: TrainingSet, *others: Any, **how: Any) -> None:
         loss = loss_named(self.loss, self.huber_width)
         asked = SoftQuestion(float(self.C), loss, self.fit_intercept, self.tol, self.solver, self.max_iter, ())
 

@@ -6,13 +6,18 @@ falls with the square of what they miss, so that a much smaller number asks for 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.data.checking import Labels, encode_labels
+from maxmargin.data.table import canonical, largest_magnitude
+from maxmargin.estimators.base import TrainingSet
 from maxmargin.estimators.convergence import Ending, collected, warn_of
-from maxmargin.run.control import Status
+from maxmargin.estimators.parameters import check_parameters
+from maxmargin.run.control import Status, now
 
 LEAST_GAP, LARGEST_GAP = 1e-10, 1e-6  # that are asked for: no more than float64 can prove, no less than libsvm reaches
 ENOUGH = 1e-4  # a gap at which rounding errors may end a fit without a warning: certificate_ says it
@@ -38,11 +43,24 @@ def refuse_missing_classes(classes: NDArray[Any], fitted: NDArray[Any]) -> None:
         raise ValueError(f"all samples of the class {missing!r} have zero or negative weights")
 
 
-def fit_native(svc: Any, native: Any, X: Any, y: Any, sample_weight: NDArray[np.float64] | None) -> bool:
+def checked(
+    X: Any, classes: NDArray[Any], codes: NDArray[Any], sample_weight: NDArray[np.float64] | None
+) -> TrainingSet:  # fmt: skip
+    """What scikit-learn has checked already, as the native estimators have it after their own checks."""
+    begun, X = now(), canonical(X)
+    if sample_weight is None or np.all(sample_weight > 0.0):
+        labels = Labels(classes, codes)
+    else:
+        labels = encode_labels(classes[codes], sample_weight)
+    return TrainingSet(X, labels, sample_weight, largest_magnitude(X), begun)
+
+
+def fit_native(svc: Any, native: Any, fit: Callable[[], Any]) -> bool:
     """Whether `max_iter` ended it before the proof, for which scikit-learn has its own words. Where rounding errors end
     the fit, the user's estimator warns here."""
     with collected() as ends, np.errstate(under="ignore"):  # 0 is near enough, whatever the user says
-        native.fit(X, y, sample_weight=sample_weight)
+        check_parameters(native)
+        fit()
     early = [end for end in ends if end.is_early]
     far = [end for end in early if end.status is not Status.BUDGET and not end.gap <= ENOUGH]
     if far:

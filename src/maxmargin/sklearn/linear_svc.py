@@ -24,7 +24,7 @@ from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.scikit_learn_versions import class_weights_like_theirs
 from maxmargin.sklearn.against_the_rest import linear_svm
 from maxmargin.sklearn.delegation import is_delegated, reasons_for_linear_svc
-from maxmargin.sklearn.handing_over import counted, fit_native, gap_for, refuse_missing_classes
+from maxmargin.sklearn.handing_over import checked, counted, fit_native, gap_for, refuse_missing_classes
 from maxmargin.sklearn.prepared_rows import BiasColumn, PreparedRows
 
 
@@ -57,7 +57,7 @@ class LinearSVC(TheirLinearSVC):
             self, X, y, accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False
         )  # fmt: skip
         check_classification_targets(y)
-        self.classes_ = np.unique(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
         dual = _validate_dual_parameter(self.dual, self.loss, self.penalty, self.multi_class, X)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -79,7 +79,8 @@ class LinearSVC(TheirLinearSVC):
             max_iter=max(1, self.max_iter),
             verbose=int(self.verbose),
         )
-        is_short = fit_native(self, native, X if prepared is None else prepared.beside(X), y, sample_weight)
+        table = checked(X if prepared is None else prepared.beside(X), self.classes_, codes, sample_weight)
+        is_short = fit_native(self, native, lambda: native._fit_table(table, fewest_together=1))
         refuse_missing_classes(self.classes_, native.classes_)
         self._take_over(native, prepared)
         if is_short:

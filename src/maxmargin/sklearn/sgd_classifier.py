@@ -92,7 +92,7 @@ class SGDClassifier(TheirSGDClassifier):
         )
         given = self._weights_given
         of_rows = None if given is None else _check_sample_weight(given, X, dtype=np.float64)
-        fit_native(self, native, X, y, of_rows)
+        fit_native(self, native, lambda: native.fit(X, y, of_rows))
         refuse_missing_classes(self.classes_, native.classes_)
         self.coef_, self.intercept_, self.certificate_ = native.coef_, native.intercept_, native.certificate_
         self._steps = max(1, int(native.n_iter_))

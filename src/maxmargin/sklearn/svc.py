@@ -19,7 +19,7 @@ from sklearn.svm._classes import SVC as TheirSVC  # whatever the name in sklearn
 from maxmargin.estimators.kernel import KernelSVM
 from maxmargin.problems.kernels.limits import BeyondFloat64
 from maxmargin.sklearn.delegation import is_delegated, reasons_for_svc
-from maxmargin.sklearn.handing_over import class_weight_of, counted, fit_native, gap_for
+from maxmargin.sklearn.handing_over import checked, class_weight_of, counted, fit_native, gap_for
 from maxmargin.sklearn.prepared_rows import NOT_FINITE, KernelTable, NotFiniteKernel, PreparedRows, polynomial
 from maxmargin.sklearn.versions import sparse_like_theirs
 
@@ -98,7 +98,8 @@ class SVC(TheirSVC):
         )
         try:
             rows = X if table is None or callable(self.kernel) else table(X)
-            self.fit_status_ = int(fit_native(self, native, rows, self.classes_[codes], weights))
+            known = checked(rows, self.classes_, codes, weights)
+            self.fit_status_ = int(fit_native(self, native, lambda: native._fit_table(known)))
         except (BeyondFloat64, NotFiniteKernel) as error:
             raise ValueError(f"The dual coefficients or intercepts are not finite: {error}") from None
         self._warn_from_fit_status()

@@ -8,13 +8,12 @@ that X w need not be computed again. The certificate is made of the judge's numb
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin._loops import are_first_work
 from maxmargin.certificates.duality import (
     PrimalValue,
     dual_value,
@@ -25,7 +24,7 @@ from maxmargin.certificates.duality import (
 )
 from maxmargin.certificates.passes import proves_gap, soft_gap, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
-from maxmargin.data.table import Table, Vector, safe_scale, scaled_to_safe_range
+from maxmargin.data.table import Vector, scaled_to_safe_range
 from maxmargin.problems.losses import Loss, width_of
 from maxmargin.problems.protocol import Evaluation, Iterate, State, varying
 from maxmargin.problems.statement import ClassWeight, SignedRows, SoftMargin, TwoClasses, best_bias, prices
@@ -265,26 +264,6 @@ def solve_soft_margin(
     ):  # in the scaled numbers, but not in the user's
         status = Status.STALLED
     return Answer(two, iterate, certificate, status, a)
-
-
-def solve_small_ones(problems: Sequence[TwoClasses], clock: Clock, asked: SoftQuestion) -> Mapping[int, Answer]:
-    """The answers to those of many problems, by their place, that are so small that they are solved and judged together
-    (`many_margins`); the others are left to be solved one by one, and all are where somebody looks at single steps, or
-    where they are not worth the compiler. (One problem has the same bits whether or not somebody looks.)"""
-    solver = registry.for_many(asked.solver, asked.loss) if len(problems) > 1 else None
-    if solver is None or solver.many is None or clock.is_watched:
-        return {}
-    most, small = solver.many, []
-    for place, two in enumerate(problems):
-        n, d = two.X.shape
-        few = n <= most.rows and 0 < d <= min(n, most.columns) and n * d <= most.numbers
-        if few and not isinstance(two.X, Table) and two.largest is not None and safe_scale(two.largest) == 1.0:
-            small.append(place)
-    if not small or are_first_work([problems[place].X.shape for place in small]):
-        return {}
-    from maxmargin.solve.many_margins import solve_together
-
-    return solve_together(problems, small, asked, clock, solver)
 
 
 def in_units_of_the_user(problem: SoftMargin, plane: Plane, scale: float, tol: float) -> Plane:

@@ -214,7 +214,7 @@ ours(
     SOFT_MARGIN, "newton", "newton.semismooth",
     "One Newton step on the plane: the loss is smooth, and rows that pay bend it.", "mangasarian2002",
     suits=smooth, needs_memory=False,
-    many=ManySolver("newton.many_planes:proposals", attrgetter("bends_widely"), 4000, 64, 40_000),
+    many=ManySolver("newton.many_planes:proposals", attrgetter("bends_widely"), 9_000, 96, 200_000),
 )  # fmt: skip
 ours(SOFT_MARGIN, "cvxpy", "reference", "The problem as it is written, by CVXPY and Clarabel.")
 ours(
