@@ -2,13 +2,13 @@
 
     python benchmarks/choice.py record FILE.json [--data DIR] [--limit SECONDS] [--only NAME,NAME] [--fresh]
     python benchmarks/choice.py table FILE.json
-    python benchmarks/choice.py replay FILE.json --set DOUBT=2,FIRST=6 [--half testing]
+    python benchmarks/choice.py replay FILE.json --set LITTLE=.3,LATER=6 [--half testing]
 
 `record` fits each set with the hinge, at C = .01, 1 and 100 and tol = 1e-2 and 1e-4, by "auto", by coordinate descent
 and by the interior point, and keeps their CPU seconds and the progress of the sweeps. It goes on where a file was left.
 `table` prints, for each half of the sets, the time of auto over that of the better of the two, in the cells where at
 least one of them ended; a run that did not end counts as its limit. `replay` asks from the records when a rule with
-other constants (those of maxmargin.solvers.registry) would have handed over, and what that would have cost.
+other constants (those of maxmargin.solvers.patience) would have handed over, and what that would have cost.
 
 The halves are of the names' digests (choice_sets.py). Constants are looked for on the tuning half, and then the testing
 half is printed as it comes out.
@@ -29,8 +29,9 @@ from maxmargin import LinearSVM
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.run.observation import observing
-from maxmargin.solvers import registry
-from maxmargin.solvers.interior_point.method import path_passes
+from maxmargin.solvers import patience
+from maxmargin.solvers.interior_point.method import path_passes, worth_sieving
+from maxmargin.solvers.registry import SIEVED
 
 COSTS, TOLS = (0.01, 1.0, 100.0), (1e-2, 1e-4)
 OWN = ("coordinate_descent", "interior_point")
@@ -41,12 +42,13 @@ REPEATED = 0.3  # seconds: what is quicker is measured twice, and the better one
 
 
 def fitted(X, y, C, tol, solver, limit):
-    """CPU seconds, whether it was proven, and (seconds, passes, gap, share of active rows) on the way."""
+    """CPU seconds, whether it was proven, and (seconds, passes, gap, share of active rows, objective) on the way."""
     begun, steps = time.process_time(), []
 
     def look(iterate, _):
         share = iterate.active / len(iterate.a) if iterate.active > 0 else 1.0
-        steps.append((time.process_time() - begun, float(iterate.passes), float(iterate.gap), share))
+        cost = patience.objective(iterate.gap, iterate.dual)
+        steps.append((time.process_time() - begun, float(iterate.passes), float(iterate.gap), share, float(cost)))
 
     with warnings.catch_warnings(), observing(look):
         warnings.simplefilter("ignore")
@@ -56,8 +58,9 @@ def fitted(X, y, C, tol, solver, limit):
 
 def cell(X, y, C, tol, limit):
     problem = SoftMargin(X, y, np.full(len(y), C), HINGE, True)
-    found = {"path_passes": path_passes(problem, tol)}
-    for solver in ("auto", *OWN):
+    sieved = worth_sieving(problem)
+    found = {"patience": patience.patience_for(problem, path_passes(problem, tol) * (SIEVED if sieved else 1.0))}
+    for solver in ("auto", *OWN, *(["sieve"] if sieved else [])):
         took, ended, steps = fitted(X, y, C, tol, solver, limit)
         if took < REPEATED:
             took = min(took, fitted(X, y, C, tol, solver, limit)[0])
@@ -128,16 +131,16 @@ def table(options):
 
 
 def replayed(found, tol):
-    """Seconds with the rule as it is now: sweeps as far as it lets them, then the path from its beginning."""
-    sweeps, path = found[OWN[0]], found[OWN[1]]
-    seen = list(registry.NOTHING_SEEN)
-    for at, passes, gap, share in found["steps"]:
+    """Seconds with the rule as it is now: sweeps as far as it lets them, then the next solver from its beginning."""
+    following, asked = found.get("sieve", found[OWN[1]]), patience.Patience(*found["patience"])
+    seen = list(patience.NOTHING_SEEN)
+    for at, passes, gap, share, cost in found["steps"]:
         if not (passes > seen[-1][0] and tol < gap < math.inf):
             continue
         seen.append((passes, min(gap, seen[-1][1]), share))
-        if registry.looks_hopeless(seen, tol, found["path_passes"]):
-            return at + path["seconds"]
-    return sweeps["seconds"]
+        if patience.looks_hopeless(seen, tol, asked, cost):
+            return at + following["seconds"]
+    return found[OWN[0]]["seconds"]
 
 
 def replay(options):
@@ -146,8 +149,8 @@ def replay(options):
     for change in ("", *options.set):
         for word in filter(None, change.split(",")):
             name, _, value = word.partition("=")
-            assert hasattr(registry, name), f"{name} is no constant of the registry"
-            setattr(registry, name, float(value))
+            assert hasattr(patience, name), f"{name} is no constant of the patience"
+            setattr(patience, name, float(value))
         ratios = {name: replayed(found, float(name.split()[2])) / best_of(found) for name, found in cells.items()}
         print(line([change or "as it is", *summary(ratios)]))
 
@@ -166,7 +169,7 @@ def main():
             one.add_argument("--fresh", action="store_true", help="forget what the file has")
         if command is replay:
             one.add_argument(
-                "--set", nargs="*", default=[], help="constants, as DOUBT=2,FIRST=6; several changes in turn"
+                "--set", nargs="*", default=[], help="constants, as LITTLE=.3,LATER=6; several changes in turn"
             )
             one.add_argument("--half", choices=("tuning", "testing"), default="tuning")
     options = parser.parse_args()

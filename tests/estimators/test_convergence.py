@@ -19,7 +19,7 @@ from maxmargin.estimators.convergence import End, Ending, collected, told_to
 from maxmargin.problems.protocol import Anew, Iterate, Options, Run
 from maxmargin.run.control import Clock, Status, prove
 from maxmargin.run.observation import observing
-from maxmargin.solvers.registry import while_it_pays
+from maxmargin.solvers.patience import UNLIMITED, while_it_pays
 
 
 def warned_by(work):
@@ -255,7 +255,7 @@ def test_the_end_of_a_solver_is_its_own():
     solution, status = prove(Run(Anew(Options()), Solver()), Judge(), Clock(None, 0), None)
     assert status is Status.STALLED
     assert not solution.proposes
-    assert list(while_it_pays(Solver(), "none", math.inf, 1e-3, [(0.0, math.inf, 1.0)])) == []
+    assert list(while_it_pays(Solver(), "none", UNLIMITED, 1e-3, [(0.0, math.inf, 1.0)])) == []
 
     class Angry(Judge):
         def evaluate(self, iterate, **how):

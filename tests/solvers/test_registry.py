@@ -1,5 +1,7 @@
 """Which solver "auto" begins with, and when it hands over."""
 
+import math
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,9 +9,10 @@ import scipy.sparse as sp
 from maxmargin import LinearSVM
 from maxmargin.problems.losses import loss_named
 from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import SoftMargin
+from maxmargin.problems.statement import SoftMargin, slack, total_loss
 from maxmargin.solvers.newton.systems import newton_passes
-from maxmargin.solvers.registry import AT_ONCE, plan, while_it_pays
+from maxmargin.solvers.patience import LITTLE, RARE, Patience, patience_for, while_it_pays
+from maxmargin.solvers.registry import AT_ONCE, plan
 
 
 def table(n, d, density=1.0, seed=0):
@@ -31,7 +34,7 @@ def test_squared_hinge_of_many_wide_rows_begins_with_sweeps(density):
     assert newton_passes(problem) > AT_ONCE
     (first, patience), (second, _), *_ = plan(problem, 1e-4)
     assert (first, second) == ("coordinate_descent", "newton")
-    assert patience == newton_passes(problem)
+    assert patience.passes == newton_passes(problem)
 
 
 def test_squared_hinge_of_a_few_rows_or_columns_begins_with_newton():
@@ -46,22 +49,22 @@ def test_sweeps_get_there_on_text():
     assert svm.certificate_.is_optimal
 
 
-def gaps(values):
+def gaps(values, dual=math.nan):
     """A solver that makes a pass for each of these gaps, and never asks."""
     for passes, gap in enumerate(values, start=1):
-        yield Iterate(np.zeros(1), 0.0, np.zeros(1), gap=gap, passes=float(passes))
+        yield Iterate(np.zeros(1), 0.0, np.zeros(1), gap=gap, dual=dual, passes=float(passes))
 
 
 @pytest.mark.parametrize(("values", "made"), [([1.0] * 40, 5), ([0.999] * 3 + [0.5**k for k in range(1, 38)], 40)])
 def test_nothing_is_decided_in_the_first_sweeps(values, made):
     """A gap that does not fall is given up after a twentieth of the patience, and not before: it may fall later."""
-    assert sum(1 for _ in while_it_pays(gaps(values), "sweeps", 100.0, 1e-12, [(0.0, 1.0, 1.0)])) == made
+    assert sum(1 for _ in while_it_pays(gaps(values), "sweeps", Patience(100.0), 1e-12, [(0.0, 1.0, 1.0)])) == made
 
 
 def test_a_gap_that_rises_for_once_is_no_reason_to_leave():
     """After a step for a whole face it may be large for some sweeps."""
     values = [0.8**k for k in range(1, 11)] + [1.0] + [0.8**k for k in range(11, 30)]
-    assert sum(1 for _ in while_it_pays(gaps(values), "sweeps", 60.0, 1e-3, [(0.0, 1.0, 1.0)])) == len(values)
+    assert sum(1 for _ in while_it_pays(gaps(values), "sweeps", Patience(60.0), 1e-3, [(0.0, 1.0, 1.0)])) == len(values)
 
 
 def sweeps_over_fewer(least, late):
@@ -83,5 +86,43 @@ def sweeps_over_fewer(least, late):
     ],
 )
 def test_sweeps_over_few_rows_are_cheap(least, late, all_are_made):
-    made = sum(1 for _ in while_it_pays(sweeps_over_fewer(least, late), "sweeps", 50.0, 1e-4, [(0.0, 1.0, 1.0)]))
+    made = sum(
+        1 for _ in while_it_pays(sweeps_over_fewer(least, late), "sweeps", Patience(50.0), 1e-4, [(0.0, 1.0, 1.0)])
+    )
     assert (made == 400) == all_are_made
+
+
+@pytest.mark.parametrize(("dual", "made"), [(0.001, 5), (0.003, 2), (math.nan, 5)])
+def test_where_the_objective_is_small_rows_may_leave_yet(dual, made):
+    """P = D / (1 - gap), here 0.1 or 0.3; where D is not known, it is waited for."""
+    sweeps = while_it_pays(gaps([0.99] * 40, dual), "sweeps", Patience(100.0, little=0.2), 1e-4, [(0.0, 1.0, 1.0)])
+    assert sum(1 for _ in sweeps) == made
+
+
+def test_what_a_rare_class_makes_of_the_patience_and_what_the_best_bias_alone_pays():
+    X, costs = np.zeros((1000, 2)), np.full(1000, 3.0)
+
+    def asked(rows, fit_intercept=True):
+        signs = np.where(np.arange(1000) < rows, 1.0, -1.0)
+        return SoftMargin(X, signs, costs, loss_named("hinge"), fit_intercept)
+
+    pays = total_loss(asked(200), slack(asked(200), np.zeros(1000), -1.0))
+    assert patience_for(asked(200), 10.0) == patience_for(asked(800), 10.0) == Patience(10.0, LITTLE * pays)
+    assert patience_for(asked(200, fit_intercept=False), 10.0) == Patience(10.0, LITTLE * 3000.0)
+    assert patience_for(asked(10), 10.0) == patience_for(asked(990), 10.0)
+    assert patience_for(asked(10), 10.0) == Patience(pytest.approx(10.0 * math.sqrt(100.0 * RARE)))
+    assert patience_for(asked(1), 10.0) == patience_for(asked(0), 10.0) == Patience(40.0)
+
+
+@pytest.mark.parametrize(
+    ("noise", "quantile", "solver"),
+    [(0.02, 0.5, "coordinate_descent"), (0.3, 0.99, "coordinate_descent"), (0.3, 0.5, "interior_point")],
+)
+def test_classes_that_are_nearly_apart_or_rare_stay_with_sweeps(noise, quantile, solver):
+    random = np.random.default_rng(3)
+    X = random.standard_normal((12_000, 20))
+    scores = X @ random.standard_normal(20)
+    scores += noise * scores.std() * random.standard_normal(len(X))
+    svm = LinearSVM(tol=1e-3).fit(X, scores > np.quantile(scores, quantile))
+    assert svm.solver_ == solver
+    assert svm.certificate_.is_optimal

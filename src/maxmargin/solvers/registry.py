@@ -22,20 +22,8 @@ What `solver="auto"` takes. Soft margins:
     a box and a wide bend, few       Newton first, then as with a box; the narrower the   newton
     columns                          bend, the more steps, as rows cross the knee
 
-Coordinate descent is unbeatable where C |x|^2 is small or the rows are long and sparse, and hopeless on
-ill-conditioned columns at a large C; which of the two it is shows in how its gap falls, often in the first sweep: from
-1 to 1/2 in the one case, to 0.99 in the other. The interior point costs about as many steps on any data. So the first
-begins, after each sweep its gap is extrapolated, and it hands over when the second would be cheaper:
-
-    needed = (p - p') log(gap / tol) / log(gap' / gap)  >  doubt * patience
-
-p passes over the rows have been made, p' is a quarter of it, where the gap was gap'; `patience` are the passes that the
-second would cost. `doubt` falls from 1.5 to 1 while half of them are spent: at first the extrapolation is unfair to
-sweeps, which gain speed as rows settle. A sweep over fewer rows costs less: p - p' counts as if as many rows had been
-active since then as are now and, while they still become fewer fast, that half of the patience is spent first. Nor is
-anything decided in the first five passes: where one class is rare, or both are nearly apart, the gap stays near 1 until
-few rows are left, and falls then. A solver that ends without a proof hands over as well; one that was asked for by its
-name hands over to nobody.
+When sweeps "get there soon" is said in `patience`. A solver that ends without a proof hands over as well; one that was
+asked for by its name hands over to nobody.
 
 Separation:
 
@@ -61,8 +49,9 @@ from typing import Any, NamedTuple
 from maxmargin.data.table import Vector
 from maxmargin.problems.losses import LOSSES, Loss
 from maxmargin.problems.many_margins import ManySolver
-from maxmargin.problems.protocol import AT_REST, Evaluation, Iterates, Kept, Options, Run, State, resumed, varying
+from maxmargin.problems.protocol import AT_REST, Iterates, Kept, Options, Run, State, resumed, varying
 from maxmargin.problems.statement import AnyRows, Norm, Separation, SoftMargin, at_hand
+from maxmargin.solvers.patience import NOTHING_SEEN, UNLIMITED, Patience, patience_for, while_it_pays
 
 AUTO = "auto"
 MOST_COLUMNS = 20_000  # of the interior point's matrices, of which there are a few: 3 GB each
@@ -232,12 +221,7 @@ register(Solver("cvxpy", SOLVERS[SOFT_MARGIN]["cvxpy"].sentence, SEPARATION, "re
 
 
 FEW_COLUMNS = 3000  # up to here the matrix of the interior point is small beside most tables
-LOOK_BACK = 0.25  # of the passes: the gap fell since then
-DOUBT = 1.5  # how much worse coordinate descent must look at first
-NOTHING_SEEN = ((0.0, 1.0, 1.0),)  # passes, gap, share of active rows: an optimum is known not to be negative
-FALLING = 0.75  # of the rows that were active then: if fewer are now, sweeps are still gaining speed
-FIRST, SOON = 5.0, 0.2  # passes, and of the patience at most: before, nothing is decided; no row has left yet
-DECIDED = 0.5  # of the patience: from there on it need not look any worse than the other
+SIEVED = 0.5  # of the interior point's work is left to the sieve
 TINY = 64  # rows: a system of them costs less than the calls around it
 AT_ONCE = 10.0  # passes: whoever needs no more begins
 LARGE = 3000  # rows and columns: beyond this in both, a working set of the hulls would fill the memory
@@ -267,7 +251,7 @@ def soft_margin(
 
 def in_turn(problem: SoftMargin, state: PlanState) -> Iterates:
     tol = state.options.tol
-    planned = [(state.solver, math.inf)] if state.solver != AUTO else plan(problem, state.options)
+    planned = [(state.solver, UNLIMITED)] if state.solver != AUTO else plan(problem, state.options)
     for name, patience in itertools.islice(planned, state.turn, None):
         if not isinstance(state.algorithm, Kept):
             yield AT_REST
@@ -279,60 +263,8 @@ def in_turn(problem: SoftMargin, state: PlanState) -> Iterates:
         state.turn, state.seen, state.algorithm = state.turn + 1, list(NOTHING_SEEN), None
 
 
-def while_it_pays(
-    solver: Iterates, name: str, patience: float, tol: float, seen: list[tuple[float, float, float]]
-) -> Iterates:
-    """The same iterates, with the name of the algorithm; until its progress extrapolates badly.
-
-    `patience` is the work, in passes over the rows, that another algorithm would need; `seen` grows with it.
-    """
-    answer: Evaluation | None = None
-    try:
-        while True:
-            try:
-                iterate = solver.send(answer)
-            except StopIteration:  # of the solver, and of nobody else
-                return
-            if iterate is AT_REST:
-                answer = yield AT_REST
-                continue
-            iterate.solver = name
-            answer = yield iterate
-            passes = iterate.passes
-            if patience < math.inf and passes > seen[-1][0] and tol < iterate.gap < math.inf:
-                share = iterate.active / len(iterate.a) if iterate.active > 0 else 1.0
-                seen.append((passes, min(iterate.gap, seen[-1][1]), share))  # after a face step the gap may be larger
-                if looks_hopeless(seen, tol, patience):
-                    return
-    finally:
-        solver.close()
-
-
-def looks_hopeless(seen: list[tuple[float, float, float]], tol: float, patience: float) -> bool:
-    """Whether what was seen of the passes, the gap and the share of active rows asks for more than so many passes."""
-    passes = seen[-1][0]
-    decided = min(1.0, passes / (DECIDED * patience))
-    doubt = DOUBT + decided * (1.0 - DOUBT)
-    waited = passes >= min(FIRST, SOON * patience)
-    return waited and passes_needed(seen, tol, decided < 1.0) > doubt * patience
-
-
-def passes_needed(seen: list[tuple[float, float, float]], tol: float, may_wait: bool = False) -> float:
-    """How many more, if the gap goes on to fall as it did over the last three quarters of the passes; 0 if it is too
-    early to say, where one may wait."""
-    passes, gap, share = seen[-1]
-    before, gap_before, share_before = max(entry for entry in seen if entry[0] <= LOOK_BACK * passes)
-    if may_wait and share < FALLING * share_before:
-        return 0.0
-    if gap >= gap_before:
-        return math.inf
-    since = [entry[2] for entry in seen if entry[0] > before]
-    made = (passes - before) * min(1.0, share * len(since) / sum(since))
-    return made * math.log(gap / tol) / math.log(gap_before / gap)
-
-
-def plan(problem: SoftMargin, options: Options) -> Iterator[tuple[str, float]]:
-    """The algorithms to try, in order, each with its patience: the passes over the rows that the next would need."""
+def plan(problem: SoftMargin, options: Options) -> Iterator[tuple[str, Patience]]:
+    """The algorithms to try, in order, each with its patience: what the next would need."""
     loss = problem.loss
     if loss.bends_widely:
         from maxmargin.solvers.newton.systems import has_few_columns, has_few_rows, newton_passes
@@ -342,23 +274,27 @@ def plan(problem: SoftMargin, options: Options) -> Iterator[tuple[str, float]]:
             if has_few_rows(problem):
                 patience = newton_passes(problem) if problem.n_rows > TINY else 0.0
             if patience > AT_ONCE:
-                yield "coordinate_descent", patience
-            yield "newton", math.inf
+                yield "coordinate_descent", Patience(patience)
+            yield "newton", UNLIMITED
             if patience < math.inf:
-                yield "coordinate_descent", math.inf
+                yield "coordinate_descent", UNLIMITED
             return
         if patience == 0.0:
-            yield "newton", math.inf
+            yield "newton", UNLIMITED
     if problem.n_columns <= FEW_COLUMNS:
         from maxmargin.solvers.interior_point.method import is_surely_best, path_passes, worth_sieving
 
         if is_surely_best(problem, options):
-            yield "interior_point", math.inf
-        yield "coordinate_descent", path_passes(problem, options.tol)
-        if worth_sieving(problem):
-            yield "sieve", math.inf
-        yield "interior_point", math.inf
-    yield "coordinate_descent", math.inf
+            yield "interior_point", UNLIMITED
+        sieved = worth_sieving(problem)
+        yield (
+            "coordinate_descent",
+            patience_for(problem, path_passes(problem, options.tol) * (SIEVED if sieved else 1.0)),
+        )
+        if sieved:
+            yield "sieve", UNLIMITED
+        yield "interior_point", UNLIMITED
+    yield "coordinate_descent", UNLIMITED
 
 
 @dataclass(eq=False)

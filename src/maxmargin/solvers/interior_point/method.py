@@ -59,7 +59,7 @@ SPEED_BESIDE_GROUPS = 0.8  # where those of coordinate descent come in groups of
 STEPS, STEPS_PER_DIGIT = 12, 3  # on most data; digits of tol
 PASSES = 6  # of each step over the rows, beside its matrix
 SMALLEST_SAMPLE = 5_000
-FEW_OF_A_CLASS = 500  # rows: a sample takes as many at least, and says little where that is more than in proportion
+FEW_OF_A_CLASS = 500  # rows: a sample takes as many at least, and says little where that is twice those in proportion
 ROWS_PER_COLUMN = 50  # in the smallest sample: with fewer, its plane separates the sample and says nothing
 WORTH_SAMPLING = 5  # times the smallest sample
 WORTH_TWO_SAMPLES = 20
@@ -93,7 +93,7 @@ def worth_sieving(problem: SoftMargin) -> bool:
     """Whether there are enough rows for a sample to pay, and enough of either class in it to say where it lies."""
     sizes, n = sample_sizes(problem.n_rows, problem.n_columns), problem.n_rows
     positive = int(np.count_nonzero(problem.signs > 0.0))
-    return len(sizes) > 1 and sizes[0] * min(positive, n - positive) >= FEW_OF_A_CLASS * n
+    return len(sizes) > 1 and 2 * sizes[0] * min(positive, n - positive) >= FEW_OF_A_CLASS * n
 
 
 def sample_sizes(n: int, d: int) -> list[int]:
