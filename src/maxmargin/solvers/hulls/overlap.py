@@ -37,7 +37,7 @@ MOST_ROWS_PER_COLUMN = 4
 HARDLY = 0.02  # of the loss at v = 0: below, v separates most rows
 RANK = 1e-10  # of the largest eigenvalue
 NO_WEIGHT = 1e-9  # of the largest weight
-AT_REST = 1e-10  # the slope, for each row
+FLAT = 1e-10  # the slope, for each row
 LEAST_PIVOT = 1e-9
 HALVINGS = 40  # of the interval of a step's length
 RIDGE = 1e-12  # of the mean eigenvalue
@@ -165,7 +165,7 @@ def balanced_weights(Z: Vector) -> Balance | None:
         if not float(weights @ weights) > HARDLY * n:
             return Balance(v, weights, False)
         slope = Z.T @ weights
-        if float(np.abs(slope).max()) <= AT_REST * n:
+        if float(np.abs(slope).max()) <= FLAT * n:
             return Balance(v, weights, True)
         paying = Z[missing > 0.0]
         matrix = paying.T @ paying
