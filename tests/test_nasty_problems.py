@@ -273,3 +273,10 @@ def test_steps_beyond_float64_are_refused_in_a_sentence():
     X = np.array([[1e300, 0.0], [0.0, 1e300], [1e300, 1e300], [0.0, 0.0]])
     with pytest.raises(ValueError, match="too long"):
         StochasticSVM(C=0.01, average=True).fit(X, [0, 1, 1, 0])
+
+
+def test_rounds_whose_dual_objective_fell_end():
+    """Float32 takes the rows of both classes for equal: one step makes weights of 1e43, and no later one moves."""
+    problem = nasty_problem(9001, 3)
+    with pytest.raises(UndecidedError):
+        problem.estimator.set_params(max_time=20).fit(problem.X, problem.y, sample_weight=problem.weights)

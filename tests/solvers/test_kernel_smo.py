@@ -213,3 +213,15 @@ def test_a_judge_is_brief_once():
     assert np.isfinite(second.values).all()
     assert np.isnan(third.values[20:]).all()
     assert second.gap >= first.gap
+
+
+@pytest.mark.parametrize("dual", [3.0, 0.0, -3.0, -2e102, np.nan])
+@pytest.mark.parametrize("gap", [np.inf, 5.0])
+@pytest.mark.parametrize("all_rows", [True, False])
+def test_rounds_that_change_nothing_are_no_progress_whatever_the_dual_objective_is(dual, gap, all_rows):
+    nothing = np.zeros(0)
+    view = rows_in_play.View(nothing, nothing, nothing, 1.0, -1.0, 0.0, gap, gap + dual, dual)
+    progress = module.Progress()
+    ended = [progress.has_ended(view, 7, all_rows=all_rows) for _ in range(10)]
+    assert not any(ended[:7])
+    assert ended[-1]

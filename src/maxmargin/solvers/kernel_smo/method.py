@@ -71,7 +71,8 @@ class Progress(State):
 
     def has_ended(self, view: View, patience: int, *, all_rows: bool) -> bool:
         """Asked once in each round, says yes after so many rounds without progress."""
-        little = min(LITTLE * view.gap, GROWING * view.dual) if view.gap < np.inf else LITTLE * view.dual
+        size = abs(view.dual)  # which is below 0 where a has left every box, by rounding errors
+        little = min(LITTLE * view.gap, GROWING * size) if view.gap < np.inf else LITTLE * size
         better = view.dual - self.marked > little if all_rows else view.gap < 0.99 * self.smallest
         self.round = 0 if better else self.round + 1
         self.wider = self.wider + 1 if self.smallest <= view.gap < np.inf else 0
