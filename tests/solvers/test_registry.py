@@ -7,12 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import LinearSVM
-from maxmargin.problems.losses import loss_named
-from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import SoftMargin, slack, total_loss
+from maxmargin.problems.losses import LOSSES, loss_named
+from maxmargin.problems.protocol import Anew, Iterate, Options
+from maxmargin.problems.statement import Norm, Separation, SoftMargin, slack, total_loss
 from maxmargin.solvers.newton.systems import newton_passes
 from maxmargin.solvers.patience import LITTLE, RARE, Patience, patience_for, while_it_pays
-from maxmargin.solvers.registry import AT_ONCE, plan
+from maxmargin.solvers.registry import AT_ONCE, AUTO, SEPARATION, SOFT_MARGIN, SOLVERS, may_begin_anew, plan, started
 
 
 def table(n, d, density=1.0, seed=0):
@@ -126,3 +126,23 @@ def test_classes_that_are_nearly_apart_or_rare_stay_with_sweeps(noise, quantile,
     svm = LinearSVM(tol=1e-3).fit(X, scores > np.quantile(scores, quantile))
     assert svm.solver_ == solver
     assert svm.certificate_.is_optimal
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, known in SOLVERS.items() for name in known])
+def test_who_begins_anew_has_no_state_to_go_on_from(kind, name):
+    X, signs = np.array([[2.0, 1.0], [1.0, 3.0], [-1.0, -1.0], [-2.0, 0.5]]), np.array([1.0, 1.0, -1.0, -1.0])
+    solver = SOLVERS[kind][name]
+    asked = [loss for loss in LOSSES.values() if solver.suits(loss) is None] if kind == SOFT_MARGIN else list(Norm)
+    suited = next(each for each in asked if solver.suits(each) is None)
+    problem = Separation(X, signs, suited, True)
+    if kind == SOFT_MARGIN:
+        problem = SoftMargin(X, signs, np.ones(4), loss_named(suited.name), True)
+    run = started(kind, name, problem, Options(1e-3))
+    assert isinstance(run.state, Anew) is not solver.keeps
+    assert may_begin_anew(kind, name, suited) is not solver.keeps
+
+
+def test_what_auto_may_begin_anew():
+    assert may_begin_anew(SOFT_MARGIN, AUTO, LOSSES["squared_hinge"])
+    assert not may_begin_anew(SOFT_MARGIN, AUTO, LOSSES["hinge"])
+    assert may_begin_anew(SEPARATION, AUTO, Norm.L1)

@@ -214,15 +214,21 @@ def fit_or_go_on(classifier: Any, X: Any, y: Any, weights: dict[str, Any], kept:
 
 def what_is_not_kept(classifier: Any) -> str | None:
     """A sentence for algorithms that write nothing down while they work."""
+    from maxmargin.estimators.hard_margin import HardMarginSVM
     from maxmargin.problems.losses import LOSSES
+    from maxmargin.problems.statement import Norm
+    from maxmargin.solvers.registry import AUTO, SEPARATION, SOFT_MARGIN, may_begin_anew
 
     values = classifier.get_params()
     is_hard = values.get("C") == math.inf
     if is_hard and "kernel" in values:
         return "the hard margin of a kernel is not kept in a checkpoint: --resume begins it anew"
-    loss, solver = LOSSES.get(values.get("loss", "")), values.get("solver")
-    by_newton = solver == "newton" or (solver == "auto" and loss is not None and loss.is_smooth)
-    if is_hard or type(classifier).__name__ == "HardMarginSVM" or by_newton:
+    solver = values.get("solver", AUTO)
+    if is_hard or isinstance(classifier, HardMarginSVM):
+        begins_anew = may_begin_anew(SEPARATION, solver, Norm(values.get("norm", "l2")))
+    else:
+        begins_anew = "loss" in values and may_begin_anew(SOFT_MARGIN, solver, LOSSES[values["loss"]])
+    if begins_anew:
         return (
             "this algorithm may be kept between planes only: then --resume begins the plane anew that was being sought"
         )

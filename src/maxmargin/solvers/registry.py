@@ -54,6 +54,7 @@ from maxmargin.problems.statement import AnyRows, Norm, Separation, SoftMargin, 
 from maxmargin.solvers.patience import NOTHING_SEEN, UNLIMITED, Patience, patience_for, while_it_pays
 
 AUTO = "auto"
+REFERENCE = "cvxpy"  # off the shelf, to compare with: "auto" never takes it
 MOST_COLUMNS = 20_000  # of the interior point's matrices, of which there are a few: 3 GB each
 
 Start = Callable[[Any, Options], State]
@@ -71,6 +72,7 @@ class Solver(NamedTuple):
 
     One that `needs_memory` gets `problem.X` as a matrix: the blocks of a table that is not in memory are put together
     for it. One that does not reads `problem.table`, which `problem.X` may be. `many`: small problems, in one call.
+    One that `keeps` nothing of its steps is begun anew by whoever goes on with a run.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Solver(NamedTuple):
     reference: str = ""
     needs_memory: bool = True
     many: ManySolver | None = None
+    keeps: bool = True
 
 
 SOFT_MARGIN, SEPARATION, KERNEL_MARGIN = "soft margin", "separation", "kernel margin"
@@ -111,6 +114,12 @@ def check_suits(kind: str, name: str, asked: Loss | Norm) -> None:
         raise ValueError(f"solver={name!r} is not known; it can be {', '.join(map(repr, names_of(kind)))}")
     if name != AUTO and (reason := SOLVERS[kind][name].suits(asked)) is not None:
         raise ValueError(f'solver="{name}" {reason}')
+
+
+def may_begin_anew(kind: str, name: str, asked: Loss | Norm) -> bool:
+    """Whether the named solver, or one that "auto" may take, keeps nothing of its steps."""
+    solvers = [SOLVERS[kind][name]] if name != AUTO else [s for n, s in SOLVERS[kind].items() if n != REFERENCE]
+    return any(not solver.keeps and solver.suits(asked) is None for solver in solvers)
 
 
 def rows_for(name: str, kind: str, problem: AnyRows) -> AnyRows:
@@ -202,22 +211,22 @@ ours(SOFT_MARGIN, "coordinate_descent", "coordinate_descent.descent", SWEEPS, "h
 ours(
     SOFT_MARGIN, "newton", "newton.semismooth",
     "One Newton step on the plane: the loss is smooth, and rows that pay bend it.", "mangasarian2002",
-    suits=smooth, needs_memory=False,
+    suits=smooth, needs_memory=False, keeps=False,
     many=ManySolver("newton.many_planes:proposals", attrgetter("bends_widely"), 9_000, 96, 200_000),
 )  # fmt: skip
-ours(SOFT_MARGIN, "cvxpy", "reference", "The problem as it is written, by CVXPY and Clarabel.")
+ours(SOFT_MARGIN, REFERENCE, "reference", "The problem as it is written, by CVXPY and Clarabel.", keeps=False)
 ours(
     SEPARATION, "hulls", "hulls.nearest", "Nearest points of the two hulls, on a working set.", "wolfe1976",
-    suits=margin_in(Norm.L2),
+    suits=margin_in(Norm.L2), keeps=False,
 )  # fmt: skip
 ours(
     SEPARATION, "coordinate_descent", "coordinate_descent.hard_margin", SWEEPS, "hsieh2008", suits=margin_in(Norm.L2),
 )  # fmt: skip
 ours(
     SEPARATION, "linear_program", "hulls.linear_program",
-    "A vertex of the linear program min |w|_1 subject to y (w.x + b) >= 1.", suits=margin_in(Norm.L1),
+    "A vertex of the linear program min |w|_1 subject to y (w.x + b) >= 1.", suits=margin_in(Norm.L1), keeps=False,
 )  # fmt: skip
-register(Solver("cvxpy", SOLVERS[SOFT_MARGIN]["cvxpy"].sentence, SEPARATION, "reference:start", "reference:hard_steps"))
+register(SOLVERS[SOFT_MARGIN][REFERENCE]._replace(kind=SEPARATION, steps="reference:hard_steps"))
 
 
 FEW_COLUMNS = 3000  # up to here the matrix of the interior point is small beside most tables
