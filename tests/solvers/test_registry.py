@@ -146,3 +146,19 @@ def test_what_auto_may_begin_anew():
     assert may_begin_anew(SOFT_MARGIN, AUTO, LOSSES["squared_hinge"])
     assert not may_begin_anew(SOFT_MARGIN, AUTO, LOSSES["hinge"])
     assert may_begin_anew(SEPARATION, AUTO, Norm.L1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "rare", "first"),
+    [
+        (3000, 50, 1500, "interior_point"),
+        (3000, 50, 30, "coordinate_descent"),  # sum_i a_i is no more than twice what the rare class may weigh
+        (3000, 50, 2970, "coordinate_descent"),
+        (900, 50, 9, "interior_point"),  # in one call: sweeps take longer than that in any case
+        (900, 70, 9, "coordinate_descent"),
+    ],
+)
+def test_a_short_path_is_taken_at_once_where_much_may_weigh(rows, columns, rare, first):
+    X = np.random.default_rng(0).standard_normal((rows, columns))
+    problem = SoftMargin(X, np.where(np.arange(rows) < rare, 1.0, -1.0), np.ones(rows), loss_named("hinge"), True)
+    assert next(plan(problem, Options(1e-4)))[0] == first

@@ -9,7 +9,8 @@ their functions as "module:function", loaded when they are used: a list of names
 What `solver="auto"` takes. Soft margins:
 
     a box, a few thousand numbers,   the path of centres; where nobody watches the steps  interior_point
-    or more if C |x|^2 is large      and the loss has no bend, many problems in one call
+    or more if C |x|^2 is large,     and the loss has no bend, many problems in one call
+    and no class is rare
     a box, up to a few thousand      some sweeps of coordinate descent; if they do not    coordinate_descent,
     columns                          get there soon, the path, whose cost is known        interior_point
     the same with so many rows       the same; the path of a sample, then that of the     coordinate_descent,

@@ -45,15 +45,13 @@ from maxmargin.solvers.coordinate_descent.schedule import ROW, rows_together
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
 from maxmargin.solvers.interior_point.central_path import PathPoint
 from maxmargin.solvers.interior_point.conditioning import from_a_better_place
-from maxmargin.solvers.interior_point.merged_rows import MergedRows, merge_rows
+from maxmargin.solvers.interior_point.merged_rows import FEW_COLUMNS, FEW_ROWS, MergedRows, merge_rows
 from maxmargin.solvers.interior_point.normal_equations import Factor
 from maxmargin.solvers.interior_point.short_path import ShortPath, follow, short_steps
 
 SMALL = 5_000  # numbers: milliseconds by any way, and the path of centres ends far below most tolerances
-SHORT, STIFF = (
-    200_000,
-    25.0,
-)  # numbers of a path of some ten milliseconds; C |x|^2 at which sweeps take longer than that
+SHORT = 200_000  # numbers: a path of some ten milliseconds
+STIFF = 25.0  # the mean of C |x|^2 at which sweeps take longer than that
 SPEED = 0.5  # the rows come in order and on every core, those of coordinate descent at random and on one
 SPEED_BESIDE_GROUPS = 0.8  # where those of coordinate descent come in groups of neighbours
 STEPS, STEPS_PER_DIGIT = 12, 3  # on most data; digits of tol
@@ -74,8 +72,15 @@ def is_surely_best(problem: SoftMargin, options: Options) -> bool:
         return False
     X = matrix_of(problem.X)
     with np.errstate(over="ignore"):
-        squares = np.square(X.data if is_sparse(X) else X, dtype=np.float64)
-        return bool(np.mean(problem.upper) * np.sum(squares) >= STIFF * problem.n_rows)
+        squares = float(np.sum(np.square(X.data if is_sparse(X) else X, dtype=np.float64)))
+        return most_weight(problem) * squares >= STIFF * problem.n_rows * problem.n_rows
+
+
+def most_weight(problem: SoftMargin) -> float:
+    """What sum_i a_i is at most: no class weighs more than the other may. A path of one call does not mind."""
+    plus, total = float(np.sum(problem.upper, where=problem.signs > 0.0)), float(np.sum(problem.upper))
+    is_one_call = problem.n_rows <= FEW_ROWS and problem.n_columns <= FEW_COLUMNS and not problem.table.is_sparse
+    return 2.0 * min(plus, total - plus) if problem.fit_intercept and not is_one_call else total
 
 
 def path_passes(problem: SoftMargin, tol: float) -> float:
