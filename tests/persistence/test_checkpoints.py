@@ -43,7 +43,7 @@ CASES = {
     "handed over": (LinearSVM(1e4, tol=1e-6), X, THREE),
     "interior point": (LinearSVM(10, tol=1e-7, solver="interior_point"), X, TWO),
     "sieve": (LinearSVM(10, tol=1e-7, solver="sieve"), np.tile(X, (11, 1)), np.tile(TWO, 11)),
-    "newton": (LinearSVM(1, loss="squared_hinge"), np.tile(X, (2, 1)), np.tile(THREE, 2)),  # too many to go together
+    "newton": (LinearSVM(1, loss="squared_hinge"), np.tile(X, (4, 1)), np.tile(THREE, 4)),  # too many to go together
     "stochastic": (StochasticSVM(1, average=True, tol=1e-6, max_iter=12), X, THREE),
     "stochastic, kernel": (StochasticSVM(1, kernel="rbf", tol=1e-6, max_iter=4), X[:900], TWO[:900]),
     "perceptron": (Perceptron(order="shuffled", max_updates=9000), X, THREE),
