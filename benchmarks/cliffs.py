@@ -7,13 +7,13 @@ A ratio is the CPU time of the peer by ours: above 1 we are ahead. Both sides ru
 turn, and the least of their times counts. Where a fit with a kernel is timed, the peer goes first, its answer is judged
 in float64 (`kernel_judge`), and ours is asked for the same gap, proven: nobody is faster by being less precise.
 
+What a second core brings (`second_core`) is measured by the clock: the peer is the same fit on one core.
+
 The peers are scikit-learn and, where it is installed, scikit-learn-intelex in float32. A peer that is not there is left
-out. A case is a function in cliffs_kernel.py, cliffs_linear.py or cliffs_separation.py. No case can fail this command:
-it is a report.
+out. A case is a function in one of the other files cliffs_*.py. No case can fail this command: it is a report.
 """
 
 import argparse
-import os
 import platform
 import sys
 import time
@@ -22,15 +22,15 @@ import warnings
 from datetime import date
 from pathlib import Path
 
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # before anybody counts the cores
+import one_core  # isort: skip  # noqa: F401  # before anybody counts the cores
+import cliffs_cores
+import cliffs_kernel
+import cliffs_linear
+import cliffs_separation
+from cliffs_data import Sets
+from cliffs_race import Cliff, Row, timed
 
-import cliffs_kernel  # noqa: E402
-import cliffs_linear  # noqa: E402
-import cliffs_separation  # noqa: E402
-from cliffs_data import Sets  # noqa: E402
-from cliffs_race import Cliff, Row, timed  # noqa: E402
-
-CLIFFS: dict[str, Cliff] = cliffs_kernel.CLIFFS | cliffs_linear.CLIFFS | cliffs_separation.CLIFFS
+CLIFFS: dict[str, Cliff] = cliffs_kernel.CLIFFS | cliffs_linear.CLIFFS | cliffs_separation.CLIFFS | cliffs_cores.CLIFFS
 SHORT = 170.0  # CPU seconds: after these, the short form begins with no other case
 HEAD = "| cliff | set | peer | ours, s | peer, s | ratio | asked | |\n|---|---|---|--:|--:|--:|--:|---|"
 

@@ -10,7 +10,8 @@ from error_analysis import close
 from random_sparse import random_sparse
 
 from maxmargin.certificates import passes
-from maxmargin.data.table import terms_of
+from maxmargin.data.executor import sharing
+from maxmargin.data.table import as_table, terms_of
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
 
@@ -130,3 +131,33 @@ def test_lengths_of_rows_and_what_vanishes_when_it_is_squared(form):
         lengths = passes.lengths_of(form(X), 4.0 * scale)
         assert lengths[:2] == pytest.approx([5.0 * scale, 0.5 * scale], rel=1e-14)
         assert lengths[2:] == pytest.approx(np.full(2, 4e-150 * scale), rel=1e-12, abs=0.0)
+
+
+@FORMS
+def test_threads_do_not_change_a_bit_of_a_sum(form, monkeypatch):
+    """And without them neither: the parts follow from the size of the block."""
+    random = np.random.default_rng(3)
+    dense = random.standard_normal((30_000, 30)) * (random.random((30_000, 30)) < 0.9)
+    weights, w = random.random(30_000), random.standard_normal(30)
+
+    def found():
+        table = as_table(form(dense))
+        summed, rowwise = passes.combination(table, weights), passes.row_total(table, lambda rows: weights[rows] ** 3)
+        lengths = passes.lengths_of(table, table.largest)
+        return [
+            summed[0],
+            *summed[1:],
+            *rowwise,
+            passes.values_of(table, w),
+            lengths,
+            passes.sizes_of(table, np.abs(w)),
+        ]
+
+    alone = found()
+    for cores in (1, 2, 5):
+        monkeypatch.setattr("maxmargin.data.executor.cores", lambda cores=cores: cores)
+        with sharing():
+            assert all(np.array_equal(one, other) for one, other in zip(alone, found(), strict=True))
+    assert passes.values_of(dense, w) == pytest.approx(dense @ w, abs=1e-12)
+    assert alone[0] == pytest.approx(dense.T @ weights, abs=1e-9)
+    assert alone[2] == pytest.approx(np.sum(weights**3), rel=1e-12)

@@ -33,6 +33,7 @@ from maxmargin.certificates.passes import (
     length,
     lengths_of,
     losses_of,
+    over_rows,
     power_below,
     rounding,
     row_shares,
@@ -150,13 +151,16 @@ def error_of(found: PrimalValue | DualValue) -> float:
 
 def loss_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> Sum:
     """sum_i C_i loss(max(0, missing_i + off_i)), and its additions."""
-    return row_total(problem.table, losses_of(problem, missing, off))
+    loss, costs, each = problem.loss, problem.costs, np.ndim(off) > 0
+    return row_total(
+        problem.table, lambda rows: losses_of(loss, costs[rows], missing[rows], off[rows] if each else off)
+    )
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def dual_value(problem: SoftMargin, a: Vector, *, largest: float | None = None, matters: float = 0.0) -> DualValue:
     """D of the feasible point that the weights a make; 0 if they are outside their box or not finite."""
-    if not (np.all(a >= 0.0) and np.all(a <= problem.upper) and np.all(np.isfinite(a))):
+    if not (a.min(initial=0.0) >= 0.0 and a.max(initial=0.0) < math.inf and np.all(a <= problem.upper)):
         return no_dual_value(problem.n_columns)
     largest = problem.table.largest if largest is None else largest
     found = dual_in(np.float64, problem, a, largest, matters)
@@ -171,8 +175,8 @@ def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters
     n, d = table.shape
     plus, weights = signs > 0, a.astype(number, copy=False)
     zero, one = number(0.0), number(1.0)
-    positive, additions = row_total(table, np.where(plus, weights, zero))
-    negative, _ = row_total(table, np.where(plus, zero, weights))
+    positive, additions = row_total(table, lambda rows: np.where(plus[rows], weights[rows], zero))
+    negative, _ = row_total(table, lambda rows: np.where(plus[rows], zero, weights[rows]))
     gain, scales = float(positive + negative), (one, one)
     if problem.fit_intercept:
         lighter, heavier = min(positive, negative), max(positive, negative)
@@ -181,13 +185,19 @@ def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters
         gain, scales = float(2.0 * lighter), (lighter / positive, lighter / negative)
     if not 0.0 < gain < math.inf:
         return no_dual_value(d, 0.0 if gain == 0.0 else math.inf)
-    scaled = np.where(plus, *scales)
-    scaled *= weights
-    summed, passed = combination(table, signs * scaled)
+    scaled, signed = np.empty((2, n), dtype=number)
+
+    def scale(_: int, rows: slice) -> None:
+        np.multiply(np.where(plus[rows], *scales), weights[rows], out=scaled[rows])
+        np.multiply(signs[rows], scaled[rows], out=signed[rows])
+
+    over_rows(table, scale)
+    summed, passed = combination(table, signed)
     bend = 0.0
     if problem.loss.is_smooth:
         scaled += LEAST  # at least what was to be represented, where it vanished
-        bend = problem.loss.bend * float(row_total(table, scaled * (scaled / problem.costs)).value) + LEAST * (n + gain)
+        squares = row_total(table, lambda rows: scaled[rows] * (scaled[rows] / problem.costs[rows]))
+        bend = problem.loss.bend * float(squares.value) + LEAST * (n + gain)
         if bend < SMALLEST_BEND:
             return no_dual_value(d, math.inf)
     w = summed.astype(np.float64, copy=False)
@@ -202,7 +212,8 @@ def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters
     share = 1.01 * rounding(passed + 3 * additions + 8, number)
     off = share * gain * largest * math.sqrt(table.terms)  # of |w(a')|: at least share sum_i a'_i |x_i|
     if not t * t * reach * off <= NEGLIGIBLE * matters * value:  # the rows' own lengths instead of the longest
-        finer = float(share * row_total(table, scaled * lengths_of(table, largest)).value * (1.0 + share))
+        lengths = lengths_of(table, largest)
+        finer = float(share * row_total(table, lambda rows: scaled[rows] * lengths[rows]).value * (1.0 + share))
         off = finer if finer <= off or not math.isfinite(off) else off
     off += LEAST * (n + 2) * (d + 2) * (1.0 + largest + gain)  # of what vanished below the least double
     share, off = share + rounding(4), off + rounding(4) * reach  # where long doubles were rounded to doubles

@@ -229,7 +229,9 @@ def least_gap(problem: KernelMargin, w: Direction) -> float:
         return 0.0
     some = dataclasses.replace(problem, X=problem.X[rows], signs=signs, costs=costs)
     missing = 1.0 - signs * (w.values[rows] + best_bias(some, w.values[rows]))
-    return soft_gap(0.5 * w.square + float(np.sum(losses_of(some, missing))), dual_of(w, is_free(problem))[0])
+    return soft_gap(
+        0.5 * w.square + float(np.sum(losses_of(some.loss, some.costs, missing))), dual_of(w, is_free(problem))[0]
+    )
 
 
 def combined(kernel: Kernel, A: Points, B: Points, coefficients: NDArray[np.float64], threads: Threads | None) -> Sums:
@@ -291,8 +293,8 @@ def middle(problem: KernelMargin, values: Vector) -> float:
 
 def soft_primal(problem: KernelMargin, w: Direction, missing: Vector, off: Vector) -> tuple[float, float]:
     """P and its error, where 1 - y_i (w.phi(x_i) + b) is within `off` of `missing`."""
-    loss, in_loss = total(losses_of(problem, missing))
-    moved = float(total(losses_of(problem, missing, off))[0])
+    loss, in_loss = total(losses_of(problem.loss, problem.costs, missing))
+    moved = float(total(losses_of(problem.loss, problem.costs, missing, off))[0])
     half = 0.5 * w.square
     value, relative = half + float(loss), 2.0 * rounding(in_loss + 8)
     error = (moved - float(loss)) + 0.51 * w.square_error + relative * (moved + abs(half)) + LEAST * len(off)

@@ -82,8 +82,8 @@ def primal_values(many: ManyMargins, w: NDArray[np.float64], b: Vector) -> Prima
     # Each slack is within gamma (|w|.|x_i| + |b| + 1) of the real one.
     off = 1.01 * rounding(d + 4) * (np.abs(w).sum(axis=1) * many.largest + np.abs(b) + 1.0)
     missing = 1.0 - many.signs * (values + many.of_rows(b))
-    loss = sums(many, losses_of(many, missing))
-    moved = sums(many, losses_of(many, missing, many.of_rows(off)))
+    loss = sums(many, losses_of(many.loss, many.costs, missing))
+    moved = sums(many, losses_of(many.loss, many.costs, missing, many.of_rows(off)))
     half = 0.5 * np.einsum("ij,ij->i", w, w)
     relative = 2.0 * roundings(np.maximum(d, counts) + 2 * WIDTH + 9)
     error = (moved - loss) + relative * (moved + half) + LEAST * (counts + d)

@@ -4,7 +4,8 @@ with the roundings that they take counted.
     gamma_k = k u / (1 - k u),  u = 2^-53      a sum of k terms is within gamma_k of the sum of their magnitudes
 
 in whatever order they are added [higham2002]. Each pass is a function of one block, and what the blocks give is joined
-in a fixed tree (`data.executor`); the additions of the tree are counted like all others. Within a block the rows are
+in a fixed tree (`data.executor`); the additions of the tree are counted like all others. The rows of a block are shared
+by the threads that there are, in parts that follow from its size, and joined like blocks. They are
 read some at a time: of an array as many as stay in the cache, of CSR 2^21 entries. All sums run in NumPy's and SciPy's
 own loops: BLAS adds in an order that depends on the number of threads. The exceptions are `margins_of` and `point_of`,
 of the hard margin: their bounds hold for any order.
@@ -14,14 +15,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.executor import additions, join, parts_of, row_by_row
+from maxmargin.data.executor import additions, block_edges, join, parts_of, row_by_row, share
 from maxmargin.data.table import (
     Block,
     Matrix,
@@ -35,6 +36,7 @@ from maxmargin.data.table import (
     row_squares,
     rows_between,
 )
+from maxmargin.problems.losses import Loss
 from maxmargin.problems.statement import SoftMargin
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 SPARSE_BLOCK = 2**21  # entries of a CSR matrix that are converted at a time
 SURELY = 1.0 + 2.0**-40  # times a difference of two numbers: it is not less, whatever rounding did to it or its bound
+PASSES_OF_A_ROW = 10  # over the numbers of the rows themselves: as much work as reading so many
 WIDTH = 32  # terms that are added one after the other
 
 
@@ -87,25 +90,55 @@ def joined(parts: Any, n_parts: int) -> Sum:
     return Sum(value, roundings + additions(n_parts))
 
 
-def row_total(table: Table, values: NDArray[Any]) -> Sum:
-    """The sum of a number of each row, block by block."""
-    if table.n_blocks == 1:
-        return Sum(*total(values))
-    return joined((Sum(*total(values[span])) for span in table.spans), table.n_blocks)
+def over_rows(table: Table, run: Callable[[int, slice], None]) -> int:
+    """run(part, rows) for the parts of the rows that have numbers of their own; how many parts there are."""
+    n = table.shape[0]
+    edges = table.edges if table.n_blocks > 1 else block_edges(n, PASSES_OF_A_ROW * n)
+    share(lambda part, start, stop: run(part, slice(start, stop)), edges)
+    return len(edges) - 1
 
 
-def row_blocks(X: Matrix) -> Iterator[tuple[slice, Matrix]]:
+def row_total(table: Table, values: Callable[[slice], NDArray[Any]]) -> Sum:
+    """The sum of a number of each row; `values` has those of some rows."""
+    found: dict[int, Sum] = {}
+
+    def add(part: int, rows: slice) -> None:
+        found[part] = Sum(*total(values(rows)))
+
+    n_parts = over_rows(table, add)
+    return joined((found[part] for part in range(n_parts)), n_parts)
+
+
+def row_blocks(X: Matrix, start: int = 0, end: int | None = None) -> Iterator[tuple[slice, Matrix]]:
     """The rows some at a time in float64, without a copy where they are float64 already."""
+    end = X.shape[0] if end is None else end
     if not is_sparse(X):
-        for block in blocks(X):
-            yield slice(*block.indices(X.shape[0])), X[block].astype(np.float64, copy=False)
+        for block in blocks(X[start:end]):
+            rows = slice(start + block.start, min(end, start + block.stop))
+            yield rows, X[rows].astype(np.float64, copy=False)
         return
-    start = 0
-    while start < X.shape[0]:
+    while start < end:
         stop = int(np.searchsorted(X.indptr, int(X.indptr[start]) + SPARSE_BLOCK, side="right")) - 1
-        stop = min(max(stop, start + 1), X.shape[0])
+        stop = min(max(stop, start + 1), end)
         yield slice(start, stop), rows_between(X, start, stop, np.float64)
         start = stop
+
+
+def parts_of_block(X: Matrix) -> list[int]:
+    """Where the parts of its rows begin and end that several threads may read."""
+    return block_edges(X.shape[0], X.data.size if is_sparse(X) else X.size)
+
+
+def of_each_row(X: Matrix, measure: Callable[[Matrix], NDArray[Any]], number: Any = np.float64) -> NDArray[Any]:
+    """A number of each row: measure(rows)."""
+    values = np.empty(X.shape[0], dtype=number)
+
+    def run(_: int, start: int, stop: int) -> None:
+        for rows, part in row_blocks(X, start, stop):
+            values[rows] = measure(part)
+
+    share(run, parts_of_block(X))
+    return values
 
 
 def rows_in_float64(X: Matrix | Table) -> Iterator[tuple[int, Matrix]]:
@@ -155,11 +188,8 @@ class Values(NamedTuple):
     w: NDArray[Any]
 
     def __call__(self, block: Block) -> NDArray[Any]:
-        values = np.empty(block.X.shape[0], dtype=self.w.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows, part in row_blocks(block.X):
-                values[rows] = product(part, self.w)
-        return values
+            return of_each_row(block.X, lambda part: product(part, self.w), self.w.dtype)
 
 
 class Sizes(NamedTuple):
@@ -168,10 +198,7 @@ class Sizes(NamedTuple):
     w: Vector
 
     def __call__(self, block: Block) -> Vector:
-        values = np.empty(block.X.shape[0])
-        for rows, part in row_blocks(block.X):
-            values[rows] = product(abs(part), self.w)
-        return values
+        return of_each_row(block.X, lambda part: product(abs(part), self.w))
 
 
 class Lengths(NamedTuple):
@@ -180,10 +207,7 @@ class Lengths(NamedTuple):
     largest: float
 
     def __call__(self, block: Block) -> Vector:
-        lengths = np.empty(block.X.shape[0])
-        for rows, part in row_blocks(block.X):
-            lengths[rows] = row_lengths(part, power_below(self.largest))
-        return lengths
+        return of_each_row(block.X, lambda part: row_lengths(part, power_below(self.largest)))
 
 
 class LongestRow(NamedTuple):
@@ -217,11 +241,18 @@ class Margins(NamedTuple):
 
 def combined(block: Block, weights: NDArray[Any]) -> Sum:
     """sum_i weights_i x_i over a block, in the precision of the weights."""
-    summed, longest, count = np.zeros(block.X.shape[1], dtype=weights.dtype), 0, 0
-    for rows, part in row_blocks(block.X):
-        summed += weighted_sum(part, weights[rows])
-        longest, count = max(longest, part.shape[0]), count + 1
-    return Sum(summed, longest + count + 1)
+    edges = parts_of_block(block.X)
+    found: dict[int, Sum] = {}
+
+    def run(k: int, start: int, stop: int) -> None:
+        summed, longest, count = np.zeros(block.X.shape[1], dtype=weights.dtype), 0, 0
+        for rows, part in row_blocks(block.X, start, stop):
+            summed += weighted_sum(part, weights[rows])
+            longest, count = max(longest, part.shape[0]), count + 1
+        found[k] = Sum(summed, longest + count + 1)
+
+    share(run, edges)
+    return joined((found[k] for k in range(len(edges) - 1)), len(edges) - 1)
 
 
 def values_of(X: Matrix | Table, w: NDArray[Any]) -> NDArray[Any]:
@@ -296,11 +327,10 @@ def length(v: Vector, norm: str) -> float:
     return unit * (float(np.sqrt(np.sum(scaled * scaled))) if norm == "l2" else float(np.abs(scaled).sum()))
 
 
-def losses_of(problem: SoftMargin | ManyMargins, missing: Vector, off: Any = 0.0) -> Vector:
+def losses_of(loss: Loss, costs: Vector, missing: Vector, off: Any = 0.0) -> Vector:
     """C_i loss(max(0, missing_i + off_i)) of each row; in place, because there may be many."""
     losses = missing + off
     np.maximum(0.0, losses, out=losses)
-    loss = problem.loss
     if loss.is_smooth:  # share (t - bend share / 2), share = min(t / bend, box): before the knee, t^2 / (2 bend)
         shares = losses / loss.bend
         np.minimum(shares, loss.box, out=shares)
@@ -308,7 +338,7 @@ def losses_of(problem: SoftMargin | ManyMargins, missing: Vector, off: Any = 0.0
         losses *= shares
     elif loss.box != 1.0:
         losses *= loss.box
-    losses *= problem.costs
+    losses *= costs
     return np.asarray(losses)
 
 

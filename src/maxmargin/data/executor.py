@@ -34,11 +34,13 @@ import itertools
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import cache, partial, reduce
+from queue import SimpleQueue
+from threading import Lock, Semaphore, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -54,11 +56,12 @@ WORTH_A_BLOCK = 100_000  # numbers to read: a smaller block is done before a thr
 
 
 class Threads:
-    """One thread per core, started when there is first something to share."""
+    """One thread per core: the caller's own, and helpers that are started when there is first something to share."""
 
     def __init__(self) -> None:
         self.number = cores()
-        self.pool: ThreadPoolExecutor | None = None
+        self.asked: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self.helpers: list[Thread] = []
 
     def __enter__(self) -> Threads:
         return self
@@ -66,8 +69,11 @@ class Threads:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.pool is not None:
-            self.pool.shutdown(cancel_futures=True)
+        for _ in self.helpers:
+            self.asked.put(None)
+        for helper in self.helpers:
+            helper.join()
+        self.helpers = []
 
     def run(self, run_block: Callable[[int, int, int], None], edges: list[int], at_once: int | None = None) -> None:
         """run_block(block, start, stop) for every block; with `at_once`, for at most so many of its rows at a time,
@@ -83,22 +89,104 @@ class Threads:
             for call in calls:
                 run(*call)
             return
-        if self.pool is None:
-            self.pool = ThreadPoolExecutor(self.number)
-        futures = [self.pool.submit(partial(copy_context().run, run, *call)) for call in calls]
-        wait(futures)
-        for done in futures:
-            done.result()
+        work, helpers = SharedWork(run, calls), min(self.number, len(calls)) - 1
+        while len(self.helpers) < helpers:
+            self.helpers.append(Thread(target=help_whoever_asks, args=(self.asked,), daemon=True))
+            self.helpers[-1].start()
+        for _ in range(helpers):
+            self.asked.put(partial(copy_context().run, work.help))
+        work.lead()
 
     @staticmethod
     @contextmanager
-    def shared(threads: Threads | None) -> Iterator[Threads]:
-        """These threads, or new ones for as long as they are needed."""
-        if threads is not None:
-            yield threads
+    def shared(threads: Threads | None = None) -> Iterator[Threads]:
+        """These threads, or those of whoever shares them, or new ones for as long as they are needed."""
+        known = SHARED.get() if threads is None else threads
+        if known is not None:
+            yield known
             return
         with Threads() as own:
             yield own
+
+
+SHARED: ContextVar[Threads | None] = ContextVar("SHARED", default=None)
+
+
+@contextmanager
+def sharing() -> Iterator[None]:
+    """Within it, passes over matrices in memory share their rows, and whoever needs threads has the same ones."""
+    with Threads.shared() as threads:
+        token = SHARED.set(threads)
+        try:
+            yield
+        finally:
+            SHARED.reset(token)
+
+
+def share(run_block: Callable[[int, int, int], None], edges: list[int]) -> None:
+    """run_block(block, start, stop) for every block, by the threads that are shared here, if any are."""
+    threads = SHARED.get()
+    if threads is not None and len(edges) > 2:
+        threads.run(run_block, edges)
+        return
+    for block, (start, stop) in enumerate(itertools.pairwise(edges)):
+        run_block(block, start, stop)
+
+
+def help_whoever_asks(asked: SimpleQueue[Callable[[], None] | None]) -> None:
+    while (work := asked.get()) is not None:
+        work()
+
+
+class SharedWork:
+    """Calls that are made by whoever comes first: the leader from the first on, helpers from the last.
+
+    So each finds in its cache what it read before. Who asks does not wait for helpers to wake up: those that come when
+    all is done do nothing. Where a call fails, no other is begun, and the leader raises what it was.
+    """
+
+    def __init__(self, run: Callable[..., None], calls: Iterable[tuple[int, int, int]]) -> None:
+        self.run, self.calls = run, deque(calls)
+        self.error: BaseException | None = None
+        self.door, self.last_has_left = Lock(), Semaphore(0)
+        self.helping, self.is_closed = 0, False
+
+    def lead(self) -> None:
+        try:
+            self.call(self.calls.popleft)
+        finally:
+            with self.door:
+                self.is_closed, waits = True, self.helping > 0
+            if waits:
+                self.last_has_left.acquire()
+        if self.error is not None:
+            raise self.error
+
+    def help(self) -> None:
+        with self.door:
+            if self.is_closed:
+                return
+            self.helping += 1
+        try:
+            self.call(self.calls.pop)
+        except BaseException as error:
+            self.error = error
+        with self.door:
+            self.helping -= 1
+            if self.is_closed and self.helping == 0:
+                self.last_has_left.release()
+
+    def call(self, take: Callable[[], tuple[int, int, int]]) -> None:
+        try:
+            while self.calls:
+                try:
+                    call = take()
+                except IndexError:  # somebody else was faster
+                    return
+                self.run(*call)
+        except BaseException:
+            self.calls.clear()
+            raise
 
 
 def cores() -> int:

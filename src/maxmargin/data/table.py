@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from maxmargin.data.executor import check_interrupt
+from maxmargin.data.executor import block_edges, check_interrupt, share
 
 Vector = NDArray[np.float64]
 Matrix = Any  # an ndarray, or a scipy.sparse csr_array or csr_matrix
@@ -108,7 +108,13 @@ def largest_magnitude(X: Matrix) -> float:
     if is_sparse(X):
         return largest_of(X.data)
     X = X.T if X.flags.f_contiguous else X  # as it lies in memory
-    return float(max((largest_of(X[block]) for block in blocks(X)), default=0.0, key=nan_is_largest))
+    found: list[float] = []
+
+    def look(_: int, start: int, stop: int) -> None:
+        found.extend(largest_of(X[start:stop][block]) for block in blocks(X[start:stop]))
+
+    share(look, block_edges(X.shape[0], X.size))
+    return max(found, default=0.0, key=nan_is_largest)
 
 
 def largest_of(values: NDArray[Any]) -> float:

@@ -42,7 +42,7 @@ from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.plane_values import plane_values as plane_values
 from maxmargin.estimators.plane_values import rows_to_multiply, values_at
 from maxmargin.problems.choices import Strategy
-from maxmargin.problems.statement import ClassWeight, TwoClasses, plain, two_class_problems, votes
+from maxmargin.problems.statement import ClassWeight, TwoClasses, places_among, plain, two_class_problems, votes
 from maxmargin.run.control import EARLY, Clock, Status, now
 from maxmargin.solve.answer import Answer
 
@@ -179,7 +179,7 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         self.n_support_ = np.array([len(rows) for rows in supports])
         self.dual_coef_ = np.zeros((len(answers), len(self.support_)))
         for line, (dual, rows) in enumerate(zip(duals, supports, strict=True)):
-            self.dual_coef_[line, np.searchsorted(self.support_, rows)] = dual
+            self.dual_coef_[line, places_among(self.support_, rows)] = dual
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         if is_dask(X):

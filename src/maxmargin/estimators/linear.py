@@ -15,6 +15,7 @@ from maxmargin.certificates.passes import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.checking import is_source
 from maxmargin.data.cluster import on_cluster
+from maxmargin.data.executor import sharing
 from maxmargin.data.table import Matrix, Table, Vector
 from maxmargin.estimators import by_blocks
 from maxmargin.estimators.base import (
@@ -34,7 +35,7 @@ from maxmargin.estimators.support_rows import SupportRows
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.losses import loss_named
 from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import SignedRows, TwoClasses, plain
+from maxmargin.problems.statement import SignedRows, TwoClasses, places_among, plain
 from maxmargin.run.control import Clock
 from maxmargin.run.observation import Observer
 from maxmargin.solve.answer import Answer, SoftQuestion
@@ -233,7 +234,8 @@ class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, Supp
                 observer_of = None if context is None else partial(Callbacks, self, context, X, y)
                 by_blocks.fit(self, X, y, sample_weight, a0, observer_of)
         else:
-            self._fit_soft(X, y, sample_weight, a0, context)
+            with sharing():
+                self._fit_soft(X, y, sample_weight, a0, context)
         if context is not None:
             context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
         return self
@@ -333,7 +335,7 @@ class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, Supp
             assert isinstance(certificate, SoftMarginCertificate)
             weights.update(certificate.class_weight)  # the same in every problem
             assert answer.a is not None
-            own = np.searchsorted(two.rows, certificate.rows)
+            own = places_among(two.rows, certificate.rows)
             signs = two.signs[own]
             duals.append(signs * answer.a)
             costs = certificate.C * (np.ones(len(own)) if two.weights is None else two.weights[own])
@@ -343,7 +345,7 @@ class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, Supp
         self._keep_support_rows(X)
         self.bounded_ = np.zeros(self.dual_coef_.shape, dtype=bool)
         for line, (rows, _), where in zip(self.bounded_, kept, at_bound, strict=True):
-            line[np.searchsorted(self.support_, rows)] = where
+            line[places_among(self.support_, rows)] = where
         self._weights = (X.shape[0], kept)
         self.class_weight_ = np.array([weights.get(plain(label), 1.0) for label in classes])
         self.solver_ = single([answer.iterate.solver or "none needed" for answer in answers])

@@ -42,6 +42,7 @@ from maxmargin.problems.kernels import Kernel, Points
 from maxmargin.problems.losses import Loss
 
 MOST_TRIALS = 100
+Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,6 +217,19 @@ class TwoClasses:
     def in_rows_of_the_user(self, certificate: AnyCertificate) -> AnyCertificate:
         """A certificate about this problem with its rows, and those of its conditions, numbered as in that table."""
         return numbered(certificate, self.rows)
+
+
+def places_among(rows: Rows, chosen: Rows) -> Rows:
+    """Where the chosen ones are among these rows; both ascend, and are without repetition.
+
+    >>> places_among(np.array([2, 5, 7]), np.array([5, 7])), places_among(np.arange(9), np.array([5, 7]))
+    (array([1, 2]), array([5, 7]))
+    """
+    if len(chosen) == len(rows):
+        return np.arange(len(rows))
+    if rows[0] == 0 and rows[-1] == len(rows) - 1:  # all there are
+        return chosen
+    return np.searchsorted(rows, chosen)
 
 
 def numbered(certificate: AnyCertificate, rows: NDArray[np.intp]) -> AnyCertificate:

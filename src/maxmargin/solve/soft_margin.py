@@ -22,7 +22,7 @@ from maxmargin.certificates.duality import (
     primal_value,
     soft_conditions,
 )
-from maxmargin.certificates.passes import proves_gap, soft_gap, values_of
+from maxmargin.certificates.passes import over_rows, proves_gap, soft_gap, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
 from maxmargin.data.table import Vector, scaled_to_safe_range
 from maxmargin.problems.losses import Loss, width_of
@@ -155,21 +155,33 @@ class Judge(State):
 
         An interior point leaves a little weight on every row; afterwards only rows that matter carry some.
         """
-        problem, upper = self.problem, self.problem.upper
         for share in ALMOST:
-            scale = upper if problem.loss.is_bounded else np.full(len(upper), float(self.a.max(initial=0.0)))
-            functional = problem.signs * (self.plane.values + self.plane.b)
-            low = (self.a > 0.0) & (self.a <= share * scale) & (functional > 1.0)
-            high = (self.a < upper) & (self.a >= (1.0 - share) * upper) & (functional < 1.0 - problem.loss.knee)
-            if not np.count_nonzero(low | high) > WORTH_TIDYING * len(upper):
+            moved, count = self.at_ends(share)
+            if not count > WORTH_TIDYING * len(moved):
                 return
-            del functional
-            moved = np.where(high, upper, self.a)
-            moved[low] = 0.0
-            dual = dual_value(problem, moved, largest=self.largest, matters=self.tol)
+            dual = dual_value(self.problem, moved, largest=self.largest, matters=self.tol)
             if soft_gap(self.plane.primal.upper, dual.lower) <= self.tol:
                 self.a, self.dual = moved, dual
                 return
+
+    def at_ends(self, share: float) -> tuple[Vector, int]:
+        """The weights, those within this share of an end of their box, and on its side of the edge, at that end; and
+        how many they are."""
+        problem, plane, upper, a = self.problem, self.plane, self.problem.upper, self.a
+        scale = upper if problem.loss.is_bounded else np.broadcast_to(a.max(initial=0.0), len(a))
+        moved, counts = np.empty(len(a)), []
+
+        def move(_: int, rows: slice) -> None:
+            functional = problem.signs[rows] * (plane.values[rows] + plane.b)
+            own, most = a[rows], upper[rows]
+            low = (own > 0.0) & (own <= share * scale[rows]) & (functional > 1.0)
+            high = (own < most) & (own >= (1.0 - share) * most) & (functional < 1.0 - problem.loss.knee)
+            moved[rows] = np.where(high, most, own)
+            moved[rows][low] = 0.0
+            counts.append(int(np.count_nonzero(low | high)))
+
+        over_rows(problem.table, move)
+        return moved, sum(counts)
 
 
 def half_gap(problem: SoftMargin, values: Vector) -> tuple[float, float]:

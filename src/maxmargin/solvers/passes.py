@@ -20,7 +20,6 @@ fixed tree (`data.executor`). Loops with a second form (`_at_once`) run so while
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from operator import add as plus
 from typing import Any, NamedTuple
 
@@ -28,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._loops import njit
-from maxmargin.data.executor import Part, Threads, block_edges, check_interrupt, cores, join, parts_of, row_by_row
+from maxmargin.data.executor import Part, Threads, block_edges, check_interrupt, join, parts_of, row_by_row
 from maxmargin.data.rows import add, chosen_rows, dot
 from maxmargin.data.table import Block, Matrix, Table, Vector, is_sparse, rows_of
 from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_products, padded
@@ -36,7 +35,6 @@ from maxmargin.solvers.interior_point.normal_equations import CHUNK, add_outer_p
 Chosen = NDArray[np.intp]
 Square = NDArray[np.float64]
 
-WORTH_A_THREAD = 500_000  # numbers to read: below this, starting a thread costs more than it saves
 ROWS = 4096  # of a dense table at a time
 PRODUCTS_PER_CHECK = 1_000_000_000
 PRODUCTS, SPARSE_PRODUCTS = 200_000_000, 20_000_000  # of numbers by BLAS, between two checks of the clock
@@ -155,17 +153,10 @@ def values_of(X: Matrix | Table, w: Vector) -> Vector:
     """X @ w."""
     if isinstance(X, Table):
         return row_by_row(Values(w), X)
-    n = X.shape[0]
-    h = np.empty(n)
-    rows = rows_of(X)
-    numbers = X.data.size if hasattr(X, "indptr") else X.size
-    threads = min(cores(), 1 + numbers // WORTH_A_THREAD)
-    if threads == 1:
-        values_of_block(rows, w, 0, n, h)
-        return h
-    edges = np.linspace(0, n, 4 * threads + 1).astype(int)
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda start, stop: values_of_block(rows, w, start, stop, h), edges[:-1], edges[1:]))
+    h, rows = np.empty(X.shape[0]), rows_of(X)
+    edges = block_edges(len(h), X.data.size if is_sparse(X) else X.size)
+    with Threads.shared() as threads:
+        threads.run(lambda _, start, stop: values_of_block(rows, w, start, stop, h), edges)
     return h
 
 

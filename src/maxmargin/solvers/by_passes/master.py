@@ -40,7 +40,7 @@ def solved(rows: TakenRows, costs: Vector, settled: Square | None, fit_intercept
     """To a gap of tol, or as far as rounding lets it come."""
     everyone, answer = np.arange(rows.n_rows), Answer(np.zeros(rows.X.shape[1]), 0.0, np.zeros(rows.n_rows))
     best = math.inf
-    with Threads() as threads:
+    with Threads.shared() as threads:
         merged = MergedRows(rows.X, everyone, everyone, rows.signs * costs, None, None)
         active = ActiveRows(merged, costs, 0.0, fit_intercept, threads)
         active.start_cold()

@@ -137,7 +137,7 @@ def start(problem: SoftMargin, options: Options) -> PathState:
 
 def steps(problem: SoftMargin, state: PathState) -> Iterates:
     """Follow the path of all rows; an iterate each step, and a proposal when the gap seems to be at most tol."""
-    with Threads() as threads:
+    with Threads.shared() as threads:
         if not state.has_moved:
             yield from follow_all_rows(problem, merge_rows(problem), threads, state)
             state.has_moved, state.may_drop = True, True

@@ -64,7 +64,7 @@ def steps(problem: SoftMargin, state: SampledState) -> Iterates:
     last = len(sizes) - 1
     if state.stage == 0:
         state.w = np.zeros(merged.X.shape[1])
-    with Threads() as threads:
+    with Threads.shared() as threads:
         while state.stage < last:
             size, previous = sizes[state.stage], sizes[state.stage - 1] if state.stage > 0 else 0
             sample = draw(merged, size)

@@ -121,7 +121,7 @@ def semismooth_newton(problem: SoftMargin, *, tol: float, start: Vector | None =
         raise ValueError(
             f"Semismooth Newton needs a loss that bends: the {problem.loss.title} has no slope at its edge."
         )
-    with Threads() as threads:
+    with Threads.shared() as threads:
         if start is not None and np.any(start):
             everyone = np.arange(problem.n_rows)
             plane = passes_over(problem.X, threads).combine(everyone, problem.signs * start), 0.0
