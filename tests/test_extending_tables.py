@@ -26,9 +26,10 @@ from maxmargin import (
     save,
     write_svmlight,
 )
-from maxmargin.data.executor import Serial, Threaded, executing
+from maxmargin.data.executor import Serial, executing
 from maxmargin.data.synthetic import overlapping
 from maxmargin.data.table import Table
+from maxmargin.data.threaded import Threaded
 from maxmargin.persistence import fit_with_checkpoints, verify_model
 from maxmargin.problems.protocol import AT_REST, Iterate, State
 from maxmargin.solvers.registry import SOFT_MARGIN, SOLVERS, Solver, register

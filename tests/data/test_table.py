@@ -18,7 +18,6 @@ from maxmargin.data.checking import Surveyed, checked_table, is_source
 from maxmargin.data.executor import (
     OutOfTime,
     Serial,
-    Threaded,
     additions,
     executing,
     interruptible,
@@ -27,6 +26,7 @@ from maxmargin.data.executor import (
     row_by_row,
 )
 from maxmargin.data.table import Block, InMemory, Part, as_table, matrix_of, select
+from maxmargin.data.threaded import Threaded
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE
 from maxmargin.problems.statement import SoftMargin, at_hand
 from maxmargin.solvers import passes as solver

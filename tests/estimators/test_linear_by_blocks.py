@@ -10,7 +10,8 @@ from blocked_rows import Blocked, uneven
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import LinearSVM, load, save
-from maxmargin.data.executor import Threaded, executing
+from maxmargin.data.executor import executing
+from maxmargin.data.threaded import Threaded
 from maxmargin.run.control import Status
 from maxmargin.run.observation import watching_passes
 

@@ -84,6 +84,9 @@ class Sum(NamedTuple):
         return Sum(self.value + other.value, max(self.roundings, other.roundings))
 
 
+NOTHING = Sum(0.0, 0)  # of no rows
+
+
 def joined(parts: Any, n_parts: int) -> Sum:
     """The sum of the sums of all blocks."""
     value, roundings = join(parts, Sum.and_of)
@@ -91,7 +94,8 @@ def joined(parts: Any, n_parts: int) -> Sum:
 
 
 def over_rows(table: Table, run: Callable[[int, slice], None]) -> int:
-    """run(part, rows) for the parts of the rows that have numbers of their own; how many parts there are."""
+    """run(part, rows) for the parts of the rows that several threads may look at, if they are not empty; how many parts
+    there are."""
     n = table.shape[0]
     edges = table.edges if table.n_blocks > 1 else block_edges(n, PASSES_OF_A_ROW * n)
     share(lambda part, start, stop: run(part, slice(start, stop)), edges)
@@ -106,7 +110,7 @@ def row_total(table: Table, values: Callable[[slice], NDArray[Any]]) -> Sum:
         found[part] = Sum(*total(values(rows)))
 
     n_parts = over_rows(table, add)
-    return joined((found[part] for part in range(n_parts)), n_parts)
+    return joined((found.get(part, NOTHING) for part in range(n_parts)), n_parts)
 
 
 def row_blocks(X: Matrix, start: int = 0, end: int | None = None) -> Iterator[tuple[slice, Matrix]]:

@@ -12,8 +12,9 @@ the result has the same bits; and a worker that has 8, or 64, neighbours joins t
 the pass is called directly, and no executor is asked.
 
 A step of an algorithm is shared by `Threads`: the edges of its blocks follow from the size of the data alone, each adds
-to sums of its own, and whoever needs the total adds them up in their order: one thread or many, the same bits. BLAS is
-held to one thread meanwhile: a product inside a block must not wait for a core that another block has.
+to sums of its own, and whoever needs the total adds them up in their order: one thread or many, the same bits. The
+caller takes blocks, too, and does not wait for a thread that wakes up late. BLAS is held to one thread meanwhile. A fit
+has one set of threads, for its solvers and for `share`, by which passes over a matrix in memory are cut.
 
 A solver shows an iterate between two steps. Where a step, a preparation or a measurement is long by itself, it checks
 between its blocks whether it shall go on. There whoever waits may raise `OutOfTime`: what was under way is given up,
@@ -34,14 +35,12 @@ import itertools
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import cache, partial, reduce
 from queue import SimpleQueue
 from threading import Lock, Semaphore, Thread
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -66,9 +65,7 @@ class Threads:
     def __enter__(self) -> Threads:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *reason: object) -> None:
         for _ in self.helpers:
             self.asked.put(None)
         for helper in self.helpers:
@@ -286,31 +283,6 @@ class Serial(NamedTuple):
     def fold(self, part: Part[Any], blocks: Blocks, own: Mapping[int, Any]) -> Any:
         with one_thread_for_blas():  # with another number of threads, other bits
             return fold_range(part, blocks, own, 0, blocks.n_blocks)
-
-
-class Threaded(NamedTuple):
-    """As many blocks at a time as there are threads, each of which reads its own."""
-
-    threads: int = 0  # 0: one for each core
-
-    def map(self, part: Part[T], table: Table, *row_vectors: RowVector) -> Iterator[T]:
-        threads = self.threads or cores()
-        waiting: deque[Future[T]] = deque()
-        with one_thread_for_blas(), ThreadPoolExecutor(threads) as pool:
-            try:
-                for k in range(table.n_blocks):
-                    if len(waiting) == threads:
-                        yield waiting.popleft().result()
-                    work = partial(copy_context().run, on_block, part, table, k, row_vectors)
-                    waiting.append(pool.submit(work))
-                while waiting:
-                    yield waiting.popleft().result()
-            finally:
-                for future in waiting:
-                    future.cancel()
-
-    def fold(self, part: Part[Any], blocks: Blocks, own: Mapping[int, Any]) -> Any:
-        return Serial().fold(part, blocks, own)  # the memory holds as many blocks as one pass reads at a time
 
 
 EXECUTOR: ContextVar[Executor | None] = ContextVar("EXECUTOR", default=None)  # None: one block after the other
