@@ -6,7 +6,7 @@ import scipy.sparse as sparse
 
 from maxmargin.data.executor import Threads
 from maxmargin.problems.kernels import KernelChoice
-from maxmargin.solvers.kernel_smo import inverted_lists
+from maxmargin.solvers.kernel_smo import inverted_lists, row_cache
 from maxmargin.solvers.kernel_smo.inverted_lists import add_lists, inverted, parted
 from maxmargin.solvers.kernel_smo.kernel_rows import SparseTable, shared_rows
 
@@ -50,3 +50,29 @@ def test_memory_follows_the_entries():
     assert isinstance(rows, SparseTable)
     assert 0 < rows.lines.size < X.nnz / inverted_lists.FREQUENT
     assert 0 < len(rows.lists.places) < X.nnz
+
+
+def test_light_rows_have_more_slots_where_they_come_back(monkeypatch):
+    """Few to begin with; the values are right all the while, and memory is touched as far as it is in use."""
+    monkeypatch.setattr(row_cache, "FIRST", 10)
+    monkeypatch.setattr(row_cache, "TOGETHER", 3)
+    X = sparse.csr_array(words().astype(float))
+    kernel = KernelChoice("rbf", 0.1, 0.0, 3).on(X)
+    points = kernel.points(X)
+    expected, random, in_use = kernel.values(points, points), np.random.default_rng(1), []
+    with Threads() as threads:
+        rows = shared_rows(kernel, points, threads).rows
+        assert rows.are_light
+        memories = row_cache.rooms_for(rows, 1e8)
+        assert memories[0] is memories[1]
+        cache = row_cache.RowCache(rows, memories[0])
+        for start in (0, 10, 20, 30):
+            cache.slots(np.arange(start, start + 10))
+            in_use.append(cache.in_use)
+        for _ in range(30):
+            chosen = random.permutation(40)[:8]
+            assert cache.values[cache.slots(chosen)] == pytest.approx(expected[chosen], abs=1e-6)
+            in_use.append(cache.in_use)
+    assert in_use[:4] == [10] * 4  # new rows are no reason
+    assert in_use[-1] == 40
+    assert np.all(cache.owner[40:] == -1)

@@ -43,7 +43,7 @@ from maxmargin.solvers.kernel_smo.active_set import MOST_ROWS, settled
 from maxmargin.solvers.kernel_smo.low_rank import low_rank
 
 if TYPE_CHECKING:
-    from maxmargin.solvers.kernel_smo.kernel_rows import KernelRows, SharedRows, Values
+    from maxmargin.solvers.kernel_smo.kernel_rows import SharedRows, Values
     from maxmargin.solvers.kernel_smo.row_cache import RowCache
 
 ABOUT = 1.05  # times the least objective that was seen: about as good
@@ -288,7 +288,7 @@ class KernelWork:
     """
 
     def __init__(self, kernel: Kernel, X: Matrix, threads: Threads, cache_size: float) -> None:
-        self.kernel, self.threads, self.n_bytes, self.X = kernel, threads, 0.5 * cache_size * MEGABYTE, X
+        self.kernel, self.threads, self.n_bytes, self.X = kernel, threads, cache_size * MEGABYTE, X
         self.whole: RowCache | None = None
 
     @functools.cached_property
@@ -304,16 +304,11 @@ class KernelWork:
         return shared_rows(self.kernel, self.points, self.threads)
 
     @functools.cached_property
-    def memory(self) -> Values:
-        from maxmargin.solvers.kernel_smo.row_cache import room_for
+    def memories(self) -> tuple[Values, Values]:
+        """For kernel rows over all rows of a problem, and over those that are active."""
+        from maxmargin.solvers.kernel_smo.row_cache import rooms_for
 
-        return room_for(self.shared.rows, self.n_bytes)
-
-    @functools.cached_property
-    def make_cache(self) -> Callable[[KernelRows], RowCache]:
-        from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
-
-        return functools.partial(RowCache, memory=room_for(self.shared.rows, self.n_bytes))
+        return rooms_for(self.shared.rows, self.n_bytes)
 
     def rounds(self, problem: KernelMargin, two: TwoClasses, **options: Any) -> Run:
         """Batch SMO; to make its first rows takes time, which counts."""
@@ -321,7 +316,7 @@ class KernelWork:
 
         def iterates(state: Rounds) -> Iterates:
             check_interrupt()
-            run = batch_smo(problem, self.cache_of(two), self.shared.scale, memory=self.memory, **options)
+            run = batch_smo(problem, self.cache_of(two), self.shared.scale, memory=self.memories[1], **options)
             state.run = run.state if state.run is None else resumed(state.run, run.state, problem.n_rows)
             yield from run.iterates
 
@@ -338,10 +333,12 @@ class KernelWork:
 
     def cache_of(self, two: TwoClasses) -> RowCache:
         """One against the rest: the same cache for all problems. One against one: its rows of the same table."""
+        from maxmargin.solvers.kernel_smo.row_cache import RowCache
+
         if not self.is_whole(two):
-            return self.make_cache(self.shared.rows.restricted(two.rows))
+            return RowCache(self.shared.rows.restricted(two.rows), self.memories[0])
         if self.whole is None:
-            self.whole = self.make_cache(self.shared.rows)
+            self.whole = RowCache(self.shared.rows, self.memories[0])
         return self.whole
 
     def is_whole(self, two: TwoClasses) -> bool:

@@ -176,7 +176,7 @@ class Table(State):
 
     def carry(self, chosen: Rows, changes: Vector) -> None:
         """values += sum of the changes times the kernel's rows."""
-        together = min(self.size, len(self.cache.owner))
+        together = min(self.size, self.cache.in_use)
         for start in range(0, len(chosen), together):
             slots = self.cache.slots(chosen[start : start + together])
             coefficients = changes[start : start + together].astype(np.float32)

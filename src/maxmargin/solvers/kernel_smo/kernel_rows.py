@@ -57,6 +57,7 @@ class KernelRows(ABC):
     def __init__(self, n_columns: int, threads: Threads, products: float) -> None:
         self.n_columns, self.threads = n_columns, threads
         self.is_cheap = products <= CHEAP  # multiplications for each value
+        self.are_light = False  # whether making a row takes about as long as reading it
 
     @abstractmethod
     def left(self, rows: Rows) -> Any:
@@ -204,6 +205,7 @@ class SparseTable(ProductRows):
     ) -> None:
         super().__init__(kernel, len(chosen), threads, parts.entries_of_a_row)
         self.parts, self.chosen, self.lines, self.halves = parts, chosen, lines, halves
+        self.are_light = parts.products <= CHEAP
         self.lists = inverted(parts.rare, chosen)
 
     def left(self, rows: Rows) -> tuple[Entries, Entries, Values]:

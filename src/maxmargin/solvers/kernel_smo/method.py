@@ -189,6 +189,8 @@ class AllRows(State):
 
     def part_of(self, chosen: Rows, gap: float) -> Part:
         is_all = len(chosen) == len(self.a)
+        if not is_all and np.may_share_memory(self.cache.values, self.memory):
+            self.cache.forget()
         cache = self.cache if is_all else RowCache(self.cache.rows.restricted(chosen), self.memory)
         terms, kind = self.terms.of(chosen), SmallTable if self.is_small else Table
         table = kind(cache, terms, self.a[chosen], self.values[chosen])

@@ -2,11 +2,15 @@
 
 A product of matrices may round a row in another way when other rows stand beside it. So a memory of rows is written
 down as the batches in which its rows were made: row numbers, each batch ended by -1, and for each slot its batch.
+
+Where rows are light (`KernelRows.are_light`), made anew about as fast as they are read, only few slots are in use at
+first: memory is to stay near the size of the data. When as many rows as these were made again, and again, there are
+twice as many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin._loops import njit
+from maxmargin.problems.kernels import spans
 from maxmargin.problems.protocol import State, StateError, varying
 from maxmargin.solvers.kernel_smo.kernel_rows import KernelRows, Rows, Values
 
 ENOUGH = 2.0**27  # bytes, for rows that are cheap to make
+FIRST = 256  # slots for light rows, to begin with
+AGAIN = 2  # times the slots: after as many rows that had been made before, there are twice as many slots
+TOGETHER = 64  # rows that are made beside their slots, where these are scattered
 
 
 def room_for(rows: KernelRows, n_bytes: float) -> Values:
@@ -29,19 +37,36 @@ def room_for(rows: KernelRows, n_bytes: float) -> Values:
     return np.empty(int(min(n * n, max(n, (min(n_bytes, ENOUGH) if rows.is_cheap else n_bytes) // 4))), np.float32)
 
 
+def rooms_for(rows: KernelRows, n_bytes: float) -> tuple[Values, Values]:
+    """Memory for the rows over all columns, and for those over some: light rows have one for both, in turn."""
+    if rows.are_light:
+        return (shared := room_for(rows, n_bytes)), shared
+    return room_for(rows, 0.5 * n_bytes), room_for(rows, 0.5 * n_bytes)
+
+
 @dataclass(init=False, eq=False)
 class RowCache(State):
-    """Kernel rows that are kept, as many as the memory holds: a ring in which what came first is replaced first."""
+    """Kernel rows that are kept: a ring of slots in which what came first is replaced first.
+
+    in_use      how many of the slots are
+    were_made   rows that once were
+    again       how many rows were made once more since `in_use` has changed
+    """
 
     owner: Rows = varying()
     next_slot: int = varying()
     made: RowBatches = varying()
+    in_use: int = varying()
+    were_made: NDArray[np.bool_] = varying()
+    again: int = varying()
 
     def __init__(self, rows: KernelRows, memory: Values) -> None:
         n = rows.n_columns
         slots = min(n, len(memory) // n)
         self.rows, self.values = rows, memory[: slots * n].reshape(slots, n)
         self.slot_of, self.owner = np.full(n, -1), np.full(slots, -1)
+        self.were_made, self.again = np.zeros(n, dtype=bool), 0
+        self.in_use = min(slots, FIRST) if rows.are_light else slots
         self.forget()
 
     def forget(self) -> None:
@@ -50,21 +75,44 @@ class RowCache(State):
         self.made = RowBatches(len(self.owner))
 
     def slots(self, chosen: Rows) -> Rows:
-        """Where in `values` the rows are, no more than there are slots; what is missing is made."""
+        """Where in `values` the rows are, no more than there are slots in use; what is missing is made."""
         missing = chosen[self.slot_of[chosen] < 0]
         if len(missing):
+            self.grow(missing)
             wanted = np.zeros(self.rows.n_columns + 1, dtype=bool)  # the last one stands for slots without an owner
             wanted[chosen] = True
-            order = (np.arange(len(self.owner)) + self.next_slot) % len(self.owner)
+            order = (np.arange(self.in_use) + self.next_slot) % self.in_use
             free = order[~wanted[self.owner[order]]][: len(missing)]
             self.slot_of[self.owner[free][self.owner[free] >= 0]] = -1
             self.owner[free] = self.slot_of[missing] = -1  # until they are made: a user's function may fail
-            for first, last in runs(free):
-                self.rows.fill(missing[first:last], self.values[free[first] : free[first] + last - first])
+            for first, last in self.batches(free):
+                self.make(missing[first:last], free[first:last])
                 self.made.note(free[first:last], missing[first:last])
             self.owner[free], self.slot_of[missing] = missing, free
-            self.next_slot = (int(free[-1]) + 1) % len(self.owner)
+            self.next_slot = (int(free[-1]) + 1) % self.in_use
         return self.slot_of[chosen]
+
+    def grow(self, missing: Rows) -> None:
+        """More slots where rows come back that had to go."""
+        self.again += int(np.count_nonzero(self.were_made[missing]))
+        self.were_made[missing] = True
+        if self.again > AGAIN * self.in_use and self.in_use < len(self.owner):
+            self.next_slot, self.again = self.in_use, 0
+            self.in_use = min(2 * self.in_use, len(self.owner))
+
+    def batches(self, free: Rows) -> Iterable[tuple[int, int]]:
+        """Which of these slots are filled together: those that follow each other or, where few do, the next few."""
+        stretches = list(runs(free))
+        if len(stretches) * TOGETHER <= 2 * len(free):
+            return stretches
+        return ((part.start, part.stop) for part in spans(0, len(free), TOGETHER))
+
+    def make(self, rows: Rows, slots: Rows) -> None:
+        """Where the slots follow each other, in their place."""
+        if slots[-1] - slots[0] == len(slots) - 1:
+            self.rows.fill(rows, self.values[slots[0] : slots[-1] + 1])
+        else:
+            self.values[slots] = self.made_together(rows)
 
     def square(self, chosen: Rows) -> Values:
         """The kernel among these rows. Where rows are expensive to make, those that are kept are copied from."""
@@ -80,7 +128,8 @@ class RowCache(State):
 
     def after_restore(self) -> None:
         self.made.make_again(self.owner, self.rows.n_columns, self.made_together, self.values)
-        self.next_slot %= len(self.owner)
+        self.in_use = min(max(1, self.in_use), len(self.owner))
+        self.next_slot %= self.in_use
         filled = np.flatnonzero(self.owner >= 0)
         self.slot_of[:] = -1
         self.slot_of[self.owner[filled]] = filled
