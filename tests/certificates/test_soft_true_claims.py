@@ -14,8 +14,10 @@ from hypothesis.extra import numpy as hnp
 from soft_margin_cases import ALL, SQUARED, STOPPED, fitted, huge_numbers, lie, mixed
 from strategies import extreme, tables
 
+from maxmargin import KernelSVM, LinearSVM
 from maxmargin.certificates import exact_soft_margin
 from maxmargin.certificates.exact_linear_algebra import float_above
+from maxmargin.certificates.proof import Violation
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE
 
@@ -155,3 +157,15 @@ def test_exactly_what_is_true_is_accepted(claim, ulps):
         if ulps > 0:
             assert not lie(case, primal=false_primal, dual=true_dual).verify(exact)
             assert not lie(case, primal=true_primal, dual=false_dual).verify(exact)
+
+
+@pytest.mark.parametrize("told", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("model", [LinearSVM(C=0.01, loss="squared_hinge"), KernelSVM(C=0.01, kernel="linear")])
+def test_how_far_w_is_from_the_weights_cannot_be_told_where_both_vanish(told, model):
+    """All rows are equal: w is 0, and the weights of the classes sum to a w of 0, or of a rounding error."""
+    y = np.arange(16) % 4 == 3
+    for X, is_told in ((np.full((16, 1), -3.8729549), False), (np.full((16, 1), -3.8729549) + y[:, None], True)):
+        c = model.fit(X, y).certificate_
+        assert c.verdict.name == "OPTIMAL"
+        again = dataclasses.replace(c, kkt=dataclasses.replace(c.kkt, stationarity=Violation(told)))
+        assert bool(again.verify(X, y)) is (told == 0.0 or not is_told)

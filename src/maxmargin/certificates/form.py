@@ -229,6 +229,11 @@ def figures_refused(claimed: KKT, found: KKT, widest: KKT, rounding: dict[str, f
             yield f"the condition of {field.name} has no row of its own, and row {own.row} is named"
 
 
+def relative_error(error: float, size: float) -> float:
+    """How far off a figure relative to the size can be: anything, where the size is nothing but an error."""
+    return error / size if size > 0.0 else math.inf if error > 0.0 else 0.0
+
+
 def row_refused(row: int, numbers: Rows, values: Vector, least: float, words: str) -> Iterator[str]:
     """A row that is named, and whose value is not the largest; `numbers` are those of the user's table."""
     if not np.any(values[numbers == row] >= least):

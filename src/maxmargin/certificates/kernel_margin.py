@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates import exact_kernel
 from maxmargin.certificates.duality import INSIDE
-from maxmargin.certificates.form import almost, figures_refused, row_refused
+from maxmargin.certificates.form import almost, figures_refused, relative_error, row_refused
 from maxmargin.certificates.kernel_duality import KernelMeasure, is_free, measure
 from maxmargin.certificates.kernel_statement import kernel_malformations, kernel_on, refuse_what_is_not_rational
 from maxmargin.certificates.passes import proves_gap, row_shares, soft_gap
@@ -273,7 +273,7 @@ class KernelMarginEvaluator(KernelEvaluator):
         of_value = 4.0 * (found.primal_error + found.dual_error + found.square_error) / (found.primal or 1.0)
         of_value += 4.0 * off / m * factor(found) * float(a.max(initial=0.0)) / (found.primal or 1.0)
         rounding = {
-            "stationarity": 4.0 * (found.square_error / (found.square or 1.0) + off / m),
+            "stationarity": relative_error(4.0 * found.square_error, found.square) + 4.0 * off / m,
             "slackness": of_value,
             "bias": 4.0 * off / m + of_value * float(found.slack.max()),
         }

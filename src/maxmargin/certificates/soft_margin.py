@@ -27,7 +27,7 @@ from maxmargin.certificates.duality import (
     primal_value,
     soft_conditions,
 )
-from maxmargin.certificates.form import almost, figures_refused, row_refused
+from maxmargin.certificates.form import almost, figures_refused, relative_error, row_refused
 from maxmargin.certificates.passes import length, row_shares, soft_gap, values_of
 from maxmargin.certificates.proof import KKT, TheoremBound
 from maxmargin.certificates.record import Record
@@ -192,10 +192,10 @@ class SoftMarginEvaluator(Evaluator):
                 for sign in (1.0, -1.0)
             )
             shares = row_shares(problem, feasible, primal.slack, problem.signs * (values + c.b)) / (primal.value or 1.0)
-            scale = max(length(c.w, "l2"), length(dual.w, "l2")) or 1.0
+            scale = max(length(c.w, "l2"), length(dual.w, "l2"))
             of_value = 4.0 * (primal.error + dual.error) / (primal.value or 1.0)
         rounding = {
-            "stationarity": 4.0 * dual.w_error / scale,
+            "stationarity": relative_error(4.0 * dual.w_error, scale),
             "slackness": of_value,
             "bias": 4.0 * primal.slack_error + of_value * float(primal.slack.max()),
         }
