@@ -210,7 +210,7 @@ def worth(found=MEASURE, off=0.0625, heaviest=0.5):
     """What rounding does to each figure: m = 2 and t = 3."""
     objective = found.primal or 1.0
     value = 4.0 * (0.25 + 0.125 + 0.125) / objective + 4.0 * off / 2.0 * 3.0 * heaviest / objective
-    stationarity = 4.0 * (0.125 / (found.square or 1.0) + off / 2.0)
+    stationarity = (4.0 * 0.125 / found.square if found.square else 1.0) + 4.0 * off / 2.0
     bias = 4.0 * off / 2.0 + value * 3.0
     return {"stationarity": stationarity, "primal": 0.0, "dual": 0.0, "slackness": value, "bias": bias}
 

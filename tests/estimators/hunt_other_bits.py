@@ -14,7 +14,6 @@ import nasty_problems
 from sklearn.base import clone
 
 from maxmargin.data import executor
-from maxmargin.solvers import passes
 
 
 def outcome(problem, cores):
@@ -22,9 +21,7 @@ def outcome(problem, cores):
     weights = {} if problem.weights is None else {"sample_weight": problem.weights}
     with (
         mock.patch.object(executor, "WORTH_A_BLOCK", 50),
-        mock.patch.object(passes, "WORTH_A_THREAD", 50),
         mock.patch.object(executor, "cores", return_value=cores),
-        mock.patch.object(passes, "cores", return_value=cores),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")

@@ -6,7 +6,6 @@ from sklearn.base import clone
 import maxmargin
 from maxmargin.data import executor
 from maxmargin.data.synthetic import overlapping, separable_gaussians
-from maxmargin.solvers import passes
 
 ESTIMATORS = [
     maxmargin.HardMarginSVM(),
@@ -30,11 +29,9 @@ def test_the_same_bits(estimator, monkeypatch):
     apart = isinstance(estimator, maxmargin.HardMarginSVM) or not hasattr(estimator, "tol")
     X, y = separable_gaussians(300, 4, margin=0.5)[:2] if apart else overlapping(400)
     monkeypatch.setattr(executor, "WORTH_A_BLOCK", 50)
-    monkeypatch.setattr(passes, "WORTH_A_THREAD", 50)
     answers = []
     for cores in (1, 1, 3):
         monkeypatch.setattr(executor, "cores", lambda cores=cores: cores)
-        monkeypatch.setattr(passes, "cores", lambda cores=cores: cores)
         model = clone(estimator).fit(X, y)
         certificate = model.certificate_
         answers.append([model.decision_function(X).tobytes(), certificate.weights.tobytes(), certificate.primal])

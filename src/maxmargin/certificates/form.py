@@ -230,8 +230,11 @@ def figures_refused(claimed: KKT, found: KKT, widest: KKT, rounding: dict[str, f
 
 
 def relative_error(error: float, size: float) -> float:
-    """How far off a figure relative to the size can be: anything, where the size is nothing but an error."""
-    return error / size if size > 0.0 else math.inf if error > 0.0 else 0.0
+    """How far off |w - w'| over the longer of the two can be, a figure of at most 2, where it is off by the error.
+
+    Where both vanish, but for an error, it is 0 or 1, and none can tell which.
+    """
+    return min(2.0, error / size) if size > 0.0 else float(error > 0.0)
 
 
 def row_refused(row: int, numbers: Rows, values: Vector, least: float, words: str) -> Iterator[str]:
