@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+import importlib.util
 import json
 import subprocess
 import sys
@@ -120,6 +121,32 @@ def test_no_module_needs_one_that_needs_it():
     graph = {module: names & set(graph) - {module} for module, names in graph.items()}
     assert sum(map(len, graph.values())) > 1000
     graphlib.TopologicalSorter(graph).prepare()
+
+
+@pytest.fixture(scope="module")
+def house():
+    if not HOUSE.exists():
+        pytest.skip("a source distribution has no benchmarks")
+    spec = importlib.util.spec_from_file_location("house", HOUSE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def counted(house):
+    return house.read_off(PACKAGE.parent)
+
+
+def test_private_methods_are_called_inside_of_their_class(house, counted):
+    assert counted["private"] == {}
+    found = house.private_calls(ast.parse("native._fit_table(table); self._solve(1); native.fit(X); super()._store()"))
+    assert list(found) == [(1, "native._fit_table")]
+
+
+@pytest.mark.parametrize("family", ["loss", "kernel", "solver", "certificate kind", "table"])
+def test_a_member_of_a_family_is_named_in_few_files(counted, family):
+    assert 1 <= len(counted["families"][family]) <= 3, counted["families"][family]
 
 
 @pytest.mark.skipif(not HOUSE.exists(), reason="a source distribution has no benchmarks")

@@ -181,7 +181,7 @@ KERNEL = Choice(
     help="The space in which the plane is flat; here it is seen bent.",
     labels={"rbf": "rbf, exp(-gamma |x - x'|²)", "poly": "poly, (gamma x.x' + r)^p", "linear": "linear, x.x'"},
     title=title_of_kernel,
-    unshown=("precomputed",),
+    shown="maxmargin.problems.kernels.base:names_of_points",
     option="linear (0), poly (1), rbf (2), laplacian; or precomputed (4): DATA is the table of its values.",
 )
 LINEAR_KERNEL = replace(KERNEL, default="linear")
@@ -294,7 +294,7 @@ HARD_MARGIN_SVM = declared(
         label="Solver",
         help="Which algorithm finds it: the nearest points of the hulls, or one dual variable after the other.",
         labels={"auto": "chosen", "hulls": "nearest points of the hulls"},
-        unshown=("linear_program", "cvxpy"),
+        shown="maxmargin.solvers.registry:names_to_learn_by",
         shown_if=("norm", ("l2",)),
     ),
     on_inseparable=Choice(default="raise", home="maxmargin.estimators.hard_margin:OnInseparable"),
@@ -315,7 +315,7 @@ SOFT_MARGIN = declared(
         label="Solver",
         help="Which algorithm closes the gap.",
         labels={"auto": "chosen"},
-        unshown=("interior_point", "sieve", "newton", "cvxpy"),
+        shown="maxmargin.solvers.registry:names_to_learn_by",
     ),
     class_weight=CLASS_WEIGHT,
     max_iter=LIMIT,

@@ -94,10 +94,9 @@ class KernelPlanes(MarginClassifier):
         """w = sum_j c_j x_j of each plane: the linear kernel alone has it in the columns."""
         if "coef_" in vars(self):
             return np.asarray(vars(self)["coef_"])
-        if not isinstance(self._kernel, Linear):
-            what = (
-                "is not fitted" if self._kernel is None else f"has its planes in the space of a {self._kernel.name} one"
-            )
+        kernel = self._kernel
+        if not isinstance(kernel, Linear):
+            what = "is not fitted" if kernel is None else f"has its planes in the space of a {kernel.name} one"
             raise AttributeError(f"there is no coef_ but with a linear kernel, and this {type(self).__name__} {what}")
         w = self.dual_coef_ @ self.support_vectors_
         return np.asarray(w.toarray() if is_sparse(w) else w)
@@ -333,10 +332,21 @@ class KernelSVM(KernelPlanes):
         self
             The fitted estimator.
         """
-        return self._fit_table(table_of(self, X, y, sample_weight))
+        return self.fit_checked(table_of(self, X, y, sample_weight))
 
-    def _fit_table(self, table: TrainingSet) -> Self:
-        """As `fit`, for whoever has checked the input already."""
+    def fit_checked(self, table: TrainingSet) -> Self:
+        """Find the plane of input that has been checked already.
+
+        Parameters
+        ----------
+        table : TrainingSet
+            Rows, labels as codes, weights of rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         from maxmargin.solve.kernel_margin import KernelQuestion, KernelWork
         from maxmargin.solve.kernel_pairs import answers_together
 
@@ -359,8 +369,7 @@ class KernelSVM(KernelPlanes):
         from maxmargin.solve.kernel_margin import solve_kernel_margin
 
         answer = solve_kernel_margin(two, asked, work, clock)
-        certificate = answer.certificate
-        assert isinstance(certificate, KernelCertificate)
+        certificate: Any = answer.certificate
         none_is_proven = certificate.is_separable is None and not clock.is_over
         if math.inf == self.C and (certificate.is_separable is False or none_is_proven):
             raise no_plane(certificate)
@@ -385,8 +394,7 @@ class KernelSVM(KernelPlanes):
         self.class_weight_ = np.array([weights.get(plain(label), 1.0) for label in classes])
 
     def _margin(self, answer: Answer) -> float:
-        steepness = answer.length
-        return 1.0 / steepness if steepness > 0.0 else math.inf
+        return 1.0 / answer.length if answer.length > 0.0 else math.inf
 
     def values_of_planes(self, X: Any) -> NDArray[np.float64]:
         return self._kernel_values(X)

@@ -243,16 +243,33 @@ class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, Supp
     def _fit_soft(self, X: Any, y: Any, sample_weight: Any, a0: Any, context: Any) -> None:
         table = table_of(self, X, y, sample_weight, by_blocks=True)
         observer_of = None if context is None else partial(Callbacks, self, context, X, y, table.labels.classes)
-        self._fit_table(table, a0, observer_of)
+        self.fit_checked(table, a0, observer_of)
 
-    def _fit_table(
+    def fit_checked(
         self,
         table: TrainingSet,
         a0: Any = None,
         observer_of: Callable[[float], Observer] | None = None,
         fewest_together: int = 2,
-    ) -> None:
-        """The soft margins of checked input; as `fit`, for whoever has checked it already."""
+    ) -> Self:
+        """Find the soft margins of input that has been checked already.
+
+        Parameters
+        ----------
+        table : TrainingSet
+            Rows, labels as codes, weights of rows.
+        a0 : array-like, default=None
+            As in `fit`.
+        observer_of : callable, default=None
+            Makes, of the scale of the numbers, what sees each iterate.
+        fewest_together : int, default=2
+            So many small problems are answered in one call.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         class_weight = class_weights(self.class_weight, table)
         table = table._replace(weights=weights_of_rows(table, class_weight))
         starts = self._starts(table, a0)
@@ -269,9 +286,8 @@ class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, Supp
             return solve_soft_margin(two, asked, clock, start.a, start.w, observer_of)
 
         if starts is None and observer_of is None:
-            self._solve(table, answer, partial(solve_small_ones, asked=asked), fewest_together)
-        else:
-            self._solve(table, answer)
+            return self._solve(table, answer, partial(solve_small_ones, asked=asked), fewest_together)
+        return self._solve(table, answer)
 
     def _fit_hard(self, X: Any, y: Any, sample_weight: Any) -> None:
         """C = inf: the exact algorithm of the hard margin, and all that it finds."""

@@ -212,28 +212,28 @@ class Choice(Declaration):
     """One of the words that are at home elsewhere, in "module:attribute": all that are known there when somebody asks.
     Where that is a function, it is asked for those `of` something.
 
-    `labels` are those of the page, in its order; words without one follow, under their `title`. `unshown` are left
-    out there. `hints` say why a word is none, and `says` what it can be beside these words.
+    `labels` are those of the page, in its order; words without one follow, under their `title`. `shown` is the home of
+    those that it offers, where it leaves some out. `hints` say why a word is none, and `says` what it can be beside
+    these words.
     """
 
     home: str
     of: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     title: Callable[[str], str] = lambda word: word.replace("_", " ")
-    unshown: tuple[str, ...] = ()
+    shown: str = ""
     hints: Mapping[str, str] = field(default_factory=dict)
 
-    def names(self) -> tuple[str, ...]:
-        """All words, as they are now."""
-        module, _, attribute = self.home.partition(":")
+    def names(self, home: str = "") -> tuple[str, ...]:
+        """All words, as they are now; or those of another home."""
+        module, _, attribute = (home or self.home).partition(":")
         known = getattr(importlib.import_module(module), attribute)
         return tuple(str(name) for name in (known if isinstance(known, Iterable) else known(*self.of)))
 
     def names_to_choose(self) -> tuple[str, ...]:
         """The default first, then those of the page, then all others that are not left out there."""
-        known = self.names()
-        ordered = dict.fromkeys((self.default, *(name for name in self.labels if name in known), *known))
-        return tuple(name for name in ordered if name not in self.unshown)
+        known = self.names(self.shown)
+        return tuple(dict.fromkeys((self.default, *(name for name in self.labels if name in known), *known)))
 
     def fits(self, value: Any) -> bool:
         return isinstance(value, str) and value in self.names()

@@ -8,7 +8,7 @@ the same problem. The certificate of each part names the one weight that counts 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,8 @@ class AgainstTheRest(LinearSVM):
 
     weights: dict[Any, float]
 
-    def _fit_table(self, table: TrainingSet, *others: Any, **how: Any) -> None:
+    def fit_checked(self, table: TrainingSet, *others: Any, **how: Any) -> Self:
+        """As that of `LinearSVM`, but each problem by itself, with the weight of its own class."""
         loss = loss_named(self.loss, self.huber_width)
         asked = SoftQuestion(float(self.C), loss, self.fit_intercept, self.tol, self.solver, self.max_iter, ())
 
@@ -38,7 +39,7 @@ class AgainstTheRest(LinearSVM):
             weighted = dataclasses.replace(two, weights=of_rows if two.weights is None else of_rows * two.weights)
             return solve_soft_margin(weighted, asked._replace(class_weight=((two.positive, weight),)), clock)
 
-        self._solve(table, answer)
+        return self._solve(table, answer)
 
 
 def linear_svm(classes: NDArray[Any], weights: NDArray[np.float64], **settings: Any) -> LinearSVM:

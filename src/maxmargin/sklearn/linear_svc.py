@@ -80,7 +80,7 @@ class LinearSVC(TheirLinearSVC):
             verbose=int(self.verbose),
         )
         table = checked(X if prepared is None else prepared.beside(X), self.classes_, codes, sample_weight)
-        is_short = fit_native(self, native, lambda: native._fit_table(table, fewest_together=1))
+        is_short = fit_native(self, native, lambda: native.fit_checked(table, fewest_together=1))
         refuse_missing_classes(self.classes_, native.classes_)
         self._take_over(native, prepared)
         if is_short:

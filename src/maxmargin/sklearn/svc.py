@@ -99,7 +99,7 @@ class SVC(TheirSVC):
         try:
             rows = X if table is None or callable(self.kernel) else table(X)
             known = checked(rows, self.classes_, codes, weights)
-            self.fit_status_ = int(fit_native(self, native, lambda: native._fit_table(known)))
+            self.fit_status_ = int(fit_native(self, native, lambda: native.fit_checked(known)))
         except (BeyondFloat64, NotFiniteKernel) as error:
             raise ValueError(f"The dual coefficients or intercepts are not finite: {error}") from None
         self._warn_from_fit_status()

@@ -73,7 +73,8 @@ class Solver(NamedTuple):
 
     One that `needs_memory` gets `problem.X` as a matrix: the blocks of a table that is not in memory are put together
     for it. One that does not reads `problem.table`, which `problem.X` may be. `many`: small problems, in one call.
-    One that `keeps` nothing of its steps is begun anew by whoever goes on with a run.
+    One that `keeps` nothing of its steps is begun anew by whoever goes on with a run. Where one learns from its steps,
+    one that is not `to_learn_by` is not offered.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Solver(NamedTuple):
     needs_memory: bool = True
     many: ManySolver | None = None
     keeps: bool = True
+    to_learn_by: bool = True
 
 
 SOFT_MARGIN, SEPARATION, KERNEL_MARGIN = "soft margin", "separation", "kernel margin"
@@ -107,6 +109,11 @@ def names_of(kind: str) -> tuple[str, ...]:
     if kind == KERNEL_MARGIN:
         return (AUTO, *(name for name in SOLVERS[SOFT_MARGIN] if name in SOLVERS[SEPARATION]))
     return (AUTO, *SOLVERS[kind])
+
+
+def names_to_learn_by(kind: str) -> tuple[str, ...]:
+    """Those of them whose steps are a lesson."""
+    return (AUTO, *(name for name, solver in SOLVERS[kind].items() if solver.to_learn_by))
 
 
 def check_suits(kind: str, name: str, asked: Loss | Norm) -> None:
@@ -199,23 +206,26 @@ def ours(kind: str, name: str, module: str, sentence: str, reference: str = "", 
 ours(
     SOFT_MARGIN, "interior_point", "interior_point.method",
     "One Newton step along the central path, for the plane and the dual variables at once.", "mehrotra1992",
-    suits=bounded, accepts=few_columns,
+    suits=bounded, accepts=few_columns, to_learn_by=False,
     many=ManySolver("interior_point.many_paths:proposals", attrgetter("is_straight"), 1000, 64, 20_000),
 )  # fmt: skip
 ours(
     SOFT_MARGIN, "sieve", "interior_point.sampling",
     "One Newton step along the central path, on the rows that may still matter.", "ferris2002",
-    suits=bounded, accepts=few_columns,
+    suits=bounded, accepts=few_columns, to_learn_by=False,
 )  # fmt: skip
 SWEEPS = "Sweeps over the rows: each dual variable goes to its best value while the others wait."
 ours(SOFT_MARGIN, "coordinate_descent", "coordinate_descent.descent", SWEEPS, "hsieh2008")
 ours(
     SOFT_MARGIN, "newton", "newton.semismooth",
     "One Newton step on the plane: the loss is smooth, and rows that pay bend it.", "mangasarian2002",
-    suits=smooth, needs_memory=False, keeps=False,
+    suits=smooth, needs_memory=False, keeps=False, to_learn_by=False,
     many=ManySolver("newton.many_planes:proposals", attrgetter("bends_widely"), 9_000, 96, 200_000),
 )  # fmt: skip
-ours(SOFT_MARGIN, REFERENCE, "reference", "The problem as it is written, by CVXPY and Clarabel.", keeps=False)
+ours(
+    SOFT_MARGIN, REFERENCE, "reference", "The problem as it is written, by CVXPY and Clarabel.", keeps=False,
+    to_learn_by=False,
+)  # fmt: skip
 ours(
     SEPARATION, "hulls", "hulls.nearest", "Nearest points of the two hulls, on a working set.", "wolfe1976",
     suits=margin_in(Norm.L2), keeps=False,
@@ -226,6 +236,7 @@ ours(
 ours(
     SEPARATION, "linear_program", "hulls.linear_program",
     "A vertex of the linear program min |w|_1 subject to y (w.x + b) >= 1.", suits=margin_in(Norm.L1), keeps=False,
+    to_learn_by=False,
 )  # fmt: skip
 register(SOLVERS[SOFT_MARGIN][REFERENCE]._replace(kind=SEPARATION, steps="reference:hard_steps"))
 

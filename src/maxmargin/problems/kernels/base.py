@@ -328,6 +328,11 @@ def names() -> tuple[str, ...]:
     return tuple(name for name, kind in KERNELS.items() if not kind.is_code)
 
 
+def names_of_points() -> tuple[str, ...]:
+    """Those of them that compare rows, which a page can draw."""
+    return tuple(name for name in names() if not KERNELS[name].is_table)
+
+
 @dataclass(frozen=True, eq=False)
 class KernelChoice:
     """A kernel before the data are known."""
