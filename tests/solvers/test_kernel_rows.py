@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from maxmargin.data.executor import Threads
-from maxmargin.solvers.kernel_smo import inverted_lists, kernel_rows, kernel_tables
+from maxmargin.solvers.kernel_smo import inverted_lists, kernel_rows
 from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
 from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
 
@@ -26,10 +26,10 @@ def rows_of(problem, threads):
 
 def small_blocks(monkeypatch, frequent):
     """Several blocks of a few columns; columns of a sparse table as lines where so many rows have them, else lists."""
-    for name, value in {"WIDEST": 8, "NARROWEST": 2, "TILE": 8, "HEIGHT": 4, "FULL": 0.0}.items():
+    for name, value in {"WIDEST": 8, "NARROWEST": 2, "HEIGHT": 4, "FULL": 0.0, "WIDE": 8}.items():
         monkeypatch.setattr(kernel_rows, name, value)
-    monkeypatch.setattr(inverted_lists, "FREQUENT", frequent)
-    monkeypatch.setattr(kernel_tables, "WIDE", 8)
+    for name, value in {"FREQUENT": frequent, "TILE": 8, "WIDE": 8}.items():
+        monkeypatch.setattr(inverted_lists, name, value)
 
 
 @pytest.mark.parametrize("n", [0, 1, 255, 511, 512, 1024, 2810, 4096, 16_384, 17_834, 100_000])

@@ -28,8 +28,7 @@ from maxmargin.data.table import Vector
 from maxmargin.problems.losses import HINGE, Loss
 from maxmargin.problems.protocol import State, varying
 from maxmargin.problems.statement import SoftMargin
-from maxmargin.solvers.kernel_smo.kernel_rows import Rows, column_edges
-from maxmargin.solvers.kernel_smo.kernel_tables import add_rows
+from maxmargin.solvers.kernel_smo.kernel_rows import Rows, add_rows, column_edges
 from maxmargin.solvers.kernel_smo.row_cache import RowCache
 from maxmargin.solvers.kernel_smo.working_set import solve_working_set
 

@@ -1,6 +1,8 @@
-"""Inner products of sparse rows with many others by inverted lists: for each column, who has an entry there.
+"""Inner products of a sparse row with many others: each entry adds a line of the transposed table, or a list.
 
     x.x'_j = sum over the columns c of x:  x_c x'_jc        for all j at once: each entry of x adds its column's list
+
+In a column that many rows have, that is a whole line of the transposed table, written out; in others an inverted list.
 
 A list holds the places j of the rows that have an entry in the column, and the entries. A row costs the sum of the
 lengths of its lists, and nothing for what two rows do not share; the lists take as much memory as the rows. Where words
@@ -18,9 +20,13 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin._loops import njit
+from maxmargin.data.executor import check_interrupt
+from maxmargin.problems.kernels import spans
 
 FREQUENT = 0.08  # of all rows: where more have an entry in a column, adding a line for all is faster than the list
 SCATTERED = 4.0  # multiplications of a line in the time of one of a list
+TILE = 2048  # columns of a line that are added at a time
+WIDE = 2048  # rows that are written out at a time
 
 
 class Lists(NamedTuple):
@@ -44,6 +50,15 @@ class Parts(NamedTuple):
     @property
     def entries_of_a_row(self) -> float:
         return float((self.frequent.nnz + self.rare.nnz) / max(1, self.rare.shape[0]))
+
+    def lines(self) -> NDArray[np.float32]:
+        """The frequent columns, each written out as a line."""
+        rows = self.frequent
+        table = np.empty((rows.shape[1], rows.shape[0]), dtype=np.float32)
+        for some in spans(0, rows.shape[0], WIDE):
+            check_interrupt()
+            table[:, some] = rows[some].toarray().T
+        return table
 
 
 class Entries(NamedTuple):
@@ -122,3 +137,35 @@ def add_lists(data: Any, indices: Any, indptr: Any, lists: Any, out: Any) -> Non
             value, column = data[entry], indices[entry]
             for at in range(ends[column], ends[column + 1]):
                 row[places[at]] += value * entries[at]
+
+
+@njit(fastmath={"reassoc", "contract"})
+def add_lines(
+    data: Any, indices: Any, indptr: Any, halves: Any, table: Any, others: Any, first: Any, last: Any, out: Any, at: Any
+) -> None:
+    """out[k] = what is halved of row k and of the columns from first to last, and for each entry of row k: the entry
+    times its line of the table."""
+    for start in range(first, last, TILE):
+        stop = min(start + TILE, last)
+        for k in range(out.shape[0]):
+            row, half, other = out[k, start - first + at : stop - first + at], halves[k], others[start:stop]
+            for c in range(stop - start):
+                row[c] = half + other[c]
+            entry, end = indptr[k], indptr[k + 1]
+            while entry + 8 <= end:
+                v0, v1, v2, v3 = data[entry], data[entry + 1], data[entry + 2], data[entry + 3]
+                v4, v5, v6, v7 = data[entry + 4], data[entry + 5], data[entry + 6], data[entry + 7]
+                t0, t1 = table[indices[entry], start:stop], table[indices[entry + 1], start:stop]
+                t2, t3 = table[indices[entry + 2], start:stop], table[indices[entry + 3], start:stop]
+                t4, t5 = table[indices[entry + 4], start:stop], table[indices[entry + 5], start:stop]
+                t6, t7 = table[indices[entry + 6], start:stop], table[indices[entry + 7], start:stop]
+                for c in range(stop - start):
+                    one, two = v0 * t0[c] + v1 * t1[c], v2 * t2[c] + v3 * t3[c]
+                    three, four = v4 * t4[c] + v5 * t5[c], v6 * t6[c] + v7 * t7[c]
+                    row[c] += (one + two) + (three + four)
+                entry += 8
+            while entry < end:
+                value, line = data[entry], table[indices[entry], start:stop]
+                for c in range(stop - start):
+                    row[c] += value * line[c]
+                entry += 1

@@ -7,10 +7,11 @@ z = sqrt(2 gamma) (x - shift) for rbf, and z = sqrt(gamma) x scaled for the othe
     poly, linear    k = (z.z' + r)^p                       =     ((z, r).(z', 1))^p
 
 one matrix product of rows that are two numbers longer, and then one pass over the result. Where rows are sparse, the
-product adds only what is there: for each entry of a row a whole line of the transposed table or, in a column that few
-rows have, the list of those that do (`inverted_lists`).
+product adds only what is there (`inverted_lists`). A dense table may become sparse: |x - x'|^2 is the same after any
+shift, and with the most frequent number of each column in it most numbers may be 0.
 
-Columns are split into blocks, which run side by side.
+Columns are split into blocks, which run side by side; tables are made some rows at a time. So work can be ended in
+between.
 """
 
 from __future__ import annotations
@@ -22,22 +23,24 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin._loops import njit
 from maxmargin.data.executor import Threads, block_edges, check_interrupt
 from maxmargin.data.table import Vector, is_sparse, row_squares
-from maxmargin.problems.kernels import Kernel, Points, ProductKernel, rows_of
-from maxmargin.solvers.kernel_smo.inverted_lists import Entries, Parts, add_lists, inverted, parted, taken
-from maxmargin.solvers.kernel_smo.kernel_tables import FULL, add_rows, transposed, without_background, written_out
+from maxmargin.problems.kernels import Kernel, Points, ProductKernel, rows_of, spans
+from maxmargin.solvers.kernel_smo.inverted_lists import Entries, Parts, add_lines, add_lists, inverted, parted, taken
 
 Rows = NDArray[np.intp]
 Values = NDArray[np.float32]
 
 WIDEST, NARROWEST = 2048, 256  # columns of a block: threads share them evenly, and each is worth a thread's attention
 BLOCKS = 8  # or a multiple, where there are so many columns
-TILE = 2048  # columns of a line of the transposed table that are added at a time
 HEIGHT = 256  # of the values that are made, added up and forgotten at a time
+FULL = 3.0  # columns for each entry of a sparse row: with fewer, it is faster to multiply the zeros as well
+FEW_ROWS, WIDE = 64, 2048  # of a dense table that are looked at together; that are written out together
+SEVERAL, SEVERAL_COLUMNS = 100, 32  # rows that are looked at for a background, and columns for it to matter
 CHEAP = 100  # multiplications for each value: rows that take no more are made anew rather than kept for long
 FAR_FROM_ZERO = 0.01  # of the largest k(x, x): where all distances are below it, float32 would hold little of them
 LARGEST_EXPONENT, MANY = 2.0**15, 0.99  # gamma |x|^2 of as many rows: float32 holds less of an rbf's exponent
@@ -49,6 +52,29 @@ def column_edges(n_columns: int) -> list[int]:
     while blocks > 1 and n_columns < blocks * NARROWEST:
         blocks //= 2
     return [n_columns * block // blocks for block in range(blocks + 1)]
+
+
+@njit(fastmath={"contract", "reassoc"})
+def add_rows(table: Any, slots: Any, coefficients: Any, values: Any, start: Any, stop: Any) -> None:
+    """values += sum_k coefficients_k table[slots_k], from column start to stop."""
+    for first in range(start, stop, 1024):
+        last = min(first + 1024, stop)
+        total = np.zeros(last - first, np.float32)
+        k, count = 0, slots.shape[0]
+        while k + 4 <= count:
+            c0, c1, c2, c3 = coefficients[k], coefficients[k + 1], coefficients[k + 2], coefficients[k + 3]
+            r0, r1 = table[slots[k], first:last], table[slots[k + 1], first:last]
+            r2, r3 = table[slots[k + 2], first:last], table[slots[k + 3], first:last]
+            for t in range(last - first):
+                total[t] += (c0 * r0[t] + c1 * r1[t]) + (c2 * r2[t] + c3 * r3[t])
+            k += 4
+        while k < count:
+            c0, r0 = coefficients[k], table[slots[k], first:last]
+            for t in range(last - first):
+                total[t] += c0 * r0[t]
+            k += 1
+        for t in range(last - first):
+            values[first + t] += total[t]
 
 
 class KernelRows(ABC):
@@ -239,38 +265,6 @@ class SparseTable(ProductRows):
         return SparseTable(self.kernel, self.parts, self.chosen[columns], lines, halves, self.threads)
 
 
-@njit(fastmath={"reassoc", "contract"})
-def add_lines(
-    data: Any, indices: Any, indptr: Any, halves: Any, table: Any, others: Any, first: Any, last: Any, out: Any, at: Any
-) -> None:
-    """out[k] = what is halved of row k and of the columns from first to last, and for each entry of row k: the entry
-    times its line of the table."""
-    for start in range(first, last, TILE):
-        stop = min(start + TILE, last)
-        for k in range(out.shape[0]):
-            row, half, other = out[k, start - first + at : stop - first + at], halves[k], others[start:stop]
-            for c in range(stop - start):
-                row[c] = half + other[c]
-            entry, end = indptr[k], indptr[k + 1]
-            while entry + 8 <= end:
-                v0, v1, v2, v3 = data[entry], data[entry + 1], data[entry + 2], data[entry + 3]
-                v4, v5, v6, v7 = data[entry + 4], data[entry + 5], data[entry + 6], data[entry + 7]
-                t0, t1 = table[indices[entry], start:stop], table[indices[entry + 1], start:stop]
-                t2, t3 = table[indices[entry + 2], start:stop], table[indices[entry + 3], start:stop]
-                t4, t5 = table[indices[entry + 4], start:stop], table[indices[entry + 5], start:stop]
-                t6, t7 = table[indices[entry + 6], start:stop], table[indices[entry + 7], start:stop]
-                for c in range(stop - start):
-                    one, two = v0 * t0[c] + v1 * t1[c], v2 * t2[c] + v3 * t3[c]
-                    three, four = v4 * t4[c] + v5 * t5[c], v6 * t6[c] + v7 * t7[c]
-                    row[c] += (one + two) + (three + four)
-                entry += 8
-            while entry < end:
-                value, line = data[entry], table[indices[entry], start:stop]
-                for c in range(stop - start):
-                    row[c] += value * line[c]
-                entry += 1
-
-
 class GivenValues(KernelRows):
     """Values that the kernel itself makes, in float64: where it is no function of a product, and of rows that are far
     from 0 for their distances.
@@ -352,7 +346,52 @@ def table_of(kernel: ProductKernel, points: Points, factor: float, constant: flo
     rows.data *= np.float32(factor)
     added = -halves if kernel.is_exponential else np.full_like(halves, 0.5 * constant)
     parts = parted(rows)
-    return SparseTable(kernel, parts, np.arange(len(added)), transposed(parts.frequent), added, threads)
+    return SparseTable(kernel, parts, np.arange(len(added)), parts.lines(), added, threads)
+
+
+def without_background(X: Any) -> Any | None:
+    """A dense table as a sparse one, shifted until the number that is most frequent in a column is 0 there, if most
+    numbers are then 0: distances are the same. So are the pixels around a picture, and ones among zeros that were
+    standardized.
+    """
+    if is_sparse(X) or len(X) < SEVERAL or X.shape[1] < SEVERAL_COLUMNS:
+        return None
+    some = np.sort(X[:: len(X) // SEVERAL][:SEVERAL], axis=0)
+    background, longest, run = some[0].copy(), np.ones(X.shape[1]), np.ones(X.shape[1])
+    for before, row in itertools.pairwise(some):  # equal numbers follow each other
+        run = np.where(row == before, run + 1.0, 1.0)
+        background, longest = np.where(run > longest, row, background), np.maximum(run, longest)
+    if (1.0 - np.mean(longest) / SEVERAL) * FULL >= 1.0:
+        return None
+    thin = thinned(X, background)
+    return thin if thin.nnz * FULL < X.size else None
+
+
+def thinned(X: Any, background: Vector) -> Any:
+    """X - background without its zeros, some rows at a time: no second table of all numbers is written."""
+    entries, columns, counts = [], [], [np.zeros(1, dtype=np.intp)]
+    for some in spans(0, len(X), FEW_ROWS):
+        check_interrupt()
+        part = X[some] - background
+        places = np.flatnonzero(part)
+        entries.append(part.ravel()[places])
+        columns.append(places % X.shape[1])
+        counts.append(np.count_nonzero(part, axis=1))
+    ends = np.cumsum(np.concatenate(counts))
+    return sparse.csr_array((np.concatenate(entries), np.concatenate(columns), ends), shape=X.shape)
+
+
+def written_out(X: Any, factor: float, halves: Values, kernel: ProductKernel) -> Values:
+    """(z, 1, |z|^2 / 2) of every row as a column; the last line only where the kernel needs it."""
+    n, d = X.shape
+    table = np.empty((d + (2 if kernel.is_exponential else 1), n), dtype=np.float32)
+    for some in spans(0, n, WIDE):
+        check_interrupt()
+        np.multiply(X[some].T, factor, out=table[:d, some], casting="same_kind")
+    table[d] = 1.0
+    if kernel.is_exponential:
+        table[d + 1] = halves
+    return table
 
 
 def power_at(value: float) -> float:

@@ -27,8 +27,7 @@ import numpy as np
 
 from maxmargin._loops import njit
 from maxmargin.data.table import Vector
-from maxmargin.solvers.kernel_smo.kernel_rows import DenseTable, KernelRows, Rows, Values
-from maxmargin.solvers.kernel_smo.kernel_tables import add_rows
+from maxmargin.solvers.kernel_smo.kernel_rows import DenseTable, KernelRows, Rows, Values, add_rows
 from maxmargin.solvers.kernel_smo.small_tables import move_pairs
 from maxmargin.solvers.kernel_smo.working_set import FAR, ZERO, may_rise
 

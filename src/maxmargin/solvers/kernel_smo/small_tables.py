@@ -23,8 +23,7 @@ import numpy as np
 from maxmargin._loops import njit
 from maxmargin.data.table import Vector
 from maxmargin.solvers.kernel_smo.active_rows import Table, Terms, View
-from maxmargin.solvers.kernel_smo.kernel_rows import DenseTable, exponential
-from maxmargin.solvers.kernel_smo.kernel_tables import add_rows
+from maxmargin.solvers.kernel_smo.kernel_rows import DenseTable, add_rows, exponential
 from maxmargin.solvers.kernel_smo.row_cache import RowCache
 from maxmargin.solvers.kernel_smo.working_set import (
     FAR,
