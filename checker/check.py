@@ -63,8 +63,8 @@ def require(holds: Any, why: str, refusal: type[Exception] = ValueError) -> None
 
 
 def exact(numbers: list[Any]) -> tuple[list[int], Fraction]:
-    """Doubles as integers times one power of two."""
-    ratios = [number.as_integer_ratio() for number in numbers]
+    """Doubles as integers times one power of two; an ArithmeticError where a number is beyond them."""
+    ratios = [(number + 0.0).as_integer_ratio() for number in numbers]
     common = max((denominator for _, denominator in ratios), default=1)
     return [numerator * (common // denominator) for numerator, denominator in ratios], Fraction(1, common)
 
@@ -242,7 +242,7 @@ def check(c: Fields, table: Fields, problem: type[Problem]) -> None:
     kind = ("kernel " if "kernel" in c else "soft " if "C" in c else "") + ("margin" if "C" in c else "separation")
     fields, verdicts, *lacked = (words.split() for words in KINDS[kind])
     require(set(fields) - ADDED - set(*lacked) <= set(c) <= set(fields), f"a {kind} has the fields {', '.join(fields)}")
-    wrong = [name for name in NUMBERS & set(c) if type(c[name]) not in (int, float, Fraction) or c[name] != c[name]]
+    wrong = [name for name in NUMBERS & set(c) if type(v := c[name]) not in (int, float, Fraction) or v != float(v)]
     require(not wrong and c["verdict"] in verdicts, f"verdict {c['verdict']!r}, or no number: {wrong}")
     require(c["positive"] not in (None, c["negative"]), "the two sides must have labels of their own")
     require(c.get("fit_intercept", True) in ((True,) if c.get("b") else (True, False)), "the plane should have b = 0")

@@ -8,7 +8,7 @@ First the tests run once, and it is noted which lines each of them reaches and h
 the tests that reach its line run in a process of their own, the fastest first, until one fails: the fault is killed. A
 fault that lets the tests run five times as long as they took is killed, too. One that no test notices is a
 survivor: write the test, or, if the edit changes nothing that can be observed, say why in equivalent_mutants.toml.
-Prints a table, and ends with 1 if a fault survived.
+Prints a table, and ends with 1 if a fault survived, or if none was planted.
 """
 
 import argparse
@@ -111,10 +111,10 @@ def in_a_child(work, seconds=None):
 
 
 class Reach:
-    """A pytest plugin: which lines of the package each test runs, and how much CPU time it takes."""
+    """A pytest plugin: which lines of the package each test runs, how much CPU time it takes, and which fail."""
 
     def __init__(self, coverage):
-        self.coverage, self.seconds = coverage, {}
+        self.coverage, self.seconds, self.failed = coverage, {}, []
 
     def pytest_runtest_logstart(self, nodeid):
         self.coverage.switch_context(nodeid)
@@ -122,6 +122,9 @@ class Reach:
 
     def pytest_runtest_logfinish(self, nodeid):
         self.seconds[nodeid] += time.process_time()
+
+    def pytest_runtest_logreport(self, report):
+        self.failed += [report.nodeid] if report.failed else []
 
 
 class Chosen:
@@ -187,7 +190,7 @@ def reached_lines(tests, folder):
         code = pytest_in_silence(tests, plugin)
         watcher.stop()
         if code != 0:
-            return ["red", code]
+            return ["red", plugin.failed or [f"pytest ended with {code}"]]
         data = watcher.get_data()
         lines = {
             name: {line: [test for test in names if test] for line, names in data.contexts_by_lineno(name).items()}
@@ -202,7 +205,8 @@ def reached_lines(tests, folder):
     if not note.exists():
         found = in_a_child(measure)
         if found is None or found[0] != "green":
-            sys.exit(f"without any fault the tests must pass: {' '.join(tests)}")
+            why = "they did not end" if found is None else ", ".join(map(str, found[1]))
+            sys.exit(f"without any fault the tests must pass, {' '.join(tests)}: {why}")
         NOTES.mkdir(exist_ok=True)
         note.write_text(json.dumps(found))
     _, seconds, lines = json.loads(note.read_text())
@@ -290,16 +294,21 @@ def main():
     os.environ["PYTEST_XDIST_WORKER"] = "hunt"
     folder = PACKAGE / chosen.package
     drawn = draw(folder, chosen.count, chosen.seed, chosen.files)
+    part, parts = map(int, chosen.part.split("/"))
+    drawn = [
+        (number, mutant)
+        for number, mutant in enumerate(drawn)
+        if chosen.only in (None, number) and number % parts == part - 1
+    ]
+    if not drawn:
+        sys.exit("no fault is planted: of this draw, none is in this part or has this number")
     load_what_never_changes(folder)
     tests = [str(Path(test)) for test in chosen.tests]
     seconds, lines = reached_lines(tests, folder)
     limit = HANGS * (chosen.seconds + 10.0)
     known = equivalents()
-    part, parts = map(int, chosen.part.split("/"))
     counts, by_file, survivors = Counter(), {}, []
-    for number, mutant in enumerate(drawn):
-        if chosen.only not in (None, number) or number % parts != part - 1:
-            continue
+    for number, mutant in drawn:
         if str(mutant) in known and chosen.only is None:
             verdict, detail = "equivalent", known[str(mutant)]
         else:

@@ -1,9 +1,12 @@
 """The faults that a hunt plants: every kind of them, each in its own place, and nothing else."""
 
 import ast
+import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
+import hunt_mutants
 import pytest
 from hunt_mutants import PACKAGE, Chosen, Mutant, draw, equivalents, fastest_that_reach
 from mutations import faults, planted
@@ -119,3 +122,12 @@ def test_equivalent_mutants_exist_and_have_reasons():
     }
     assert not equivalents().keys() - existing
     assert all(len(reason) > 20 for reason in equivalents().values())
+
+
+@pytest.mark.parametrize("options", [["0"], ["3", "--only", "99"], ["3", "--part", "5/4"], ["3", "--files", "nowhere"]])
+def test_a_draw_without_faults_says_so(options):
+    command = [sys.executable, str(Path(hunt_mutants.__file__)), *options]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "fault" in ended.stderr
+    assert not ended.stdout

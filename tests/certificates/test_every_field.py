@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import math
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -84,9 +85,9 @@ def forged_values(value, name):
     if isinstance(value, bool):
         return [not value, "yes"]
     if isinstance(value, int):
-        return [10**6, value + 1, value + 0.5]
+        return [10**6, value + 1, value + 0.5, 10**400]
     if isinstance(value, float):
-        numbers = [1.5 * value, 0.5 * value, -value, 0.0, math.inf, math.nan]
+        numbers = [1.5 * value, 0.5 * value, -value, 0.0, math.inf, math.nan, 10**400]
         return [number for number in numbers if number != value]
     if isinstance(value, str):
         return [word for word in ["nonsense", "", *WORDS.get(name, [])] if word != value]
@@ -151,6 +152,34 @@ def test_a_forged_field_is_refused_or_true(name):
     certificate = honest(name).certificate
     empty = {name for name in ("rows", "shares") if hasattr(certificate, "shares") and not len(certificate.rows)}
     assert fields - refused - empty <= {"theorems", "kkt", "class_weight"}  # some of all others must have been false
+
+
+def of_other_types(value):
+    """What no JSON holds, and what no certificate of ours does: of other types, left out in part, or too large."""
+    if isinstance(value, np.ndarray):
+        yield from (value.astype(kind) for kind in (np.uint64, np.float32, np.longdouble, object, bool))
+        yield np.ma.masked_array(value, mask=np.arange(value.size).reshape(value.shape) == 0)
+        yield from (value[:, None], value.tolist())
+        if value.dtype.kind == "i":  # in falling order, and twice: their unsigned differences are positive
+            yield from (value.astype(np.uint64)[::-1], np.append(value, value[:1]).astype(np.uint64))
+    elif isinstance(value, float | int):
+        yield from (np.float32(0.1), np.float16(1.0), np.longdouble(1.0), np.array(1.0), 10**400, -(10**400), "1", 1j)
+        yield from (np.int8(1), Fraction(1, 2), np.ma.masked)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_field_of_another_type_is_refused(name):
+    case = honest(name)
+    for field in dataclasses.fields(case.certificate):
+        own = getattr(case.certificate, field.name)
+        if field.name in ("positive", "negative"):  # of whatever type: equal labels are the same
+            continue
+        for value in of_other_types(own):
+            if field.type == "int" and isinstance(value, np.int8) and own == value:  # the same whole number
+                continue
+            forged = case._replace(certificate=dataclasses.replace(case.certificate, **{field.name: value}))
+            for exact in case.ways:
+                assert not forged.verify(exact), (field.name, value)
 
 
 def test_the_cases_are_of_every_kind_and_verdict():

@@ -27,17 +27,24 @@ ZERO, ONE = Violation(0.0), Violation(1.0, 3)
 KKT_OF_ZEROS = KKT(*[ZERO] * 5)
 FLAGS, WHOLES, FLOATS = (True, np.True_), (3, np.int32(3)), (0.5, np.float64(0.5), math.nan)
 NEITHER = ("1", None, 1j, [1], np.ones(1))
+HUGE = (2**1024, -(2**1024), 10**400)  # which float() does not take
+NO_DOUBLES = (np.int32(3), np.int64(3), np.float32(0.5), np.float16(0.5), np.longdouble(0.5))
+MASKED = np.ma.masked_array([1.0, 2.0], mask=[True, False])
 
 
 @pytest.mark.parametrize(
     ("fits", "yes", "no"),
     [
         (form.is_flag, FLAGS, (*WHOLES, *FLOATS, *NEITHER)),
-        (form.is_whole, WHOLES, (*FLAGS, *FLOATS, *NEITHER)),
-        (form.is_number, (*WHOLES, *FLOATS), (*FLAGS, *NEITHER)),
+        (form.is_whole, (*WHOLES, 2**1023), (*FLAGS, *FLOATS, *NEITHER, *HUGE)),
+        (form.is_number, (3, 2**1023, *FLOATS), (*FLAGS, *NEITHER, *HUGE, *NO_DOUBLES)),
         (form.is_word, ("l2",), (b"l2", None, 2)),
-        (form.is_of_numbers, (np.ones(2),), ([1.0], np.ones(2, np.float32), np.ones(2, int), None)),
-        (form.is_of_rows, (np.ones(2, int), np.ones(2, np.uint8)), ([1], np.ones(2), np.ones(2, bool), None)),
+        (form.is_of_numbers, (np.ones(2),), ([1.0], np.ones(2, np.float32), np.ones(2, int), None, MASKED)),
+        (
+            form.is_of_rows,
+            (np.ones(2, int), np.ones(2, np.int8)),
+            ([1], np.ones(2), np.ones(2, bool), None, np.ones(2, np.uint8), MASKED.astype(int)),
+        ),
         (
             form.is_label,
             (None, "a", 1.5, True),
@@ -229,17 +236,25 @@ def figures(name, own, least, most=None, rounding=None):
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(KKT)])
 def test_a_condition_is_what_it_is_said_to_be(name):
-    allowed = 1e-6 * (1e-6 + 4.0)
-    for own in (2.0, 3.0, 4.0, 2.0 - allowed, 4.0 + allowed):
-        assert figures(name, (own, 0), (2.0, 0), (4.0, 0)) == []
-    for own in (math.nextafter(2.0 - allowed, 0.0), math.nextafter(4.0 + allowed, 9.0), math.nan, math.inf):
-        (words,) = figures(name, (own, 0), (2.0, 0), (4.0, 0))
-        assert words == f"the condition of {name} is violated by 2, not by {own:.3g}"
-    assert figures(name, (2.4, 0), (2.0, 0), rounding={name: 0.5}) == []
-    assert figures(name, (1.6, 0), (2.0, 0), rounding={name: 0.5}) == []
-    assert figures(name, (2.6, 0), (2.0, 0), rounding={name: 0.5}) != []
-    assert figures(name, (1.4, 0), (2.0, 0), rounding={name: 0.5}) != []
-    assert figures(name, (2.4, 0), (2.0, 0), rounding={"of another": 0.5}) != []
+    allowed = 1e-6 * (1e-6 + 1.0)
+    for own in (0.5, 0.75, 1.0, 0.5 - allowed, 1.0 + allowed):
+        assert figures(name, (own, 0), (0.5, 0), (1.0, 0)) == []
+    for own in (math.nextafter(0.5 - allowed, 0.0), math.nextafter(1.0 + allowed, 9.0), math.nan, math.inf):
+        (words,) = figures(name, (own, 0), (0.5, 0), (1.0, 0))
+        assert words == f"the condition of {name} is violated by 0.5, not by {own:.3g}"
+    assert figures(name, (1.4, 0), (1.0, 0), rounding={name: 0.5}) == []
+    assert figures(name, (0.6, 0), (1.0, 0), rounding={name: 0.5}) == []
+    assert figures(name, (1.6, 0), (1.0, 0), rounding={name: 0.5}) != []
+    assert figures(name, (0.4, 0), (1.0, 0), rounding={name: 0.5}) != []
+    assert figures(name, (1.4, 0), (1.0, 0), rounding={"of another": 0.5}) != []
+
+
+def test_two_vectors_are_no_farther_apart_than_twice_the_longer_one():
+    for rounding in (1.5, 1e9, math.inf):
+        assert figures("stationarity", (2.0,), (1.0,), rounding={"stationarity": rounding}) == []
+        for own in (2.001, 1e300, math.inf):
+            assert figures("stationarity", (own,), (1.0,), rounding={"stationarity": rounding}) != []
+            assert (figures("bias", (own,), (1.0,), rounding={"bias": rounding}) == []) == (own <= 1.0 + rounding)
 
 
 def test_a_condition_at_zero_is_nearly_exact_and_never_negative():

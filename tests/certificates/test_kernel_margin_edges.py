@@ -180,15 +180,16 @@ def test_a_witness_holds_with_its_own_weights(witness):
     assert witness(a=(1.0, 1.0, math.nextafter(edge, 1.0))) != []
 
 
-FOUND = KKT(*[Violation(10.0)] * 3, Violation(10.0, 0), Violation(10.0))
+FOUND = KKT(Violation(1.0), *[Violation(10.0)] * 2, Violation(10.0, 0), Violation(10.0))
 SAID = dataclasses.replace(FOUND, slackness=Violation(10.0, 2))
+CLOSE = MEASURE._replace(primal_error=0.125, dual_error=0.03125, square_error=0.0625)
 
 
 @pytest.fixture
 def conditions(monkeypatch):
     """What is said of conditions, where these are found, and these shares of the rows."""
 
-    def said(kkt=SAID, shares=(3.0, 9.0, 3.0), found=MEASURE, widest=FOUND, a=A):
+    def said(kkt=SAID, shares=(3.0, 9.0, 3.0), found=CLOSE, widest=FOUND, a=A):
         insides = []
 
         def both(*all):
@@ -206,28 +207,54 @@ def conditions(monkeypatch):
     return said
 
 
-def worth(found=MEASURE, off=0.0625, heaviest=0.5):
+def worth(found=CLOSE, off=0.0625, heaviest=0.5):
     """What rounding does to each figure: m = 2 and t = 3."""
     objective = found.primal or 1.0
-    value = 4.0 * (0.25 + 0.125 + 0.125) / objective + 4.0 * off / 2.0 * 3.0 * heaviest / objective
-    stationarity = (4.0 * 0.125 / found.square if found.square else 1.0) + 4.0 * off / 2.0
+    value = 4.0 * (0.125 + 0.03125 + 0.0625) / objective + 4.0 * off / 2.0 * 3.0 * heaviest / objective
+    value = min(1.0, value)
+    stationarity = 4.0 * (0.0625 / 4.0 + off / 2.0)
     bias = 4.0 * off / 2.0 + value * 3.0
     return {"stationarity": stationarity, "primal": 0.0, "dual": 0.0, "slackness": value, "bias": bias}
 
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(KKT)])
 def test_a_figure_may_differ_by_what_rounding_does(conditions, name):
-    cases = [(MEASURE, worth()), (MEASURE._replace(primal=0.0), worth(MEASURE._replace(primal=0.0)))]
-    cases += [(MEASURE._replace(square=0.0), worth(MEASURE._replace(square=0.0)))]
-    paying = MEASURE._replace(off=np.array([0.0625, 0.125, 100.0]), slack=np.array([3.0, 0.5, 0.0]))
+    cases = [(CLOSE, worth()), (CLOSE._replace(primal=0.0), worth(CLOSE._replace(primal=0.0)))]
+    paying = CLOSE._replace(off=np.array([0.0625, 0.125, 100.0]), slack=np.array([3.0, 0.5, 0.0]))
     cases += [(paying, worth(off=0.125))]
+    own = getattr(FOUND, name).value
     for found, allowances in cases:
-        allowed = allowances[name] + 1e-6 * (1e-6 + 10.0)
+        allowed = allowances[name] + 1e-6 * (1e-6 + own)
         for factor, right in ((0.999, True), (1.001, False)):
-            for value in (10.0 - factor * allowed, 10.0 + factor * allowed):
+            for value in (own - factor * allowed, own + factor * allowed):
                 other = dataclasses.replace(getattr(SAID, name), value=value)
                 said = conditions(dataclasses.replace(SAID, **{name: other}), found=found)
                 assert (said == []) == right, (found, value)
+
+
+@pytest.mark.parametrize(
+    ("square", "error", "told"),
+    [
+        (4.0, 0.0625, 1.187),
+        (0.0, 0.0, 1.12),  # what the values of the rows are off, alone
+        (0.0, 1e-300, 2.0),  # where the square is nothing but an error, anything that such a figure can be
+        (1e-9, 1.0, 2.0),
+        (0.0, math.inf, 2.0),
+    ],
+)
+def test_the_stationarity_is_relative_to_the_square(conditions, square, error, told):
+    found = CLOSE._replace(square=square, square_error=error)
+    low = 1.0 - (told - 1.0 if told < 2.0 else 1.0)
+    for value, right in ((told, True), (low, True), (told + 0.1, False), (math.inf, False), (math.nan, False)):
+        said = conditions(dataclasses.replace(SAID, stationarity=Violation(value)), found=found)
+        assert (said == []) == right, value
+
+
+def test_no_row_adds_more_than_all_to_the_gap(conditions):
+    for found in (CLOSE._replace(primal_error=100.0), CLOSE._replace(dual_error=math.inf)):
+        for value, right in ((9.1, True), (10.9, True), (8.9, False), (11.1, False), (math.inf, False)):
+            said = conditions(dataclasses.replace(SAID, slackness=Violation(value, 2)), found=found)
+            assert (said == []) == right, value
 
 
 def test_rows_at_the_limit_may_be_counted_or_not(conditions):
@@ -245,7 +272,7 @@ def test_the_row_that_adds_most_to_the_gap(conditions):
         assert conditions(at_first, (share, 9.0, 3.0)) == ([] if right else [words.format(1)])
     assert conditions(shares=(3.0, math.inf, 3.0)) == []
     assert conditions(at_first, (3.0, math.inf, 3.0)) == [words.format(1)]
-    exactly = MEASURE._replace(primal_error=0.0, dual_error=0.0, square_error=0.0, off=np.zeros(3))
+    exactly = CLOSE._replace(primal_error=0.0, dual_error=0.0, square_error=0.0, off=np.zeros(3))
     for share, right in ((-0.9e-12, True), (-1.1e-12, False)):
         said = conditions(at_first, (share, 0.0, -1.0), found=exactly)
         assert said == ([] if right else [words.format(1)])

@@ -15,7 +15,7 @@ from soft_margin_cases import ALL, SQUARED, STOPPED, fitted, huge_numbers, lie, 
 from strategies import extreme, tables
 
 from maxmargin import KernelSVM, LinearSVM
-from maxmargin.certificates import exact_soft_margin
+from maxmargin.certificates import duality, exact_soft_margin
 from maxmargin.certificates.exact_linear_algebra import float_above
 from maxmargin.certificates.proof import Violation
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
@@ -169,3 +169,30 @@ def test_how_far_w_is_from_the_weights_cannot_be_told_where_both_vanish(told, mo
         assert c.verdict.name == "OPTIMAL"
         again = dataclasses.replace(c, kkt=dataclasses.replace(c.kkt, stationarity=Violation(told)))
         assert bool(again.verify(X, y)) is (told == 0.0 or (told <= 1.0 and not is_told))
+
+
+@pytest.mark.parametrize("told", [7.0, 1e300, math.inf, math.nan, -1e-300])
+@pytest.mark.parametrize("figure", ["stationarity", "slackness"])
+@pytest.mark.parametrize("model", [LinearSVM(C=0.01, loss="squared_hinge"), KernelSVM(C=0.01, kernel="linear")])
+def test_where_float64_cannot_tell_a_figure_it_is_not_what_none_can_be(model, figure, told):
+    """Two vectors are no farther apart than twice the longer one, and no row pays more than all of the objective."""
+    X, y = np.full((16, 1), -3.8729549), np.arange(16) % 4 == 3
+    c = model.fit(X, y).certificate_
+    row = getattr(c.kkt, figure).row
+    lying = dataclasses.replace(c, kkt=dataclasses.replace(c.kkt, **{figure: Violation(told, row)}))
+    assert c.verify(X, y)
+    assert c.verify(X, y, exact=True)
+    assert not lying.verify(X, y)
+    assert not lying.verify(X, y, exact=True)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("X", [[1.1e12, 2.2e12, 1.1e12], [1.1e20, 2.2e20, 1.1e20], [1.1e150] * 3], ids=str)
+def test_a_machine_without_long_doubles_refuses_no_figure_that_it_cannot_tell(X, exact, monkeypatch):
+    X, y = np.array(X)[:, None], np.array([0, 1, 1])
+    c = LinearSVM(C=1e5).fit(X, y).certificate_
+    monkeypatch.setattr(duality, "LONGER", False)
+    assert c.verify(X, y, exact=exact)
+    for figure, told in (("stationarity", 3.0), ("slackness", 3.0), ("slackness", math.inf)):
+        lying = dataclasses.replace(getattr(c.kkt, figure), value=told)
+        assert not dataclasses.replace(c, kkt=dataclasses.replace(c.kkt, **{figure: lying})).verify(X, y, exact=exact)

@@ -234,3 +234,13 @@ def test_masked_labels_are_missing():
     X = np.array([[1.0, 2.0], [3.0, 4.0], [-1.0, -2.0], [-3.0, -5.0]])
     with pytest.raises(ValueError, match="y contains NaN: row 2"):
         LinearSVM().fit(X, np.ma.masked_array([1, 1, 0, 0], mask=[False, False, True, False]))
+
+
+def test_masked_weights_are_missing():
+    X, y = np.array([[1.0, 2.0], [3.0, 4.0], [-1.0, -2.0], [-3.0, -5.0]]), [1, 1, 0, 0]
+    masked = np.ma.masked_array([1.0, 1.0, 2.0, 1.0], mask=[False, False, True, False])
+    with pytest.raises(ValueError, match=r"sample_weight.*row 2 has nan"):
+        LinearSVM().fit(X, y, sample_weight=masked)
+    certificate = LinearSVM().fit(X, y, sample_weight=masked.filled()).certificate_
+    assert certificate.verify(X, y, sample_weight=masked.filled())
+    assert "row 2 has nan" in str(certificate.verify(X, y, sample_weight=masked))

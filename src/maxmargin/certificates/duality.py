@@ -100,7 +100,7 @@ class DualValue(NamedTuple):
 
 def no_dual_value(n_columns: int, error: float = 0.0) -> DualValue:
     """a = 0."""
-    return DualValue(0.0, error, (0.0, 0.0), np.zeros(n_columns), 0.0)
+    return DualValue(0.0, error, (0.0, 0.0), np.zeros(n_columns), error)
 
 
 def negligible(found: PrimalValue | DualValue, matters: float) -> bool:

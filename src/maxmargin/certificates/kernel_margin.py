@@ -270,8 +270,8 @@ class KernelMarginEvaluator(KernelEvaluator):
         # Rows whose weights are at the very limit between telling b and not telling it: without them, and with them.
         fresh, widest = (kernel_conditions(problem, a, found, INSIDE * (1.0 + sign * 1e-6)) for sign in (1.0, -1.0))
         m, off = nearest(problem, found), float(np.max(found.off, where=(a > 0.0) | (found.slack > 0.0), initial=0.0))
-        of_value = 4.0 * (found.primal_error + found.dual_error + found.square_error) / (found.primal or 1.0)
-        of_value += 4.0 * off / m * factor(found) * float(a.max(initial=0.0)) / (found.primal or 1.0)
+        of_value = found.primal_error + found.dual_error + found.square_error + off / m * factor(found) * float(a.max())
+        of_value = min(1.0, 4.0 * of_value / (found.primal or 1.0))  # no share is more than all
         rounding = {
             "stationarity": relative_error(4.0 * found.square_error, found.square) + 4.0 * off / m,
             "slackness": of_value,

@@ -236,7 +236,7 @@ class Record(ABC):
             raise ValueError(f"unknown verdict {verdict!r}; known are {sorted(cls.verdicts.__members__)}")
         try:
             values = {name: kind.read(fields[name]) for name, kind in declared.items() if kind is not None}
-        except (AttributeError, TypeError, ValueError) as error:
+        except (AttributeError, OverflowError, TypeError, ValueError) as error:
             raise ValueError(f"not a certificate: {error}") from None
         if "tol" in values and not cls.may_ask_for(values["tol"]):
             raise ValueError(f"not a certificate: tol must be above 0 and below 1, not {values['tol']}")

@@ -193,7 +193,7 @@ class SoftMarginEvaluator(Evaluator):
             )
             shares = row_shares(problem, feasible, primal.slack, problem.signs * (values + c.b)) / (primal.value or 1.0)
             scale = max(length(c.w, "l2"), length(dual.w, "l2"))
-            of_value = 4.0 * (primal.error + dual.error) / (primal.value or 1.0)
+            of_value = min(1.0, 4.0 * (primal.error + dual.error) / (primal.value or 1.0))  # no share is more than all
         rounding = {
             "stationarity": relative_error(4.0 * dual.w_error, scale),
             "slackness": of_value,

@@ -294,7 +294,7 @@ def check_labels(y: Any, n_rows: int) -> NDArray[Any]:
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """One finite weight >= 0 for each row, not all zero."""
     sample_weight = sample_weight if isinstance(sample_weight, PLAIN) else array_of(sample_weight)
-    given = np.asarray(sample_weight)
+    given = np.asarray(unmasked(sample_weight) if isinstance(sample_weight, MaskedArray) else sample_weight)
     if given.dtype.kind == "c":
         raise ValueError("Complex data not supported: sample_weight holds complex numbers")
     if given.dtype.kind in "Mm":
