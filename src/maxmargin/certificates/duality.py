@@ -83,7 +83,7 @@ class DualValue(NamedTuple):
 
     factors    of the rows with y = +1, of the rows with y = -1
     w_error    of |w(t a')|
-    Where a proves nothing the value is 0, which a = 0 proves; the error is infinite if that is float64's fault.
+    Where a proves nothing the value is 0, which a = 0 proves; both errors are infinite if that is float64's fault.
     """
 
     value: float
