@@ -183,6 +183,10 @@ def test_a_witness_of_blocks():
     found = certified(table, np.zeros(2), 0.0, rows=(0, 1, 2, 3), shares=(0.5, 0.5, 0.5, 0.5), hulls_meet=True)
     assert (found.verdict, found.margin_upper, found.rows.tolist()) == (Verdict.NOT_SEPARABLE, 0.0, [0, 1, 2, 3])
     assert list(refused_by_blocks(found, table, False)) == list(refused_by_blocks(found, table, True)) == []
+    on_a_line, of_it = np.array([[0.0, 0.0], [0.0, 2.0], [0.0, 1.0], [1.0, 0.0]]), np.array([1, 1, 0, 1])
+    line = by_blocks(on_a_line, of_it, [0, 4])  # which a plane separates weakly: that is not decided by blocks
+    weakly = certified(line, np.array([1.0, 0.0]), 0.0, rows=(0, 1, 2, 3), shares=(0.5, 0.5, 1.0, 0.0), hulls_meet=True)
+    assert (weakly.verdict, weakly.rows_off_plane) == (Verdict.NOT_SEPARABLE, None)
     rows[3] = -4.0, 8.0
     for exactly in (False, True):
         (words,) = refused_by_blocks(found, by_blocks(rows, y, [0, 1, 3, 5]), exactly)

@@ -124,3 +124,27 @@ def test_an_error_of_nothing_is_negligible_beside_nothing():
         primal = PrimalValues(size, np.array(error), nothing, nothing)
         dual = DualValues(size, np.zeros(3), nothing, nothing)
         assert are_negligible(primal, dual, 1e-3).tolist() == are
+
+
+def test_without_weights_no_row_tells_the_bias():
+    problems, w, b, _ = drawn([(8, 2)] * 2)
+    many = many_margins(problems, 1.0, SQUARED_HINGE, True)
+    nothing = dual_values(many, np.zeros(16))
+    nothing = nothing._replace(feasible=np.zeros(16), w=np.zeros((2, 2)))
+    found = many_conditions(many, w, np.zeros(16), primal_values(many, w, b), nothing)
+    assert [kkt.bias.value for kkt in found] == [0.0, 0.0]
+    assert [kkt.dual.value for kkt in found] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("n", [2, 40])
+def test_the_error_of_the_dual_value_is_that_of_its_roundings_and_no_more(n):
+    """Equal weights, and rows at 1 and -1: |w(a)| = sum a = 1, and t = 1. The error of the square counts by half."""
+    signs = np.where(np.arange(n) % 2, 1.0, -1.0)
+    two = TwoClasses(signs[:, None].copy(), signs, None, np.arange(n), 1, 0, 1.0)
+    many = many_margins([two], 1.0 / n, HINGE, True)
+    found, u = dual_values(many, np.full(n, 1.0 / n)), 2.0**-53
+    share = 1.01 * (4 * n + 6 * 32 + 16) * u
+    off, relative = share + 4 * u, 2.0 * (1 + 2 * 32 + 9) * u
+    assert found.value.tolist() == [0.5]
+    expected = 4.0 * (share + 4 * u) + off + 2.0 * relative
+    assert found.error[0] == pytest.approx(expected, rel=1e-3, abs=0.0)

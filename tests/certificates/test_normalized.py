@@ -126,3 +126,10 @@ def test_what_is_surely_at_most_and_at_least_lies_outside_even_of_nothing(norm):
     rows, signs, w = np.zeros((2, 1)), np.array([1.0, -1.0]), np.array([1.0])
     assert np.all(normalized.normalized_distances(rows, signs, w, 0.0, norm, True) < 0.0)
     assert np.all(normalized.normalized_distances(rows, signs, w, 0.0, norm, True, upwards=True) > 0.0)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
+def test_weights_in_any_scale_prove_the_same(size):
+    rows, signs, weights = np.array([[3.0], [1.0], [-2.0]]), np.array([1.0, 1.0, -1.0]), np.array([0.0, 0.5, 0.5])
+    proven = normalized.upper_bound(rows, signs, weights * size, "l2", False)
+    assert proven == pytest.approx(1.0, rel=1e-12, abs=0.0)

@@ -1,5 +1,8 @@
 """A certificate without its proof says what was proven, and is not believed."""
 
+import copy
+import pickle
+
 import pytest
 
 from maxmargin import HardMarginSVM, LinearSVM
@@ -43,3 +46,13 @@ def test_of_many_classes_each_part():
     slim = LinearSVM().fit(X, ["a", "b", "c", "c"]).certificate_.slim()
     assert all(part.verify(X, Y).reasons == (LEFT_OUT,) for part in slim.parts)
     assert slim.is_optimal
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda slim: pickle.loads(pickle.dumps(slim))])
+def test_it_can_be_copied_and_kept(again):
+    slim = LinearSVM().fit(X, Y).certificate_.slim()
+    found = again(slim)
+    assert (found.text, found.n_support, found.primal) == (slim.text, slim.n_support, slim.primal)
+    assert "__array__" not in dir(found)
+    assert not hasattr(found, "__array__")
+    assert not hasattr(object.__new__(type(slim)), "claim")
