@@ -27,11 +27,12 @@ from race_cells import line, machine, seconds
 
 from maxmargin import LinearSVM
 from maxmargin.problems.losses import HINGE
+from maxmargin.problems.protocol import Options
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.run.observation import observing
 from maxmargin.solvers import patience
-from maxmargin.solvers.interior_point.method import path_passes, worth_sieving
-from maxmargin.solvers.registry import SIEVED
+from maxmargin.solvers.coordinate_descent.trial import is_hopeless
+from maxmargin.solvers.interior_point.method import path_passes, sieve_passes, worth_sieving
 
 COSTS, TOLS = (0.01, 1.0, 100.0), (1e-2, 1e-4)
 OWN = ("coordinate_descent", "interior_point")
@@ -59,7 +60,9 @@ def fitted(X, y, C, tol, solver, limit):
 def cell(X, y, C, tol, limit):
     problem = SoftMargin(X, y, np.full(len(y), C), HINGE, True)
     sieved = worth_sieving(problem)
-    found = {"patience": patience.patience_for(problem, path_passes(problem, tol) * (SIEVED if sieved else 1.0))}
+    passes = sieve_passes(problem, tol) if sieved else (path_passes(problem, tol), 1.0)
+    found = {"patience": patience.patience_for(problem, *passes)}
+    found["hopeless"] = sieved and is_hopeless(problem, Options(tol), *passes)
     for solver in ("auto", *OWN, *(["sieve"] if sieved else [])):
         took, ended, steps = fitted(X, y, C, tol, solver, limit)
         if took < REPEATED:
@@ -134,6 +137,8 @@ def replayed(found, tol):
     """Seconds with the rule as it is now: sweeps as far as it lets them, then the next solver from its beginning."""
     following, asked = found.get("sieve", found[OWN[1]]), patience.Patience(*found["patience"])
     seen = list(patience.NOTHING_SEEN)
+    if found["hopeless"]:
+        return following["seconds"]
     for at, passes, gap, share, cost in found["steps"]:
         if not (passes > seen[-1][0] and tol < gap < math.inf):
             continue

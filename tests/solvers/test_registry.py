@@ -1,5 +1,6 @@
 """Which solver "auto" begins with, and when it hands over."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -10,6 +11,8 @@ from maxmargin import LinearSVM
 from maxmargin.problems.losses import LOSSES, loss_named
 from maxmargin.problems.protocol import Anew, Iterate, Options
 from maxmargin.problems.statement import Norm, Separation, SoftMargin, slack, total_loss
+from maxmargin.solvers.coordinate_descent import descent, trial
+from maxmargin.solvers.interior_point.method import path_passes, sieve_passes
 from maxmargin.solvers.newton.systems import newton_passes
 from maxmargin.solvers.patience import LITTLE, RARE, Patience, patience_for, while_it_pays
 from maxmargin.solvers.registry import AT_ONCE, AUTO, SEPARATION, SOFT_MARGIN, SOLVERS, may_begin_anew, plan, started
@@ -99,6 +102,15 @@ def test_where_the_objective_is_small_rows_may_leave_yet(dual, made):
     assert sum(1 for _ in sweeps) == made
 
 
+@pytest.mark.parametrize(("little", "all_are_made"), [(1.0, True), (1e-9, False)])
+def test_where_the_classes_are_nearly_apart_the_next_solver_may_take_longer(little, all_are_made):
+    """26 passes are needed: more than 3/2 of the patience, and less than 3/2 of what it is where they are apart."""
+    values = [0.7**k for k in range(1, 27)]
+    patience = Patience(12.0, little=little, apart=2.0)
+    made = sum(1 for _ in while_it_pays(gaps(values, 0.001), "sweeps", patience, 1e-4, [(0.0, 1.0, 1.0)]))
+    assert (made == len(values)) == all_are_made
+
+
 def test_what_a_rare_class_makes_of_the_patience_and_what_the_best_bias_alone_pays():
     X, costs = np.zeros((1000, 2)), np.full(1000, 3.0)
 
@@ -112,6 +124,8 @@ def test_what_a_rare_class_makes_of_the_patience_and_what_the_best_bias_alone_pa
     assert patience_for(asked(10), 10.0) == patience_for(asked(990), 10.0)
     assert patience_for(asked(10), 10.0) == Patience(pytest.approx(10.0 * math.sqrt(100.0 * RARE)))
     assert patience_for(asked(1), 10.0) == patience_for(asked(0), 10.0) == Patience(40.0)
+    assert patience_for(asked(200), 10.0, 2.0) == Patience(10.0, LITTLE * pays, 2.0)
+    assert patience_for(asked(1), 10.0, 2.0) == Patience(80.0)
 
 
 @pytest.mark.parametrize(
@@ -162,3 +176,58 @@ def test_a_short_path_is_taken_at_once_where_much_may_weigh(rows, columns, rare,
     X = np.random.default_rng(0).standard_normal((rows, columns))
     problem = SoftMargin(X, np.where(np.arange(rows) < rare, 1.0, -1.0), np.ones(rows), loss_named("hinge"), True)
     assert next(plan(problem, Options(1e-4)))[0] == first
+
+
+def noisy(rows, columns, *, C=1.0, noise=0.3, quantile=0.5):
+    random = np.random.default_rng(3)
+    X = random.standard_normal((rows, columns))
+    scores = X @ random.standard_normal(columns)
+    scores += noise * scores.std() * random.standard_normal(rows)
+    signs = np.where(scores > np.quantile(scores, quantile), 1.0, -1.0)
+    return SoftMargin(X, signs, np.full(rows, C), loss_named("hinge"), True)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_tenth_of_the_rows_shows_that_sweeps_over_all_are_hopeless(form):
+    problem = noisy(40_000, 12)
+    problem = dataclasses.replace(problem, X=form(problem.X))
+    assert [name for name, _ in plan(problem, Options(1e-4))][:1] == ["sieve"]
+    svm = LinearSVM(tol=1e-3).fit(problem.X, problem.signs)
+    assert svm.solver_ == "sieve"
+    assert svm.certificate_.is_optimal
+
+
+@pytest.mark.parametrize(
+    ("change", "start"),
+    [
+        ({"C": 1e-3}, None),  # a few sweeps, and they are at the end
+        ({"noise": 0.005}, None),  # nearly apart: rows may leave yet
+        ({"quantile": 0.93}, None),  # a rare class
+        ({}, np.zeros(40_000)),  # whoever has a start may be at the end soon
+    ],
+)
+def test_where_that_is_not_sure_sweeps_begin(change, start):
+    assert next(plan(noisy(40_000, 12, **change), Options(1e-4, start)))[0] == "coordinate_descent"
+
+
+def test_few_rows_beside_the_columns_say_nothing():
+    assert trial.is_hopeless(noisy(20_000, 12), Options(1e-4), 20.0, 1.0)
+    assert not trial.is_hopeless(noisy(20_000, 120), Options(1e-4), 20.0, 1.0)
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_two_sweeps_over_some_rows_leave_the_gap_of_two_sweeps_over_all(C):
+    problem, found = noisy(60_000, 10, C=C), []
+    for rows in (slice(None), slice(None, None, 10)):
+        some = SoftMargin(problem.X[rows], problem.signs[rows], problem.costs[rows], problem.loss, True)
+        sweeps = descent.start(some, Options(1e-4)).descent
+        while sweeps.passes < 2.0:
+            list(sweeps.sweep())
+        found.append(sweeps.gap)
+    assert found[1] == pytest.approx(found[0], abs=0.03)
+
+
+def test_a_second_sample_halves_the_work_that_is_left_where_the_classes_are_not_apart():
+    one, two = noisy(60_000, 10), noisy(120_000, 10)
+    assert sieve_passes(one, 1e-4) == (pytest.approx(0.5 * path_passes(one, 1e-4)), 1.0)
+    assert sieve_passes(two, 1e-4) == (pytest.approx(0.25 * path_passes(two, 1e-4)), 2.0)

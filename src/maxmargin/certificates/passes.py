@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from maxmargin.problems.many_margins import ManyMargins
 
 SPARSE_BLOCK = 2**21  # entries of a CSR matrix that are converted at a time
+WORTH_CUTTING = 4  # times as many entries of a CSR matrix as numbers of an array: to cut it out takes a while
 SURELY = 1.0 + 2.0**-40  # times a difference of two numbers: it is not less, whatever rounding did to it or its bound
-PASSES_OF_A_ROW = 10  # over the numbers of the rows themselves: as much work as reading so many
+PASSES_OF_A_ROW = 3  # over the numbers of the rows themselves: as much work as reading so many
 WIDTH = 32  # terms that are added one after the other
 
 
@@ -96,14 +97,21 @@ def joined(parts: Any, n_parts: int) -> Sum:
 def over_rows(table: Table, run: Callable[[int, slice], None]) -> int:
     """run(part, rows) for the parts of the rows that several threads may look at, if they are not empty; how many parts
     there are."""
-    n = table.shape[0]
-    edges = table.edges if table.n_blocks > 1 else block_edges(n, PASSES_OF_A_ROW * n)
+    edges = parts_of_rows(table)
     share(lambda part, start, stop: run(part, slice(start, stop)), edges)
     return len(edges) - 1
 
 
+def parts_of_rows(table: Table) -> list[int]:
+    """Where these parts begin and end."""
+    n = table.shape[0]
+    return table.edges if table.n_blocks > 1 else block_edges(n, PASSES_OF_A_ROW * n)
+
+
 def row_total(table: Table, values: Callable[[slice], NDArray[Any]]) -> Sum:
     """The sum of a number of each row; `values` has those of some rows."""
+    if len(parts_of_rows(table)) == 2:
+        return Sum(*total(values(slice(None))))
     found: dict[int, Sum] = {}
 
     def add(part: int, rows: slice) -> None:
@@ -130,7 +138,7 @@ def row_blocks(X: Matrix, start: int = 0, end: int | None = None) -> Iterator[tu
 
 def parts_of_block(X: Matrix) -> list[int]:
     """Where the parts of its rows begin and end that several threads may read."""
-    return block_edges(X.shape[0], X.data.size if is_sparse(X) else X.size)
+    return block_edges(X.shape[0], X.data.size // WORTH_CUTTING if is_sparse(X) else X.size)
 
 
 def of_each_row(X: Matrix, measure: Callable[[Matrix], NDArray[Any]], number: Any = np.float64) -> NDArray[Any]:

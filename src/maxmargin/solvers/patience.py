@@ -39,23 +39,25 @@ NOTHING_SEEN = ((0.0, 1.0, 1.0),)  # passes, gap, share of active rows: an optim
 
 
 class Patience(NamedTuple):
-    """The work that the next solver would need, in passes over the rows; and the objective below which it is likely
-    that many rows leave."""
+    """The work that the next solver would need, in passes over the rows; the objective below which it is likely that
+    many rows leave; and how many times as much it would need there."""
 
     passes: float
     little: float = math.inf
+    apart: float = 1.0
 
 
 UNLIMITED = Patience(math.inf)
 
 
-def patience_for(problem: SoftMargin, passes: float) -> Patience:
-    """Of a path that costs so many passes where both classes are frequent: a rare one makes it longer."""
+def patience_for(problem: SoftMargin, passes: float, apart: float = 1.0) -> Patience:
+    """Of a path that costs so many passes where both classes are frequent and not nearly apart: a rare one makes it
+    longer."""
     plus, total = float(problem.costs[problem.signs > 0.0].sum()), float(problem.costs.sum())
     least = min(plus, total - plus)
     if least <= RARE * total:
-        return Patience(passes * min(LONGER, math.sqrt(RARE * total / least) if least > 0.0 else LONGER))
-    return Patience(passes, LITTLE * (2.0 * least if problem.fit_intercept else total))
+        return Patience(apart * passes * min(LONGER, math.sqrt(RARE * total / least) if least > 0.0 else LONGER))
+    return Patience(passes, LITTLE * (2.0 * least if problem.fit_intercept else total), apart)
 
 
 def while_it_pays(
@@ -94,9 +96,9 @@ def looks_hopeless(
 ) -> bool:  # fmt: skip
     """Whether what was seen of the passes, the gap and the share of active rows asks for more than the next solver
     does; `cost` is the objective of the last planes."""
-    passes, gap, _ = seen[-1]
-    most, rows_may_leave = patience.passes, cost <= patience.little and gap > HARDLY_FALLEN
-    if passes < (min(LATER, SOON * most) if rows_may_leave else FIRST):
+    (passes, gap, _), are_apart = seen[-1], cost <= patience.little
+    most = patience.passes * (patience.apart if are_apart else 1.0)
+    if passes < (min(LATER, SOON * most) if are_apart and gap > HARDLY_FALLEN else FIRST):
         return False
     return passes_needed(seen, tol, passes < DECIDED * most) > max(TOGETHER * most - passes, LEFT * most)
 

@@ -13,8 +13,9 @@ What `solver="auto"` takes. Soft margins:
     and no class is rare
     a box, up to a few thousand      some sweeps of coordinate descent; if they do not    coordinate_descent,
     columns                          get there soon, the path, whose cost is known        interior_point
-    the same with so many rows       the same; the path of a sample, then that of the     coordinate_descent,
-    that samples of each class pay   rows near its street                                 sieve
+    the same with so many rows       the same, unless sweeps over some of the rows look   coordinate_descent,
+    that samples of each class pay   hopeless; the path of a sample, then that of the     sieve
+                                     rows near its street
     a box, more columns              one dual variable at a time, then faces              coordinate_descent
     no box, few columns or rows      Newton on the rows that pay                          newton
     no box, some hundred rows and    some sweeps; if they do not get there soon, Newton   coordinate_descent,
@@ -242,7 +243,6 @@ register(SOLVERS[SOFT_MARGIN][REFERENCE]._replace(kind=SEPARATION, steps="refere
 
 
 FEW_COLUMNS = 3000  # up to here the matrix of the interior point is small beside most tables
-SIEVED = 0.5  # of the interior point's work is left to the sieve
 TINY = 64  # rows: a system of them costs less than the calls around it
 AT_ONCE = 10.0  # passes: whoever needs no more begins
 LARGE = 3000  # rows and columns: beyond this in both, a working set of the hulls would fill the memory
@@ -303,17 +303,19 @@ def plan(problem: SoftMargin, options: Options) -> Iterator[tuple[str, Patience]
         if patience == 0.0:
             yield "newton", UNLIMITED
     if problem.n_columns <= FEW_COLUMNS:
-        from maxmargin.solvers.interior_point.method import is_surely_best, path_passes, worth_sieving
+        from maxmargin.solvers.interior_point.method import is_surely_best, path_passes, sieve_passes, worth_sieving
 
         if is_surely_best(problem, options):
             yield "interior_point", UNLIMITED
-        sieved = worth_sieving(problem)
-        yield (
-            "coordinate_descent",
-            patience_for(problem, path_passes(problem, options.tol) * (SIEVED if sieved else 1.0)),
-        )
-        if sieved:
+        if worth_sieving(problem):
+            from maxmargin.solvers.coordinate_descent.trial import is_hopeless
+
+            passes = sieve_passes(problem, options.tol)
+            if not is_hopeless(problem, options, *passes):
+                yield "coordinate_descent", patience_for(problem, *passes)
             yield "sieve", UNLIMITED
+        else:
+            yield "coordinate_descent", patience_for(problem, path_passes(problem, options.tol))
         yield "interior_point", UNLIMITED
     yield "coordinate_descent", UNLIMITED
 

@@ -33,8 +33,8 @@ TINY_SHIFT = 1e-13  # of 1'Ct1: keeps the bias determined when no row is near th
 COPIED = 0.1  # of the table: so few active rows are copied, to be read in one run
 FEW_ROWS = 2000  # active: not worth making fewer
 PRODUCTS = 200_000_000  # of numbers, between two checks of the clock
-WORTH_DROPPING = 0.25  # of the active rows
-MANY_WRONG = 0.005  # of the dropped rows
+WORTH_DROPPING, MANY_WRONG = 0.25, 0.005  # of the active rows, of the dropped ones
+SHARING = 5  # numbers: what it costs to share a dual variable among the copies of a row
 
 
 def no_direction(rows: int) -> Direction:
@@ -269,7 +269,7 @@ class ActiveRows(State):
         """The plane and the dual variables of the caller's rows."""
         if proposes:
             self.rest()
-        if proposes or 4 * len(self.units) > self.n or self.steps % 8 == 0:
+        if proposes or 4 * len(self.units) > len(self.a) or self.steps % 8 == 0:
             self.spread(point.shrink)
         b = self.b if self.merged.moved is None else self.b - float(self.w @ self.merged.moved)
         w = self.w if self.merged.basis is None else self.merged.basis @ self.w
@@ -283,9 +283,14 @@ class ActiveRows(State):
             return
         left = self.left if len(self.left) else np.empty(self.n)
         left[self.units] = np.minimum(self.now.p, 1.0)
-        owner = np.empty(0, np.int64) if self.merged.owner is None else self.merged.owner
-        costs = np.ascontiguousarray(self.costs)
-        central_path.share_out(self.side, left, self.tau, owner, costs, shrink, self.a)
+        owner, nobody = self.merged.owner, np.empty(0, np.int64)
+
+        def run(_: int, start: int, stop: int) -> None:
+            own, costs = slice(start, stop), np.ascontiguousarray(self.costs[start:stop])
+            given, owners = (own, nobody) if owner is None else (slice(None), owner[own])
+            central_path.share_out(self.side[given], left[given], self.tau, owners, costs, shrink, self.a[own])
+
+        self.threads.run(run, block_edges(len(self.a), SHARING * len(self.a)))
 
     def sums_over(self, units: NDArray[np.int64], weights: Vector) -> NDArray[np.float64]:
         """sum of weights_k (x_k, 1) over these rows, for either class."""
