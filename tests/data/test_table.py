@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from sklearn.base import clone
 
-from maxmargin import LinearSVM
+from maxmargin import KernelPerceptron, KernelSVM, LinearSVM, LinearSVMCV
 from maxmargin.certificates import passes as judge
 from maxmargin.data import executor, table
 from maxmargin.data.checking import Surveyed, checked_table, is_source
@@ -25,7 +26,7 @@ from maxmargin.data.executor import (
     parts_of,
     row_by_row,
 )
-from maxmargin.data.table import Block, InMemory, Part, as_table, matrix_of, select
+from maxmargin.data.table import Block, InMemory, Part, as_table, column_at_hand, matrix_of, select
 from maxmargin.data.threaded import Threaded
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE
 from maxmargin.problems.statement import SoftMargin, at_hand
@@ -194,6 +195,54 @@ def test_what_is_read_by_blocks():
 
     assert is_source(Listed([np.ones((1, 1))]))
     assert not any(map(is_source, (np.ones((2, 2)), [[1.0]], None, Frame())))
+
+
+@pytest.mark.parametrize("missing", ["n_rows", "n_columns", "n_blocks"])
+def test_a_table_that_lacks_something_says_so(missing):
+    source = Listed([np.ones((2, 2))])
+    delattr(source, missing)
+    with pytest.raises(TypeError, match=f"read by blocks has {missing}, too: Listed has not"):
+        LinearSVM().fit(source, [0, 1])
+
+
+def test_a_later_block_of_another_width_is_named_to_an_estimator():
+    with pytest.raises(ValueError, match="block 1 of X has 3 columns, not 2"):
+        LinearSVM().fit(Listed([np.ones((2, 2)), np.ones((2, 3))]), [0, 1, 0, 1])
+
+
+class Column(NamedTuple):
+    """Labels or weights that stay with the blocks of a table: all that it must have."""
+
+    rows: Listed
+    parts: list
+
+    def block(self, k):
+        return self.parts[k]
+
+
+@pytest.mark.parametrize("estimator", [KernelSVM(), KernelPerceptron(), LinearSVMCV(cv=2)], ids=repr)
+def test_labels_that_stay_with_the_blocks_suit_those_who_need_all_rows(estimator):
+    X, y = np.array([[0.0, 1.0], [2.0, 3.0], [0.5, 1.5], [4.0, 0.0]]), ["no", "maybe", "no", "maybe"]
+    source = Listed([X[:2], X[2:2], X[2:]])
+    labels, weights = Column(source, [y[:2], [], y[2:]]), Column(source, [[1.0, 2.0], [], [1.0, 1.0]])
+    if isinstance(estimator, KernelSVM):
+        whole, own = clone(estimator).fit(X, y, [1.0, 2.0, 1.0, 1.0]), estimator.fit(source, labels, weights)
+    else:
+        whole, own = clone(estimator).fit(X, y), estimator.fit(source, labels)
+    assert own.classes_.tolist() == ["maybe", "no"]
+    assert (own.decision_function(X) == whole.decision_function(X)).all()
+
+
+def test_a_column_may_know_what_its_labels_mean():
+    class Numbers(Column):
+        def meant(self, labels):
+            return labels.astype(float)
+
+    source = Listed([np.ones((2, 1)), np.ones((2, 1))])
+    assert column_at_hand(Numbers(source, [["1", "1.0"], ["2", "1"]])).tolist() == [1.0, 1.0, 2.0, 1.0]
+    assert column_at_hand(Numbers(Listed([np.ones((0, 1))]), [[]])).tolist() == []
+    for other in ([1, 2], np.ones(2), source):
+        assert column_at_hand(other) is other
 
 
 def test_reading_can_be_ended():

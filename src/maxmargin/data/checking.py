@@ -27,6 +27,7 @@ from maxmargin.data.table import (
     Source,
     Table,
     canonical,
+    column_at_hand,
     dask_rows,
     is_dask,
     is_sparse,
@@ -261,9 +262,7 @@ def encode_two_numbers(y: NDArray[Any]) -> Labels | None:
         return None
     low, high = y.min(), y.max()
     is_high = y == high
-    if low == high or not (float(low).is_integer() and float(high).is_integer()):
-        return None
-    if not np.all(is_high | (y == low)):
+    if low == high or not (float(low).is_integer() and float(high).is_integer() and np.all(is_high | (y == low))):
         return None
     return Labels(np.array([low, high]), is_high.view(np.int8))
 
@@ -278,7 +277,7 @@ def require_two_classes(classes: NDArray[Any]) -> None:
 
 def check_labels(y: Any, n_rows: int) -> NDArray[Any]:
     """One label for each row, of a kind that `fit` takes: words, whole numbers, truth values."""
-    labels: NDArray[Any] = np.asarray(labels_in(y))
+    labels: NDArray[Any] = np.asarray(labels_in(column_at_hand(y)))
     if labels.shape != (n_rows,):
         raise ValueError(f"X has {n_rows} rows but y has the shape {labels.shape}")
     if labels.dtype.kind == "c":
@@ -293,13 +292,14 @@ def check_labels(y: Any, n_rows: int) -> NDArray[Any]:
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """One finite weight >= 0 for each row, not all zero."""
-    sample_weight = sample_weight if isinstance(sample_weight, PLAIN) else array_of(sample_weight)
-    given = np.asarray(unmasked(sample_weight) if isinstance(sample_weight, MaskedArray) else sample_weight)
+    own = column_at_hand(sample_weight)
+    own = unmasked(own) if isinstance(own, MaskedArray) else own if isinstance(own, PLAIN) else array_of(own)
+    given = np.asarray(own)
     if given.dtype.kind == "c":
         raise ValueError("Complex data not supported: sample_weight holds complex numbers")
     if given.dtype.kind in "Mm":
         raise ValueError("sample_weight holds dates or times, which are no weights")
-    refuse_what_float64_cannot_hold(sample_weight if isinstance(sample_weight, list | tuple) else given)
+    refuse_what_float64_cannot_hold(own if isinstance(own, list | tuple) else given)
     weights = given.astype(np.float64, copy=False)
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight has the shape {weights.shape}, but X has {n_rows} rows: one weight for each")
@@ -363,13 +363,11 @@ class Surveyed(Table):
         where = partial(cell_at, first=start)
         refuse_what_is_not_numbers(X, where)
         refuse_what_float64_cannot_hold(X, where)
-        if estimator is None:
-            X = check_array(X, **OF_A_BLOCK)
-        else:  # which learns the number of columns, or has learnt it
-            X = validate_data(estimator, X, reset=reset and k == 0, **OF_A_BLOCK)
-        if X.shape[1] != self.n_columns:
-            raise ValueError(f"block {k} of X has {X.shape[1]} columns, not {self.n_columns}")
-        return canonical(X)
+        if len(shape := np.shape(X)) == 2 and shape[1] != self.n_columns:
+            raise ValueError(f"block {k} of X has {shape[1]} columns, not {self.n_columns}")
+        if estimator is not None:  # which learns the number of columns, or has learnt it
+            return canonical(validate_data(estimator, X, reset=reset and k == 0, **OF_A_BLOCK))
+        return canonical(check_array(X, **OF_A_BLOCK))
 
     def block(self, k: int) -> Block:
         check_interrupt()
@@ -383,7 +381,9 @@ class Surveyed(Table):
 def is_source(X: Any) -> bool:
     """Whether X is read by blocks. (A data frame has its columns as attributes: its class knows better.)"""
     own = callable(getattr(type(X), "block", None))
-    return is_dask(X) or (own and all(hasattr(X, name) for name in ("n_rows", "n_columns", "n_blocks")))
+    if own and (missing := [name for name in ("n_rows", "n_columns", "n_blocks") if not hasattr(X, name)]):
+        raise TypeError(f"a table that is read by blocks has {', '.join(missing)}, too: {type(X).__name__} has not")
+    return own or is_dask(X)
 
 
 def checked_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Checked:

@@ -33,7 +33,17 @@ from maxmargin.data.checking import (
     require_two_classes,
 )
 from maxmargin.data.executor import check_interrupt, pass_over
-from maxmargin.data.table import Matrix, Vector, canonical, dask_rows, is_dask, is_sparse, largest_magnitude, terms_of
+from maxmargin.data.table import (
+    Matrix,
+    Vector,
+    canonical,
+    dask_rows,
+    is_column,
+    is_dask,
+    is_sparse,
+    largest_magnitude,
+    terms_of,
+)
 
 ROW_BITS = 32
 RowIds = NDArray[np.uint64]
@@ -109,12 +119,6 @@ def with_labels(X: Any, y: Any, sample_weight: Any = None) -> LabelledSource:
         if column is not None and column.rows is not None and column.rows.n_blocks != X.n_blocks:
             raise ValueError(f"X has {X.n_blocks} blocks, and the table that {name} belongs to {column.rows.n_blocks}")
     return SideBySide(X, y, sample_weight)
-
-
-def is_column(y: Any) -> bool:
-    """Whether labels or weights stay with the blocks of a table. (A data frame has its columns as attributes: its class
-    knows better.)"""
-    return is_dask(y) or (callable(getattr(type(y), "block", None)) and hasattr(y, "rows"))
 
 
 def is_column_of(X: Any, y: Any) -> bool:

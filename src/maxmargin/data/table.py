@@ -347,6 +347,24 @@ def matrix_of(X: Matrix | Table) -> Matrix:
     return X.in_memory() if isinstance(X, Table) else X
 
 
+def is_column(y: Any) -> bool:
+    """Whether labels or weights stay with the blocks of a table. (A data frame has its columns as attributes: its class
+    knows better.)"""
+    return is_dask(y) or (callable(getattr(type(y), "block", None)) and hasattr(y, "rows"))
+
+
+def column_at_hand(column: Any) -> Any:
+    """Such a column as one array, in the order of the blocks; anything else, and what Dask makes an array, as it is."""
+    if is_dask(column) or not is_column(column):
+        return column
+    parts = [np.asarray(column.block(k)) for k in range(column.rows.n_blocks)]
+    found = np.concatenate([part for part in parts if len(part)] or parts or [np.empty(0)])
+    if hasattr(column, "meant"):
+        written, places = np.unique(found, return_inverse=True)
+        found = np.asarray(column.meant(written))[places]
+    return found
+
+
 def rows_at(X: Matrix | Table, rows: Rows) -> Matrix:
     """These rows at hand, in this order."""
     return X[rows] if isinstance(X, Table) else take(X, rows)

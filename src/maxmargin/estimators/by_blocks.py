@@ -23,8 +23,8 @@ from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.passes import length
 from maxmargin.data.checking import is_source
 from maxmargin.data.executor import pass_over
-from maxmargin.data.labelled import LabelledTable, RawBlock, Unsurveyed, is_column, surveyed, with_labels
-from maxmargin.data.table import SAFE_RANGE, is_dask
+from maxmargin.data.labelled import LabelledTable, RawBlock, Unsurveyed, surveyed, with_labels
+from maxmargin.data.table import SAFE_RANGE, is_column, is_dask
 from maxmargin.estimators.base import single, weights_of_classes
 from maxmargin.estimators.convergence import End, Ending, warn_of
 from maxmargin.problems.block_margin import BlockMargin, Facts

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.labelled import RowsAndLabels
-from maxmargin.data.table import BLOCKS_HELD, Matrix
+from maxmargin.data.table import BLOCKS_HELD, Matrix, column_at_hand
 from maxmargin.reading.columns import ColumnName, LabelledTable, Roles
 from maxmargin.reading.files import DataFileError, Format
 from maxmargin.reading.paths import format_of, paths_of
@@ -144,7 +144,7 @@ class ScannedColumn:
         return np.asarray(found.y if self.what == "labels" else found.weights)
 
     def meant(self, labels: NDArray[Any]) -> NDArray[Any]:
-        return self.rows.meant(labels)
+        return self.rows.meant(labels) if self.what == "labels" else labels
 
     def fingerprint(self) -> dict[str, Any]:
         return self.rows.fingerprint()
@@ -152,11 +152,7 @@ class ScannedColumn:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("labels that stay in their files are read into memory: that is a copy")
-        parts = [self.block(k) for k in range(self.rows.n_blocks)]
-        found = np.concatenate([part for part in parts if len(part)] or parts or [np.empty(0)])
-        if self.what == "labels":
-            written, places = np.unique(found, return_inverse=True)
-            found = self.meant(written)[places]
+        found: NDArray[Any] = column_at_hand(self)
         return found if dtype is None else found.astype(dtype)
 
     def __len__(self) -> int:
