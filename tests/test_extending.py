@@ -15,6 +15,7 @@ import maxmargin.persistence.checkpoint as checkpoint
 import maxmargin.run.snapshots as snapshots
 from maxmargin import (
     ConvergenceDisplay,
+    HardMarginSVM,
     KernelPerceptron,
     KernelSVM,
     LinearSVM,
@@ -102,6 +103,67 @@ def test_names_are_taken_once(corners):
     for name in ("auto", "two words"):
         with pytest.raises(ValueError, match="a solver needs a name"):
             register(Solver(name, "", SOFT_MARGIN, start, steps))
+    with pytest.raises(ValueError, match="one of 'soft margin', 'separation', not for 'softmargin'"):
+        register(Solver("mine", "", "softmargin", start, steps))
+
+
+@pytest.mark.parametrize(("d", "n"), [(3, 200), (2, 199), ((2, 1), 200), (2, (200, 1))])
+def test_a_plane_or_weights_of_a_wrong_shape_are_said_to_be(d, n, monkeypatch):
+    def wrong(problem, state):
+        yield Iterate(np.ones(d), 0.0, np.zeros(n), proposes=True)
+
+    monkeypatch.setitem(SOLVERS[SOFT_MARGIN], "wrong", Solver("wrong", "", SOFT_MARGIN, start, wrong))
+    with pytest.raises(ValueError, match=r"w and a of the shapes .* those of this problem are \(\(2,\), \(200,\)\)"):
+        LinearSVM(solver="wrong").fit(X, Y)
+
+
+@dataclass(eq=False)
+class Exchange(State):
+    """Mitchell, Demyanov, Malozemov: weight goes from the row of a class that is farthest out to the nearest one."""
+
+    tol: float
+    a: np.ndarray = varying()
+    rounds: int = varying(0)
+
+
+def first_rows(problem, options):
+    a = np.zeros(problem.n_rows)
+    a[[np.argmax(problem.signs > 0), np.argmin(problem.signs)]] = 1.0
+    return Exchange(options.tol, a)
+
+
+def exchanges(problem, state):
+    table, signs, a = problem.X, problem.signs, state.a
+    classes = [np.flatnonzero(signs == sign) for sign in (1.0, -1.0)]
+    while state.rounds < 10_000:
+        yield AT_REST
+        w = table.T @ (signs * a)
+        values = signs * (table @ w)
+        pairs = [
+            (own[np.argmax(np.where(a[own] > 0, values[own], -np.inf))], own[np.argmin(values[own])]) for own in classes
+        ]
+        least = [float(values[near]) for _, near in pairs]
+        b, gap = 0.5 * (least[1] - least[0]), 1.0 - sum(least) / float(w @ w)
+        yield Iterate(w, b, a, gap <= state.tol, state.rounds, state.rounds, gap=gap)
+        far, near = max(pairs, key=lambda pair: values[pair[0]] - values[pair[1]])
+        length = float(np.sum((table[far] - table[near]) ** 2))
+        share = min(float(a[far]), float(values[far] - values[near]) / length)
+        a[far] -= share
+        a[near] += share
+        state.rounds += 1
+
+
+def test_a_solver_of_separations_is_known_and_proven(tmp_path, monkeypatch):
+    monkeypatch.setitem(SOLVERS, SEPARATION, dict(SOLVERS[SEPARATION]))
+    register(Solver("exchange", "Weight moves within a class.", SEPARATION, first_rows, exchanges))
+    rows = X + 4.0 * np.outer(Y, [1.0, 0.0])
+    svm = HardMarginSVM(solver="exchange", tol=1e-4).fit(rows, Y)
+    assert svm.certificate_.is_separable
+    assert svm.certificate_.gap <= 1e-4
+    assert svm.certificate_.verify(rows, Y, exact=True)
+    assert svm.margin_ == pytest.approx(HardMarginSVM().fit(rows, Y).margin_, rel=1e-4, abs=0.0)
+    save(svm, tmp_path / "exchange.mm")
+    assert load(tmp_path / "exchange.mm").solver == "exchange"
 
 
 def test_models_keep_it_and_a_process_without_it_says_so(corners, tmp_path):

@@ -98,6 +98,9 @@ class Judge(State):
         Not thorough: where the solver itself believes that its weights cannot close the gap to what the plane costs
         (its `dual`), they are not measured, which would cost a pass over the rows.
         """
+        shown, own = (np.shape(iterate.w), np.shape(iterate.a)), (self.plane.w.shape, self.problem.signs.shape)
+        if shown != own:
+            raise ValueError(f"the solver shows w and a of the shapes {shown}; those of this problem are {own}")
         w = np.where(np.isfinite(iterate.w), iterate.w, 0.0)
         plane = self.look_at(w, values_of(self.problem.table, w))
         believed = math.inf if math.isnan(iterate.dual) else iterate.dual

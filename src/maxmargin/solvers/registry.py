@@ -100,6 +100,8 @@ def register(solver: Solver) -> Solver:
     """From now on it is known by its name."""
     if not solver.name.isidentifier() or solver.name == AUTO:
         raise ValueError(f"a solver needs a name of letters, digits and underscores, and not {AUTO!r}: {solver.name!r}")
+    if solver.kind not in SOLVERS:
+        raise ValueError(f"a solver is for one of {', '.join(map(repr, SOLVERS))}, not for {solver.kind!r}")
     if SOLVERS[solver.kind].setdefault(solver.name, solver) != solver:
         raise ValueError(f"there is a solver {solver.name!r} already, another one: give yours a name of its own")
     return solver
