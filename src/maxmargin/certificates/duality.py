@@ -170,7 +170,10 @@ def dual_value(problem: SoftMargin, a: Vector, *, largest: float | None = None, 
 
 
 def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters: float) -> DualValue:
-    """D, with the sums over the rows in this type of numbers."""
+    """D, with the sums over the rows in this type of numbers.
+
+    `scaled` is a', `gain` sum_i a'_i, `reach` |w(a')|, `bent` sum_i q_i a'_i^2, and `square` what t^2 / 2 multiplies.
+    """
     table, signs = problem.table, problem.signs
     n, d = table.shape
     plus, weights = signs > 0, a.astype(number, copy=False)
@@ -193,18 +196,18 @@ def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters
 
     over_rows(table, scale)
     summed, passed = combination(table, signed)
-    bend = 0.0
+    bent = 0.0
     if problem.loss.is_smooth:
         scaled += LEAST  # at least what was to be represented, where it vanished
         squares = row_total(table, lambda rows: scaled[rows] * (scaled[rows] / problem.costs[rows]))
-        bend = problem.loss.bend * float(squares.value) + LEAST * (n + gain)
-        if bend < SMALLEST_BEND:
+        bent = problem.loss.bend * float(squares.value) + LEAST * (n + gain)
+        if bent < SMALLEST_BEND:
             return no_dual_value(d, math.inf)
     w = summed.astype(np.float64, copy=False)
     unit = power_below(length(w, "max"))
     parts, in_square = total(np.square(w / unit))
     reach = unit * math.sqrt(parts)
-    square = reach * reach + bend
+    square = reach * reach + bent
     t = gain / square if square > 0.0 else 1.0
     t = min(1.0, t) if problem.loss.is_bounded else t
     value = t * (gain - 0.5 * t * square)
@@ -219,7 +222,7 @@ def dual_in(number: Any, problem: SoftMargin, a: Vector, largest: float, matters
     share, off = share + rounding(4), off + rounding(4) * reach  # where long doubles were rounded to doubles
     relative = 2.0 * rounding(in_square + 8)
     farther = reach * (1.0 + relative) + off
-    square_upper = (farther * farther + bend * (1.0 + 4.0 * share)) * (1.0 + relative) + 4.0 * LEAST
+    square_upper = (farther * farther + bent * (1.0 + 4.0 * share)) * (1.0 + relative) + 4.0 * LEAST
     least = t * (gain * (1.0 - 4.0 * share) - 0.5 * t * square_upper * (1.0 + relative) - 4.0 * LEAST)
     error = (value - least) * (1.0 + relative) + 4.0 * LEAST
     if not error <= 0.5 * value < math.inf:  # these numbers can hardly tell it from 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from functools import partial
@@ -277,12 +278,10 @@ class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, Supp
         asked = SoftQuestion(
             float(self.C), loss, self.fit_intercept, self.tol, self.solver, self.max_iter, class_weight
         )  # fmt: skip
-        problem = -1
+        each = itertools.repeat(Start(None, None)) if starts is None else iter(starts)
 
         def answer(two: TwoClasses, clock: Clock) -> Answer:
-            nonlocal problem
-            problem += 1
-            start = Start(None, None) if starts is None else starts[problem]
+            start = next(each)
             return solve_soft_margin(two, asked, clock, start.a, start.w, observer_of)
 
         if starts is None and observer_of is None:

@@ -373,13 +373,13 @@ def solve_kernel_margin(two: TwoClasses, asked: KernelQuestion, work: KernelWork
     problem = KernelMargin(two.X, two.signs, costs, loss, asked.fit_intercept, work.kernel, points)
     settles = not is_hard and asked.approximation is None and asked.solver == registry.AUTO
     judge = KernelJudge(problem, asked.tol, work.threads, settles=settles)
-    sweeps = functools.partial(work.rounds, problem, two, tol=asked.tol)
+    rounds = functools.partial(work.rounds, problem, two, tol=asked.tol)
     if is_hard:
-        iterate, status = hard_margin(problem, judge, clock, sweeps, asked.solver)
+        iterate, status = hard_margin(problem, judge, clock, rounds, asked.solver)
     elif asked.approximation is not None:
         iterate, status = approximate(problem, asked.approximation, judge, clock)
     else:
-        iterate, status = soft_margin(problem, judge, clock, sweeps, asked.max_iter, asked.solver)
+        iterate, status = soft_margin(problem, judge, clock, rounds, asked.max_iter, asked.solver)
     stated = (asked.C, asked.class_weight, asked.tol)
     if judge.witness is not None:
         certificate = no_plane_certificate(two, problem, judge.witness, *stated)

@@ -18,7 +18,8 @@ rows: there it is no longer than 1 / sqrt(t). The mean of w over the visits, lat
 converges like the last w without the logarithm in its bound [lacoste2012].
 
 Shrinking w costs nothing: w = scale v, and only the scale shrinks. The mean costs nothing either: with
-M = sum_t t scale_t so far, sum_t t w_t = M v - u, where u collects M step x_i whenever v moves by step x_i.
+M = sum_t t scale_t so far (`mass`), sum_t t w_t = M v - u, where u (`v_lag`) collects M step x_i whenever v moves by
+step x_i.
 When the scale has become too small for v, or zero as in the first step of Pegasos, or would by being taken back to the
 ball from far away, it is multiplied into v, and the sum so far into u. The same holds for the a_i.
 
@@ -85,7 +86,7 @@ class Steps(NamedTuple):
 
 
 class Lagging(NamedTuple):
-    """v, a, and what their means need (empty where there is no mean)."""
+    """v, a, and the u of either, which their means need (empty where there is no mean)."""
 
     v: Any
     a: Any
@@ -112,7 +113,7 @@ def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start:
     lam, lift, radius, damped = rule
     etas, longest_of_b = steps
     v, a, v_lag, a_lag = plane
-    scale, mass, b, b_lag, square, visits, before = position
+    scale, mass, b, b_lag, square, visits, weight = position
     projected, violations, loss, k = radius < np.inf, 0, 0.0, start
     while k < order.shape[0]:
         i = order[k]
@@ -147,7 +148,7 @@ def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start:
                 a_lag[i] += push / scale * mass
             shift = lift * min(eta, longest_of_b[k]) * weights[i] * signs[i]
             b += shift
-            b_lag += shift * before
+            b_lag += shift * weight
             if projected:
                 square += step * (2.0 * product + step * squares[i])
             violations += 1
@@ -156,9 +157,9 @@ def descend(table: Any, rule: Any, plane: Any, position: Any, order: Any, start:
             scale *= radius / (abs(scale) * np.sqrt(square))
         visits += 1.0
         mass += visits * scale
-        before += visits
+        weight += visits
         k += 1
-    return k, violations, loss, Position(scale, mass, b, b_lag, square, visits, before)
+    return k, violations, loss, Position(scale, mass, b, b_lag, square, visits, weight)
 
 
 @dataclass(eq=False)

@@ -6,9 +6,11 @@
 One group is a single hull (a plane through the origin); two groups with z_i = y_i x_i are the hulls of two
 classes, and p joins their nearest points. The rows with l_i > 0 form the *corral*, always affinely independent.
 
-    one major step    the row that violates its level most enters the corral
-    minor steps       x = the nearest point of the corral's affine hull; if x > 0 it is the new l; otherwise l
-                      moves towards x until a weight vanishes, and that row leaves
+    one major step    the row that violates its level most enters the corral (`descend`)
+    minor steps       x = the weights of the nearest point of the corral's affine hull; if x > 0 it is the new l;
+                      otherwise l moves towards x until a weight vanishes, and that row leaves (`settle`)
+    ends              level_g = sum l_i h_i over group g; these add up to |p|^2. Any other p' has p'.p >= sum_g min h_i:
+                      none is shorter than (1 - tol) |p| once the gap, sum_g (level_g - min h_i), is at most tol |p|^2
 
 Lifted rows (z_i, kappa e_g) make the corral linearly independent, and R'R = their Gram matrix is all that is
 kept: an entering row is orthogonalised twice against the corral (as accurate as QR without storing Q), a
@@ -199,7 +201,8 @@ def nearest_in_affine_hull(Z: Any, groups: Any, corral: Any, ones: Any, x: Any, 
     """x = the weights of the point of the corral's affine hull that is nearest to the origin; False if rounding has
     left a factor that does not tell.
 
-    R'R x = c_0 e_0 + c_1 e_1, with c such that the weights of each group sum to one; then one step of refinement.
+    R'R x = c_0 1_0 + c_1 1_1, where 1_g (`ones`) is 1 at the rows of group g, and c such that the weights of each group
+    sum to one; then one step of refinement.
     """
     rows, R, k, n_groups = corral.rows, corral.factor, corral.size[0], ones.shape[0]
     sums = np.zeros((2, 2))

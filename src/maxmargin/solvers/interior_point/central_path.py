@@ -11,7 +11,8 @@ A Newton step towards p s + ds p + dp s = p s + e,  q xi + ... = q xi + h  is, r
     dp_i = t_i (r_i - y_i (x_i.dw + db)),     t_i = 1 / (s_i/p_i + xi_i/q_i + knee)
     ds_i = (e_i - s_i dp_i) / p_i,            dxi_i = (h_i + xi_i dp_i) / q_i
 
-and q is kept beside p, because 1 - p has no digits left where p is almost 1. The equation of xi, s and p with the
+and q is kept beside p, because 1 - p has no digits left where p is almost 1. (In the dual of `statement` q_i is another
+number, the bend / C_i that is knee / u_i here.) The equation of xi, s and p with the
 margin holds at the start, and every step keeps it: the margins need no array of their own. The hinge has no knee.
 
 A pass runs over rows start..stop of the active ones and adds to sums of its own, so that blocks of rows may run on
@@ -164,8 +165,8 @@ def predict(
     """The step to mu = 0, and what the second-order terms that it leaves ask of the corrector.
 
     move.s, move.xi   the wanted e and h of the corrector without its target mu, the second-order terms within `limit`
-    right             [X 1]'(C t r y) for that e and h, and for e = h = 1: the target is chosen after this pass
-    sums              the largest of -ds/s, -dxi/xi and of -dp/p, dp/q; then the coefficients of sum C (p s + q xi)
+    right             [X 1]'(u t r y) for that e and h, and for e = h = 1: the target is chosen after this pass
+    sums              the largest of -ds/s, -dxi/xi and of -dp/p, dp/q; then the coefficients of sum u (p s + q xi)
                       along the step: of the dual step, of the primal step, of their product
     """
     d = dw.shape[0]
@@ -229,7 +230,7 @@ def recentre(
 ) -> None:
     """Gondzio's correction: ask products that a longer step would leave outside [low, high] to come back.
 
-    trial.s, trial.xi <- the wanted e and h;  right[0] += [X 1]'(C t dr y), the rows without a correction unread.
+    trial.s, trial.xi <- the wanted e and h;  right[0] += [X 1]'(u t dr y), the rows without a correction unread.
     """
     d = right.shape[1] - 1
     for k in range(start, stop):

@@ -17,6 +17,9 @@ few rows are active:
        rows in float64. If it was not good enough, the rounds go on from these values: what float32 lost, and what was
        left too early, is found again, and errors in the changes shrink with the changes.
 
+A round moves the variables of a working set, in pairs (`working_set`). Where rows are few and short, all are active,
+and each step picks its pair among all of them, as in the textbook (`small_tables`).
+
 References: [joachims1999], [fan2005], [wen2018].
 """
 

@@ -8,13 +8,16 @@
     dual      the mistakes a_i of the rows are a dual point: the best margin is at most |w| / (rate sum_i a_i)
 
 With a guess G > 0 the same loop is the margin perceptron: a row is a violation already when its distance
-y_i w.x_i / |w| is below q G, q = 1/2 (`margin_perceptron`). |w| is carried along,
+y_i w.x_i / |w| is below q G, q = 1/2, of which `share` is the square (`margin_perceptron`). |w| is carried along,
 |w + s x|^2 = |w|^2 + 2 s w.x + s^2 |x|^2, and summed anew before each order, and where digits have cancelled.
 
 Normalised rows are x_i / |x_i|, lifted first where there is a bias: y_i / |x_i| takes the place of y_i. Then R = 1, g
 is a cosine, and there are at most 1 / g^2 mistakes. Of the rows as they are, a_i / |x_i| are weights of the same w.
 
-Cost: one sweep reads every row once. Differs: also keeps the sum that gives the averaged weights.
+The averaged perceptron is the mean of w over all T visits. The mistake in visit t, from 0, is missing in t of them: the
+mean is w minus the sum of all t rate y_i x_i (`lagged`) over T.
+
+Cost: one sweep reads every row once; a mistake, its row twice more.
 """
 
 from __future__ import annotations
@@ -100,7 +103,7 @@ def visit(
 
 @dataclass(eq=False, kw_only=True)
 class PerceptronState(MistakeState):
-    """The weights with the bias as their last entry, what their mean lags behind, and the visits so far."""
+    """w with the bias as its last entry, T times what its mean lags behind, and T, the visits; a_i are the `counts`."""
 
     w: Vector = varying()
     lagged: Vector = varying()

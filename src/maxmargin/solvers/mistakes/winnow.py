@@ -24,8 +24,7 @@ under the weights v / Phi, a mean w.z_i <= 0: by Hoeffding's lemma Phi grows by 
 Where p changes, the weights are computed anew from it; a factor common to all keeps them from overflowing.
 What float64 cannot tell from zero counts as a mistake, so that a plane that is proposed has every row on its side.
 
-Normalised rows are z_i = y_i (x_i, 1) / max(1, max_j |x_ij|), each with its own scale: g is then the largest
-min_i w.a_i / (|w|_1 |a_i|_inf) of the lifted rows a_i.
+Normalised rows are z_i = y_i (x_i, 1) / max(1, max_j |x_ij|), each with its own scale, and g is the margin of these.
 
 Cost: a sweep reads every row once; a mistake costs two exponentials for each nonzero of its row.
 Reference: [littlestone1988], [arora2012].  Differs: one scale for the whole table; p is kept instead of v.
