@@ -81,6 +81,12 @@ def root(number: Fraction) -> Fraction:
     return Fraction(math.isqrt((number.numerator << shift) // number.denominator), 1 << shift // 2)
 
 
+def double(number: Any) -> float:
+    """An ArithmeticError where it is beyond doubles."""
+    require(type(number) in (int, float, Fraction), "a figure is no number")
+    return float(number)
+
+
 def loss(t: Fraction, box: Any, bend: Fraction) -> Any:
     """loss(t), by its u / C and q C."""
     return ZERO if t <= 0 else t**2 / (2 * bend) if t <= box * bend else box * t - box**2 * bend / 2
@@ -209,14 +215,15 @@ class Figures(check.Problem):  # type: ignore[misc]
         }
         for name, (low, high, off, named) in figures.items():
             said, allowed = self.c["kkt"][name], NEAR * (NEAR + high) + off
+            figure = double(said["value"])
             most = min(high + allowed, 2 + NEAR if name == "stationarity" else INF)  # twice the longer of two lengths
-            fits = said["value"] >= 0 and low - allowed <= said["value"] <= most
+            fits = figure >= 0 and low - allowed <= figure <= most
             require(fits and set(said) == {"value", "row"}, f"the condition of {name} is violated by {float(low):.3g}")
             require(type(said["row"]) is int and said["row"] in named, f"the condition of {name} has another row")
 
     def compare_theorems(self, own: Bounds) -> None:
         for one in self.c.get("theorems", []):
-            name, bound, counted = one["name"], one["bound"] + 0.0, one["measured"] + 0.0  # doubles, or an error
+            name, bound, counted = one["name"], double(one["bound"]), double(one["measured"])
             other = one.get("plane")
             known = own if not other else self.promised(other) if "norm" in self.c else {}
             said = {"name", "bound", "measured", "at_most"} | ({"plane"} & set(one))

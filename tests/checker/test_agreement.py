@@ -77,6 +77,27 @@ def test_every_field_forged(name):
             assert disagreement(for_its_figures(library), own, text) is None, (path, own)
 
 
+@pytest.mark.parametrize("name", ["soft", "perceptron", "hard"])
+@pytest.mark.parametrize("other", [True, "0.0", None, [0.0]], ids=str)
+def test_what_is_no_number_is_none(name, other):
+    """Also where it counts as one in Python, or can be read as one."""
+    case = HONEST[name]()
+    table, certificate = table_of(case.X, case.y), json.loads(case.certificate.to_json())
+    places = [(certificate, field) for field in ("b", "primal", "dual", "tol")]
+    places += [(certificate["kkt"][condition], "value") for condition in certificate["kkt"] or ()]
+    places += [(theorem, field) for theorem in certificate["theorems"] for field in ("bound", "measured")]
+    for inside, field in places:
+        honest, inside[field] = inside[field], other
+        text = json.dumps(certificate)
+        assert by_the_library(text, case.X, case.y)[0] == REFUSED, field
+        assert by_the_checker(text, table)[0] == REFUSED, field
+        inside[field] = honest
+    for given in (["0.5"], [None], [[0.5]], ["a"]):
+        text = json.dumps(certificate | {"weights": given + certificate["weights"][1:]})
+        assert by_the_library(text, case.X, case.y)[0] == REFUSED, given
+        assert by_the_checker(text, table)[0] == REFUSED, given
+
+
 def test_forgeries_of_random_problems():
     """Two thousand, by a liar who keeps the books, of tables with nasty numbers."""
     random, names, count, off = np.random.default_rng(SEED), NAMES, 0, []

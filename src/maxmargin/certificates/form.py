@@ -99,6 +99,19 @@ def as_is(value: Any) -> Any:
     return value
 
 
+def read_number(value: Any) -> float:
+    if not is_number(value):
+        raise ValueError(f"{str(value)[:80]!r} is no number")
+    return float(value)
+
+
+def read_numbers(value: Any) -> Vector:
+    numbers = np.asarray(value)
+    if numbers.dtype.kind not in "fiu":
+        raise ValueError(f"{str(value)[:80]} is no array of numbers")
+    return numbers.astype(np.float64)
+
+
 def read_count(value: Any) -> Any:
     if not (value is None or (type(value) is int and value >= 0)):
         raise ValueError(f"{value!r} is no count")
@@ -130,13 +143,13 @@ class Kind(NamedTuple):
 FITS: dict[str, Kind] = {  # by annotation
     "bool": Kind(is_flag, "True or False"),
     "int": Kind(is_whole, "a whole number"),
-    "float": Kind(is_number, "a number", float),
+    "float": Kind(is_number, "a number", read_number),
     "str": Kind(is_word, "a word"),
     "float | None": Kind(lambda value: value is None or is_number(value), "a number or None"),
     "int | None": Kind(lambda value: value is None or is_whole(value), "a whole number or None", read_count),
     "FurtherLook": Kind(lambda value: isinstance(value, FurtherLook), "a word about a further look", read_look),
     "Any": Kind(is_label, "a label"),
-    "Vector": Kind(is_of_numbers, "an array of float64", lambda value: np.asarray(value, dtype=np.float64)),
+    "Vector": Kind(is_of_numbers, "an array of float64", read_numbers),
     "NDArray[np.intp]": Kind(
         is_of_rows,
         "an array of whole numbers",
