@@ -170,6 +170,8 @@ def test_what_auto_may_begin_anew():
         (3000, 50, 2970, "coordinate_descent"),
         (900, 50, 9, "interior_point"),  # in one call: sweeps take longer than that in any case
         (900, 70, 9, "coordinate_descent"),
+        (200, 199, 100, "interior_point"),
+        (200, 200, 100, "coordinate_descent"),  # no more rows than columns: hardly one is in the way of the others
     ],
 )
 def test_a_short_path_is_taken_at_once_where_much_may_weigh(rows, columns, rare, first):

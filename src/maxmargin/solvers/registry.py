@@ -10,7 +10,8 @@ What `solver="auto"` takes. Soft margins:
 
     a box, a few thousand numbers,   the path of centres; where nobody watches the steps  interior_point
     or more if C |x|^2 is large,     and the loss has no bend, many problems in one call
-    and no class is rare
+    no class is rare, and there are
+    more rows than columns
     a box, up to a few thousand      some sweeps of coordinate descent; if they do not    coordinate_descent,
     columns                          get there soon, the path, whose cost is known        interior_point
     the same with so many rows       the same, unless sweeps over some of the rows look   coordinate_descent,
