@@ -1,5 +1,6 @@
 """KernelSVM: the planes of SVC with a proof, the hard margin, many classes, weights, bounded memory, approximation."""
 
+import itertools
 import math
 import pickle
 import signal
@@ -14,7 +15,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 from maxmargin import KernelCertificate, KernelSVM, KernelVerdict, NotSeparableError
-from maxmargin.estimators.kernel import REMEMBERED
+from maxmargin.estimators.kernel import KEPT
+from maxmargin.problems.kernels import product
 from maxmargin.run.control import Status
 from maxmargin.solve.kernel_margin import KernelJudge
 from maxmargin.solvers.kernel_smo import method as batch_smo
@@ -283,19 +285,39 @@ def test_certificates_are_written_and_read():
     assert not again.verify(X, -y)
 
 
-def test_few_rows_are_predicted_from_factors_made_once():
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "laplacian"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("learnt", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+def test_rows_are_predicted_in_any_form_and_number(kernel, classes, learnt, monkeypatch):
+    """As those that were learnt from or not, few or many."""
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < classes], y[y < classes]
+    svm = KernelSVM(kernel=kernel, coef0=1.0, degree=2).fit(learnt(X), y)
+    expected = svm.decision_function(learnt(X))
+    for given, most in itertools.product((np.asarray, sparse.csr_matrix, sparse.csr_array), (product.DENSE_NUMBERS, 0)):
+        monkeypatch.setattr(product, "DENSE_NUMBERS", most)
+        KEPT.pop(svm, None)
+        assert svm.decision_function(given(X)) == pytest.approx(expected, rel=1e-9, abs=1e-11)
+        assert svm.predict(given(X)).tolist() == svm.predict(learnt(X)).tolist()
+        for rows in (slice(0, 1), slice(40, 56)):
+            assert svm.decision_function(given(X[rows])) == pytest.approx(expected[rows], rel=1e-9, abs=1e-11)
+        assert svm in KEPT
+        assert svm.certificate_.verify(given(X), y)
+
+
+def test_what_few_rows_are_predicted_from_is_made_once():
     X, y = load_iris(return_X_y=True)
     svm = KernelSVM().fit(X, y)
     before = dict(vars(svm))
     one_by_one = np.concatenate([svm.decision_function(X[[i]]) for i in range(20)])
     assert vars(svm) == before  # a prediction changes no estimator
-    assert REMEMBERED[svm].vectors is svm.support_vectors_
+    assert KEPT[svm].vectors is svm.support_vectors_
     assert one_by_one == pytest.approx(svm.decision_function(X)[:20], rel=1e-9, abs=1e-12)
     again = pickle.loads(pickle.dumps(svm))
-    assert again not in REMEMBERED
+    assert again not in KEPT
     svm.set_params(gamma=3.0).fit(X[::2], y[::2])
     assert svm.decision_function(X[:5]) == pytest.approx(svm.decision_function(X)[:5], rel=1e-9, abs=1e-12)
-    assert REMEMBERED[svm].vectors is svm.support_vectors_
+    assert KEPT[svm].vectors is svm.support_vectors_
 
 
 @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csr_array])

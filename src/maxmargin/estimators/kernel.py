@@ -29,7 +29,7 @@ from maxmargin.estimators.no_plane import no_plane
 from maxmargin.estimators.parameters import Declarations
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Kernel, KernelChoice, Linear
-from maxmargin.problems.kernels.base import is_table
+from maxmargin.problems.kernels.base import Points, is_table
 from maxmargin.problems.kernels.given import refuse_a_skew_table
 from maxmargin.problems.kernels.limits import refuse_decisions_beyond_float64
 from maxmargin.problems.losses import HINGE, loss_named
@@ -53,19 +53,19 @@ def learns_from_streams(estimator: Any) -> bool:
 
 
 FEW = 16  # rows whose values are made at once
-MOST_REMEMBERED = 2**22  # numbers of support vectors
+MOST_KEPT = 2**22  # numbers of support vectors, or of values
 
 
-class SupportFactors(NamedTuple):
-    """What a kernel wants of the support vectors, and whose it is."""
+class KeptSupport(NamedTuple):
+    """What a kernel keeps of the support vectors for predictions of few rows, and whose it is."""
 
     kernel: Kernel
     vectors: Matrix
-    factors: list[tuple[slice, Any]]
+    points: Points
 
 
 # Beside the estimators, not in them: a prediction changes no estimator, and no file holds them.
-REMEMBERED: WeakKeyDictionary[Any, SupportFactors] = WeakKeyDictionary()
+KEPT: WeakKeyDictionary[Any, KeptSupport] = WeakKeyDictionary()
 
 
 class KernelPlanes(MarginClassifier):
@@ -127,8 +127,8 @@ class KernelPlanes(MarginClassifier):
         X = matrix_of(checked_table(self, X, reset=False).X)
         assert self._kernel is not None
         coefficients = self.dual_coef_.T
-        if X.shape[0] <= FEW and (factors := self._support_factors()) is not None:
-            values = self._kernel.combine_few(self._kernel.points(X), factors, coefficients) + self.intercept_
+        if X.shape[0] <= FEW and (kept := self._kept_support()) is not None:
+            values = self._kernel.combine_few(self._kernel.points(X), kept, coefficients) + self.intercept_
         else:
             with one_thread_for_blas():
                 support = self._kernel.points(self.support_vectors_, self.support_)
@@ -137,17 +137,17 @@ class KernelPlanes(MarginClassifier):
         refuse_decisions_beyond_float64(values)
         return np.asarray(values)
 
-    def _support_factors(self) -> list[tuple[slice, Any]] | None:
-        """Those of the support vectors, made once for the predictions of few rows, if they are not large."""
-        vectors = self.support_vectors_
-        assert self._kernel is not None
-        if not self._kernel.sums_by_blocks or is_sparse(vectors) or vectors.size > MOST_REMEMBERED:
+    def _kept_support(self) -> Points | None:
+        """Made once for the predictions of few rows, if it is not large."""
+        vectors, kernel = self.support_vectors_, self._kernel
+        assert kernel is not None
+        if not kernel.suits_few or max(vectors.size, FEW * vectors.shape[0]) > MOST_KEPT:
             return None
-        known = REMEMBERED.get(self)
-        if known is None or known.kernel is not self._kernel or known.vectors is not vectors:
-            factors = self._kernel.factors_of(self._kernel.points(vectors, self.support_))
-            known = REMEMBERED[self] = SupportFactors(self._kernel, vectors, factors)
-        return known.factors
+        known = KEPT.get(self)
+        if known is None or known.kernel is not kernel or known.vectors is not vectors:
+            points = kernel.kept(kernel.points(vectors, self.support_))
+            known = KEPT[self] = KeptSupport(kernel, vectors, points)
+        return known.points
 
     def _scores_for_labels(self, X: Any) -> NDArray[np.float64]:
         """Of many rows and two classes, in float32 where it is certain of the sign."""

@@ -25,6 +25,7 @@ rows is k(x_i, x_j). C_i = inf is the hard margin: no row may be inside the stre
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from dataclasses import dataclass, fields, replace
@@ -316,9 +317,14 @@ def votes_of_many(decisions: NDArray[np.float64], n_classes: int) -> NDArray[np.
     return found
 
 
+@functools.lru_cache(maxsize=8)
+def pairs_of(n_classes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(n_classes, 1)
+
+
 def votes_of_few(decisions: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
     """The same, added in the same order, all pairs at once: beside few rows, a loop over them takes the time."""
-    first, second = np.triu_indices(n_classes, 1)
+    first, second = pairs_of(n_classes)
     won, scores = found = np.zeros((2, len(decisions), n_classes, n_classes))  # of the other classes, by each class
     won[:, second, first] = decisions >= 0.0
     won[:, first, second] = ~(decisions >= 0.0)

@@ -101,7 +101,7 @@ class Kernel:
     is_table: ClassVar[bool] = False
     is_code: ClassVar[bool] = False
     block: ClassVar[tuple[int, int]] = BLOCK
-    sums_by_blocks: ClassVar[bool] = True  # False: `combine` has a way of its own
+    suits_few: ClassVar[bool] = True  # `combine_few` is worth it
 
     gamma: float = 1.0
     coef0: float = 0.0
@@ -203,19 +203,18 @@ class Kernel:
         both, weights = A is B and sizes is None, weights_of(coefficients)
         return block_sums(self, A.X.shape[0], left_of, right_of, coefficients, weights, threads, sizes, both)
 
-    def factors_of(self, B: Points) -> list[tuple[slice, Any]]:
-        """The right factors of all blocks of B, for whoever asks for sums of few rows again and again."""
-        return [(columns, self.right_factor(rows_of(B, columns))) for columns in spans(0, len(B.places), self.block[1])]
+    def kept(self, B: Points) -> Points:
+        """What `combine_few` wants of these rows, for whoever asks for sums of few others again and again."""
+        return B
+
+    def values_beside(self, A: Points, kept: Points) -> NDArray[np.float64]:
+        """The values of rows and of others that were `kept`."""
+        return self.values(A, kept)
 
     @np.errstate(over="ignore", invalid="ignore")
-    def combine_few(
-        self, A: Points, factors: list[tuple[slice, Any]], coefficients: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """As `combine`, of rows that make one block, from the factors of the others."""
-        left, out = self.left_factor(A), np.zeros((A.X.shape[0], coefficients.shape[1]))
-        for columns, right in factors:
-            out += self.from_factors(left, right) @ coefficients[columns]
-        return out
+    def combine_few(self, A: Points, kept: Points, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As `combine`, of so few rows that their values are made at once."""
+        return np.asarray(self.values_beside(A, kept) @ coefficients)
 
     def terms_of_sums(self, A: Points, B: Points) -> int:
         """How many terms `combine` adds up for a row."""

@@ -37,7 +37,7 @@ def nothing_rounded(A: Points) -> tuple[Vector, Vector]:
 class Function(Kernel):
     """k(A, B), the user's own."""
 
-    sums_by_blocks: ClassVar[bool] = False
+    suits_few: ClassVar[bool] = False
     name: ClassVar[str] = "function"
     irrational: ClassVar[str] = "nothing is known of what a function rounds"
     is_code: ClassVar[bool] = True
@@ -83,7 +83,7 @@ class Function(Kernel):
 class Precomputed(Kernel):
     """k(x_i, x_j) is what row i of the table holds in column j."""
 
-    sums_by_blocks: ClassVar[bool] = False
+    suits_few: ClassVar[bool] = False
     name = "precomputed"
     irrational = ""
     is_table = True

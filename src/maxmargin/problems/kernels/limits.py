@@ -5,6 +5,8 @@ MOST leaves room for sums of a few million values. The values of new rows, too, 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,9 @@ class BeyondFloat64(ValueError):
 
 def refuse_decisions_beyond_float64(values: NDArray[np.float64]) -> None:
     """A sentence about the first of some new rows whose value w.phi(x) + b is not a number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if math.isfinite(values.sum()):  # then every one is
+            return
     unknown = ~np.all(np.isfinite(values), axis=1)
     if np.any(unknown):
         row = int(np.argmax(unknown))

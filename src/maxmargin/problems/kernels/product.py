@@ -60,9 +60,9 @@ class ProductKernel(Kernel):
             X = X.astype(np.float64, copy=False)
             return Points(X, row_squares(X), places)
         moved, squares = np.empty(X.shape), np.empty(X.shape[0])
-        for rows in spans(0, len(X), ROWS):
+        for rows in spans(0, X.shape[0], ROWS):
             check_interrupt()
-            np.subtract(X[rows], self.shift, out=moved[rows])
+            np.subtract(as_array(X[rows]), self.shift, out=moved[rows])
             squares[rows] = row_squares(moved[rows])
         return Points(moved, squares, places)
 
@@ -89,6 +89,16 @@ class ProductKernel(Kernel):
             self, A.X.shape[0], left.__getitem__, lambda columns: as_columns(right[columns]), coefficients, weights,
             threads, sizes, both,
         )  # fmt: skip
+
+    def kept(self, B: Points) -> Points:
+        """With the rows as the columns of a product, written out where they are sparse and not large."""
+        if not is_sparse(B.X):
+            return B._replace(X=B.X.T)
+        is_small = B.X.shape[0] * B.X.shape[1] <= DENSE_NUMBERS
+        return B._replace(X=np.ascontiguousarray(B.X.toarray().T) if is_small else B.X.T.tocsr())
+
+    def values_beside(self, A: Points, kept: Points) -> NDArray[np.float64]:
+        return self.of_products(as_array(A.X @ kept.X), A.squares, kept.squares)
 
     def from_factors(self, left: Any, right: Any) -> NDArray[np.float64]:
         if isinstance(left, PartedRows):
@@ -118,7 +128,6 @@ class Linear(ProductKernel):
     """x.x'."""
 
     name = "linear"
-    sums_by_blocks: ClassVar[bool] = False
     irrational = ""
     is_semidefinite = True
 
