@@ -15,12 +15,13 @@ from maxmargin.solvers import copies, passes
 from maxmargin.solvers.interior_point import at_once as on_the_path
 from maxmargin.solvers.interior_point import central_path, normal_equations
 from maxmargin.solvers.interior_point.central_path import Direction, PathRows
+from maxmargin.solvers.kernel_smo import working_set
 from maxmargin.solvers.newton import semismooth
 
 N, D = 90, 5
 LOOPS = {
     name: loop
-    for module in (central_path, normal_equations, passes, copies, semismooth)
+    for module in (central_path, normal_equations, passes, copies, semismooth, working_set)
     for name, loop in vars(module).items()
     if isinstance(loop, Loop) and loop.at_once is not None
 }
@@ -53,7 +54,9 @@ def calls_of(random, rows, knee):
     equal = np.arange(n)
     if kind == "dense":
         signs, equal = np.concatenate([signs[: n // 2], signs[: n // 2][::-1]]), np.minimum(equal, equal[::-1])
+    keys = random.integers(-9, 9, N).astype(np.float32).view(np.int32)
     return {
+        "place_of": [working_set.key_of.py_func(keys[40]), keys],
         "step_and_weigh": [rows, active, move, knee, 0.7, *some, centre, np.zeros((64, 16)), M, np.ones(4)],
         "predict": [rows, active, move, knee, dw, 0.3, 0.5, *some, np.ones((2, D + 1)), np.zeros(5)],
         "direct": [rows, active, move, knee, dw, 0.3, 0.1, *some, np.zeros(1)],
@@ -77,7 +80,7 @@ def calls_of(random, rows, knee):
 
 
 def as_plain_python(loop, arguments):
-    _loops._uncompiled_until.set(np.inf)
+    _loops._uncompiled_until.set((np.inf, np.inf))
     return loop(*arguments)
 
 
@@ -140,3 +143,8 @@ def test_a_lifted_plane_has_an_entry_more(form):
     assert h == pytest.approx(X @ w[:3])
     passes.combine_block_at_once(rows, np.arange(7), np.arange(7.0), 0, 7, total)
     assert total == pytest.approx([*(np.arange(7.0) @ X), 0.0])
+
+
+def test_key_that_is_nowhere():
+    nowhere = working_set.place_of.at_once(np.int32(5), np.zeros(4, np.int32))
+    assert nowhere == working_set.place_of.py_func(np.int32(5), np.zeros(4, np.int32)) == 3

@@ -94,7 +94,13 @@ def key_of(bits: Any) -> Any:
     return np.int32(bits ^ np.int32(np.int32(bits >> SIGN_PLACE) & ALL_BUT_SIGN))
 
 
-@njit
+def place_of_at_once(key: Any, bits: Any) -> Any:
+    keys = bits ^ ((bits >> SIGN_PLACE) & ALL_BUT_SIGN)
+    places = np.flatnonzero(keys == key)
+    return np.int32(places[0] if len(places) else len(bits) - 1)
+
+
+@njit(at_once=place_of_at_once)
 def place_of(key: Any, bits: Any) -> Any:
     """The first place of a key; where it is nowhere, as among floats that are not numbers, the last place."""
     size, from_end = np.int32(bits.shape[0]), np.int32(1)
