@@ -13,7 +13,14 @@ for axis, C in zip(axes, (1, 100), strict=True):
     inside = np.abs(model.decision_function(X)) <= 1 + 1e-3
     axis.scatter(*X.T, c=y, s=20, cmap="Paired")
     DecisionBoundaryDisplay.from_estimator(
-        model, X, ax=axis, plot_method="contour", response_method="decision_function", colors="k", levels=[-1, 0, 1]
+        model,
+        X,
+        ax=axis,
+        plot_method="contour",
+        response_method="decision_function",
+        colors="k",
+        levels=[-1, 0, 1],
+        linestyles=["--", "-", "--"],
     )
     axis.scatter(*X[inside].T, s=90, facecolors="none", edgecolors="k")
     axis.set_title(f"C = {C}")
