@@ -6,11 +6,18 @@ and the compiler is imported by the first `fit`, never before. Their table is `_
 """
 
 import importlib
+from importlib.machinery import ModuleSpec
 
 from maxmargin._version import __version__ as __version__
 
-_TABLE = __spec__.loader.get_data(__spec__.origin + "i").decode()
-_HOMES = {words[3]: words[1] for line in _TABLE.splitlines() if (words := line.split())[:1] == ["from"]}
+
+def homes_of(package: ModuleSpec) -> dict[str, str]:
+    """Of a package's spec: where each of its public names lives."""
+    table = package.loader.get_data(package.origin + "i").decode()
+    return {words[3]: words[1] for line in table.splitlines() if (words := line.split())[:1] == ["from"]}
+
+
+_HOMES = homes_of(__spec__)
 
 __all__ = sorted(_HOMES)
 

@@ -15,7 +15,7 @@ from sklearn.linear_model._stochastic_gradient import SGDClassifier as TheirSGDC
 
 import maxmargin
 from maxmargin import audit
-from maxmargin.sklearn import Perceptron, SGDClassifier
+from maxmargin.sklearn import SVC, LinearSVC, Perceptron, SGDClassifier
 from maxmargin.sklearn.delegation import TOLD
 
 X3, Y3 = load_iris(return_X_y=True)
@@ -155,3 +155,24 @@ def test_names_are_replaced():
     finally:
         maxmargin.unpatch_sklearn()
     assert (linear_model.SGDClassifier, linear_model.Perceptron) == (TheirSGDClassifier, TheirPerceptron)
+
+
+FORMS = {
+    "cells that are masked": lambda X: np.ma.masked_array(X, mask=X > 7.0),
+    "long doubles": lambda X: X.astype(np.longdouble) / 3,
+    "long integers": lambda X: (X * 10).astype(np.int64) * (2**53 + 1),
+    "objects": lambda X: X.astype(object),
+    "a matrix of lists": sparse.lil_matrix,
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of theirs
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", [Perceptron, SGDClassifier, SVC, LinearSVC])
+def test_what_theirs_takes_is_fitted(kind, form):
+    """And is proven, as the numbers that theirs makes of it."""
+    X = FORMS[form](X3)
+    with np.errstate(over="ignore"):
+        ours, original = (one().fit(X, Y3 == 0) for one in (kind, kind.__mro__[1]))
+        assert ours.score(X, Y3 == 0) >= original.score(X, Y3 == 0)
+    assert ours.certificate_.n_rows == len(Y3)

@@ -14,8 +14,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
+import maxmargin.sklearn
 from maxmargin import audit
-from maxmargin.sklearn import SVC, LinearSVC
+from maxmargin.sklearn import SVC, LinearSVC, SGDClassifier
 from maxmargin.sklearn.delegation import TOLD
 
 X3, Y3 = load_iris(return_X_y=True)
@@ -242,3 +243,38 @@ def test_no_warning_where_the_limit_was_enough():
     assert linear.certificate_.is_optimal
     assert kernel.certificate_.is_optimal
     assert kernel.fit_status_ == 0
+
+
+def entries_twice(X):
+    """The same table, each number as two halves in one place."""
+    table = sparse.csr_matrix(X)
+    return sparse.csr_matrix((np.repeat(table.data, 2) / 2, np.repeat(table.indices, 2), table.indptr * 2), X.shape)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_entries_that_stand_twice_are_added(kernel):
+    """In the fit and in predictions: the plane that is proven is the one that predicts."""
+    once, twice = (SVC(kernel=kernel).fit(X, Y3) for X in (sparse.csr_matrix(X3), entries_twice(X3)))
+    for X in (X3, entries_twice(X3), sparse.csr_matrix(X3)):
+        np.testing.assert_array_equal(twice.decision_function(X), once.decision_function(X))
+    given = entries_twice(X3)
+    assert twice.certificate_.verify(given, Y3)
+    twice.predict(given)
+    assert given.nnz == 2 * np.count_nonzero(X3)  # the user's own stays as it is
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0])
+@pytest.mark.parametrize("svc", [SVC(), LinearSVC(), SGDClassifier()])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classes_that_weigh_nothing_are_refused_in_a_sentence(svc, weight, classes):
+    kept = np.isin(Y3, range(classes))
+    with pytest.raises(ValueError, match="class_weight must be positive and finite; class 1 has"):
+        clone(svc).set_params(class_weight={1: weight}).fit(X3[kept], Y3[kept])
+
+
+def test_one_class_is_loaded_without_the_others():
+    program = "import sys; from maxmargin.sklearn import SVC; print('maxmargin.sklearn.perceptron' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == "False"
+    program = "from maxmargin.sklearn import *; print(LinearSVC, Perceptron, SGDClassifier, patch_sklearn)"
+    assert "SGDClassifier" in subprocess.check_output([sys.executable, "-c", program], text=True)
+    assert not hasattr(maxmargin.sklearn, "NuSVC")

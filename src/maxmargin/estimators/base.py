@@ -287,6 +287,11 @@ def weights_of_classes(class_weight: Any, classes: NDArray[Any], totals: NDArray
         weights = totals.sum() / (len(classes) * totals)
     else:
         weights = compute_class_weight(class_weight, classes=classes, y=classes)
+    return checked_class_weights(classes, weights)
+
+
+def checked_class_weights(classes: NDArray[Any], weights: NDArray[np.float64]) -> ClassWeight:
+    """Each class and its weight, or an error about one that weighs nothing."""
     if not np.all((weights > 0.0) & (weights < math.inf)):
         wrong = int(np.argmin((weights > 0.0) & (weights < math.inf)))
         raise ValueError(

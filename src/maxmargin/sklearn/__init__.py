@@ -10,10 +10,17 @@ are inherited. Only where these hand over to libsvm, to liblinear or to steps, `
 the classes. What is not ours is in `delegation`.
 """
 
-from maxmargin.sklearn.linear_svc import LinearSVC
-from maxmargin.sklearn.patching import patch_sklearn, unpatch_sklearn
-from maxmargin.sklearn.perceptron import Perceptron
-from maxmargin.sklearn.sgd_classifier import SGDClassifier
-from maxmargin.sklearn.svc import SVC
+import importlib
 
-__all__ = ["SVC", "LinearSVC", "Perceptron", "SGDClassifier", "patch_sklearn", "unpatch_sklearn"]
+from maxmargin import homes_of
+
+_HOMES = homes_of(__spec__)
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    """Loaded when it is first used: who asks for SVC alone waits for nothing else."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'maxmargin.sklearn' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

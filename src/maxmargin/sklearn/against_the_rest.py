@@ -13,10 +13,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.estimators.base import TrainingSet
+from maxmargin.estimators.base import TrainingSet, checked_class_weights
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.problems.losses import loss_named
-from maxmargin.problems.statement import TwoClasses, plain
+from maxmargin.problems.statement import TwoClasses
 from maxmargin.run.control import Clock
 from maxmargin.sklearn.handing_over import class_weight_of
 from maxmargin.solve.answer import Answer, SoftQuestion
@@ -47,5 +47,5 @@ def linear_svm(classes: NDArray[Any], weights: NDArray[np.float64], **settings: 
     if len(classes) == 2 or np.all(weights == 1.0):
         return LinearSVM(class_weight=class_weight_of(classes, weights), **settings)
     native = AgainstTheRest(**settings)
-    native.weights = {plain(label): float(weight) for label, weight in zip(classes, weights, strict=True)}
+    native.weights = dict(checked_class_weights(classes, weights))
     return native

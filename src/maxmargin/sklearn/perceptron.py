@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.linear_model._perceptron import Perceptron as TheirPerceptron
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.estimators.certify import certify
@@ -62,6 +62,7 @@ class Perceptron(TheirPerceptron):
         planes, biases = own["coef_"].astype(np.float64), own["intercept_"].astype(np.float64)
         planes[~np.any(planes != 0.0, axis=1), 0] = 1.0  # zero is no plane
         options = {"fit_intercept": bool(self.fit_intercept), "sample_weight": sample_weight, "max_time": seconds}
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])  # as theirs has it
         with collected():
             proof = certify(X, y, planes, biases, **options)
         of_plane = proof.certificate

@@ -16,6 +16,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 from sklearn.svm._classes import SVC as TheirSVC  # whatever the name in sklearn.svm stands for
 
+from maxmargin.data.table import canonical
 from maxmargin.estimators.kernel import KernelSVM
 from maxmargin.problems.kernels.limits import BeyondFloat64
 from maxmargin.sklearn.delegation import is_delegated, reasons_for_svc
@@ -69,13 +70,17 @@ class SVC(TheirSVC):
         if is_delegated(reasons_for_svc(self)):
             super()._sparse_fit(X, y, sample_weight, solver_type, kernel, random_seed)
             return
-        X.sort_indices()
+        X = canonical(X)
         dual = self._fit_by_ours(X, y, sample_weight, kernel)
         self.support_vectors_ = sparse_like_theirs(X[self.support_])
         lines, n_support = dual.shape  # stored in full, zeros too: libsvm reads them by their places
         places = np.tile(np.arange(n_support), lines)
         starts = np.arange(lines + 1) * n_support
         self.dual_coef_ = sparse_like_theirs(sparse.csr_array((dual.ravel(), places, starts), dual.shape))
+
+    def _validate_for_predict(self, X: Any) -> Any:
+        """As theirs; libsvm takes an entry that stands there twice for two columns, and the plane is of their sum."""
+        return canonical(super()._validate_for_predict(X))
 
     def _fit_by_ours(self, X: Any, y: Any, sample_weight: Any, kernel: str) -> NDArray[np.float64]:
         """All of libsvm's attributes but the support vectors; the dual variables in its lines."""
