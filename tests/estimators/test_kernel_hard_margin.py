@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from maxmargin import HardMarginSVM, KernelPerceptron, KernelSVM, LinearSVM, path
 from maxmargin.persistence import read_libsvm, write_libsvm
-from maxmargin.plots.planes import plane_of
+from maxmargin.plots.geometry import plane_of
 
 CORNERS, DIAGONALS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]), np.array([-1, 1, 1, -1])
 SQUARED = {"kernel": "poly", "gamma": 1, "coef0": 1, "degree": 2}

@@ -27,7 +27,7 @@ from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.playground.explain import number
 from maxmargin.playground.fits import Recording, Stopped, fit_state, warm_up
 from maxmargin.playground.messages import MOST_SECONDS, State
-from maxmargin.plots.planes import plane_of
+from maxmargin.plots.geometry import plane_of
 from maxmargin.problems.losses import HINGE, TEXTBOOK, Loss, loss_named
 from maxmargin.run.observation import observing
 

@@ -25,7 +25,7 @@ from maxmargin.playground.fits import Fit, Recording, Stopped, fit_state
 from maxmargin.playground.messages import State
 from maxmargin.playground.shown import NOTHING_DRAWN, certificate_of, shown_of
 from maxmargin.plots.contours import even_nodes
-from maxmargin.plots.planes import signs_of
+from maxmargin.plots.geometry import signs_of
 from maxmargin.plots.shapes import Box
 from maxmargin.run.control import Status
 

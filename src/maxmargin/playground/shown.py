@@ -27,8 +27,7 @@ from maxmargin.playground.fits import Fit, Stopped, fit_state
 from maxmargin.playground.messages import State, short, short_points
 from maxmargin.playground.steps import rounds_of
 from maxmargin.plots.contours import even_nodes
-from maxmargin.plots.geometry import Plane, Street, one_line, plane_of, street_of
-from maxmargin.plots.planes import is_soft
+from maxmargin.plots.geometry import Plane, Street, is_soft, one_line, plane_of, street_of
 from maxmargin.plots.shapes import Box, Points, between, hull, hull_points
 from maxmargin.problems.losses import HINGE
 

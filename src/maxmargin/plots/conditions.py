@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.plots.geometry import Plane, certified_plane, conditions_of, plane_of
-from maxmargin.plots.planes import is_soft
+from maxmargin.plots.geometry import Plane, certified_plane, conditions_of, is_soft, plane_of
 from maxmargin.plots.style import Legend, draw_rows, furnish, legend_of, one_axes, palette_of, size_of, titled
 
 if TYPE_CHECKING:

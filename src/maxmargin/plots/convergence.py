@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.estimators.rounds import Rounds, rounds_of
-from maxmargin.plots.planes import two_sides
+from maxmargin.plots.geometry import two_sides
 from maxmargin.plots.style import DASHES, WIDE, Legend, furnish, legend_of, many_axes, palette_of, title_over, titled
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.report import between, rows_that_prove, side_names
 from maxmargin.data.table import Vector
 from maxmargin.estimators.separability import separability
-from maxmargin.plots.geometry import Hulls, hulls_of
-from maxmargin.plots.planes import part_of, rows_and_names, signs_of
+from maxmargin.plots.geometry import Hulls, hulls_of, part_of, rows_and_names, signs_of
 from maxmargin.plots.shapes import Points, box_around, hull, hull_points
 from maxmargin.plots.style import (
     MARKERS,

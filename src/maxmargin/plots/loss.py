@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.plots.planes import Plane, certified_plane, plane_of
+from maxmargin.plots.geometry import Plane, certified_plane, plane_of
 from maxmargin.plots.style import DASHES, Legend, Palette, furnish, legend_of, marks_for, one_axes, palette_of, titled
 from maxmargin.problems.losses import HINGE, TEXTBOOK, loss_named
 

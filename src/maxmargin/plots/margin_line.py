@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data.table import Vector
-from maxmargin.plots.planes import Plane, plane_of
+from maxmargin.plots.geometry import Plane, plane_of
 from maxmargin.problems.losses import HINGE, Loss, loss_named
 from maxmargin.teaching.lagrange import Bounds, Saddle
 

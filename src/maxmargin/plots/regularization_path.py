@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.estimators.margin_path import MarginPath
 from maxmargin.estimators.path import path
-from maxmargin.plots.planes import two_sides
+from maxmargin.plots.geometry import two_sides
 from maxmargin.plots.style import DASHES, Legend, furnish, legend_of, many_axes, palette_of, size_of, titled
 
 if TYPE_CHECKING:

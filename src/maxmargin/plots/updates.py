@@ -23,8 +23,7 @@ from maxmargin.data.table import Vector
 from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.recording import RecordsUpdates
 from maxmargin.plots.contours import Grid
-from maxmargin.plots.geometry import one_line
-from maxmargin.plots.planes import part_of
+from maxmargin.plots.geometry import one_line, part_of
 from maxmargin.plots.shapes import Box, Points
 from maxmargin.problems.kernels import KERNELS, KernelChoice
 from maxmargin.problems.run_record import Phase, Subject
