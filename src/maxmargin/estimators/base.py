@@ -33,14 +33,12 @@ from maxmargin._loops import small_work
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.checking import Labels, check_weights, checked_table, encode_labels, is_source
-from maxmargin.data.executor import check_interrupt
-from maxmargin.data.table import Matrix, Source, Table, Vector, is_dask, is_sparse, matrix_of, terms_of
+from maxmargin.data.table import Matrix, Table, Vector, is_dask, is_sparse, matrix_of, terms_of
 from maxmargin.estimators.convergence import LISTENER, End, Ending, warn_of
 from maxmargin.estimators.declarations import CLASS_WEIGHT
 from maxmargin.estimators.geometry import RowsAndPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
-from maxmargin.estimators.plane_values import plane_values as plane_values
-from maxmargin.estimators.plane_values import rows_to_multiply, values_at
+from maxmargin.estimators.predictions import accuracy, labels_by_blocks, rows_to_multiply, stays, values_at
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.statement import ClassWeight, TwoClasses, places_among, plain, two_class_problems, votes
 from maxmargin.run.control import EARLY, Clock, Status, now
@@ -206,7 +204,7 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
 
             return lazy(self, "predict", X)  # type: ignore[no-any-return]
         if is_source(X):
-            return predicted_by_blocks(self, X)
+            return labels_by_blocks(self, X)
         scores = self._scores_for_labels(X)
         codes = (scores >= 0.0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return np.asarray(self.classes_[codes])
@@ -214,6 +212,27 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
     def _scores_for_labels(self, X: Any) -> NDArray[np.float64]:
         """Numbers that decide as those of `decision_function` do."""
         return self.decision_function(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the rows that are predicted right; labels that stay with the blocks of X are read with them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight k counts as k equal ones.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
+        if is_source(X) and stays(X, y):
+            return accuracy(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's diagram and, once it is fitted, what is proven."""
@@ -238,19 +257,6 @@ def require_fit(estimator: Any) -> None:
     """scikit-learn's error, where there was none."""
     if "classes_" not in vars(estimator):
         check_is_fitted(estimator, "classes_")
-
-
-def predicted_by_blocks(estimator: Any, source: Source) -> NDArray[Any]:
-    """In one read, of which the labels alone are kept; what is wrong with a block is said with its number."""
-    found = [estimator.classes_[:0]]
-    for k in range(source.n_blocks):
-        check_interrupt()
-        rows = source.block(k)
-        try:
-            found += [estimator.predict(rows)] if rows.shape[0] else []
-        except ValueError as error:
-            raise ValueError(f"block {k}: {error}") from None
-    return np.concatenate(found)
 
 
 def table_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, by_blocks: bool = False) -> TrainingSet:

@@ -9,24 +9,22 @@ What needs a number for each row (`support_`, `dual_coef_`) is not there.
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificates.block_margin import certify_blocks
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.passes import length
 from maxmargin.data.checking import is_source
-from maxmargin.data.executor import pass_over
-from maxmargin.data.labelled import LabelledTable, RawBlock, Unsurveyed, surveyed, with_labels
-from maxmargin.data.table import SAFE_RANGE, is_column, is_dask
+from maxmargin.data.labelled import LabelledTable, surveyed, with_labels
+from maxmargin.data.table import SAFE_RANGE, is_dask
 from maxmargin.estimators.base import single, weights_of_classes
 from maxmargin.estimators.convergence import End, Ending, warn_of
+from maxmargin.estimators.predictions import stays
 from maxmargin.problems.block_margin import BlockMargin, Facts
 from maxmargin.problems.choices import Order, Strategy
 from maxmargin.problems.losses import Loss, loss_named
@@ -53,11 +51,6 @@ def is_asked(svm: Any, X: Any, y: Any) -> bool:
     return can and (stays(X, y) or getattr(X, "memory", None) is not None)
 
 
-def stays(X: Any, y: Any) -> bool:
-    """Whether the labels stay where the blocks of X are."""
-    return is_source(X) and (is_dask(X) or is_column(y) or isinstance(y, str))
-
-
 def is_asked_of_a_learner(X: Any, y: Any) -> bool:
     """Of estimators without a memory of their own: where the labels stay with the blocks, or X has a budget."""
     return is_source(X) and (stays(X, y) or getattr(X, "memory", None) is not None)
@@ -67,31 +60,6 @@ def can_sweep(learner: Any) -> bool:
     """Whether no choice of a mistake-driven learner has all rows in memory."""
     in_turn = learner.order in (Order.CYCLIC, Order.SHUFFLED)
     return in_turn and not learner.normalize_rows and learner.record is False
-
-
-class ScoresBlocks:
-    """The score of estimators that are fitted by blocks."""
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of the rows that are predicted right; labels that stay with the blocks of X are read with them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The samples.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A sample of weight k counts as k equal ones.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-        """
-        if is_source(X) and stays(X, y):
-            return accuracy(self, X, y, sample_weight)
-        return float(super().score(X, y, sample_weight))  # type: ignore[misc]
 
 
 def memory_for(svm: Any, X: Any) -> int:
@@ -228,48 +196,3 @@ def certificate_of(table: LabelledTable, standing: Any, C: float, weights: Class
         fingerprint=standing.fingerprint,
         tol=standing.tol,
     )
-
-
-class Predicted(NamedTuple):
-    """How much the rows of each label weigh that are predicted to be of each class."""
-
-    labels: NDArray[Any]
-    weights: NDArray[np.float64]
-
-    def and_of(self, other: Predicted) -> Predicted:
-        labels, places = np.unique(np.concatenate([self.labels, other.labels]), return_inverse=True)
-        weights = np.zeros((len(labels), self.weights.shape[1]))
-        np.add.at(weights, places, np.vstack([self.weights, other.weights]))
-        return Predicted(labels, weights)
-
-
-class Predict(NamedTuple):
-    """The pass that counts."""
-
-    svm: Any
-
-    def __call__(self, block: RawBlock) -> Predicted:
-        labels, places = np.unique(block.labels, return_inverse=True)
-        weights = np.zeros((len(labels), len(self.svm.classes_)))
-        if len(labels):
-            codes = np.searchsorted(self.svm.classes_, self.svm.predict(block.X))
-            np.add.at(weights, (places, codes), 1.0 if block.weights is None else block.weights)
-        return Predicted(labels, weights)
-
-
-def accuracy(svm: Any, X: Any, y: Any, sample_weight: Any) -> float:
-    """The share of the rows, by their weights, that are predicted right."""
-    check_is_fitted(svm, "classes_")
-    source = with_labels(X, y, sample_weight)
-    names, known = getattr(source, "feature_names", None), getattr(svm, "feature_names_in_", None)
-    if names is not None and known is not None and list(names) != known.tolist():
-        raise ValueError(
-            f"the columns of X are {', '.join(map(repr, names))}, and it was fitted on "
-            f"{', '.join(map(repr, known.tolist()))}: give these, in this order"
-        )
-    unnamed = copy.copy(svm)  # blocks are arrays
-    vars(unnamed).pop("feature_names_in_", None)
-    found = pass_over(Predict(unnamed), Unsurveyed(source))
-    meant = source.meant(found.labels) if hasattr(source, "meant") else found.labels
-    right = found.weights[meant[:, None] == svm.classes_].sum()
-    return float(right / found.weights.sum())

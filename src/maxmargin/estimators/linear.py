@@ -60,7 +60,7 @@ def check_solver(svm: Any) -> None:
     check_suits(SOFT_MARGIN, svm.solver, loss_named(svm.loss, svm.huber_width))
 
 
-class LinearSVM(SharesClient, CallbackSupportMixin, by_blocks.ScoresBlocks, SupportRows, MarginClassifier):
+class LinearSVM(SharesClient, CallbackSupportMixin, SupportRows, MarginClassifier):
     """The linear support vector machine, to a duality gap that is proven.
 
         min 1/2 |w|^2 + C sum_i loss(1 - y_i (w.x_i + b))

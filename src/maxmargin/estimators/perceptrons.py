@@ -13,11 +13,11 @@ from maxmargin.certificates import theorems
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.checking import checked_table, labels_of_a_batch
 from maxmargin.data.table import Vector, matrix_of
-from maxmargin.estimators import by_blocks
-from maxmargin.estimators.base import plane_values, refuse_too_long_steps
+from maxmargin.estimators.base import refuse_too_long_steps
 from maxmargin.estimators.declarations import MARGIN_PERCEPTRON, PERCEPTRON
 from maxmargin.estimators.mistakes import MistakeDriven
 from maxmargin.estimators.parameters import Declarations, check_parameters
+from maxmargin.estimators.predictions import plane_values
 from maxmargin.problems.choices import Norm, Order, Strategy
 from maxmargin.problems.protocol import Iterate, Run, shown
 from maxmargin.problems.run_record import Subject
@@ -29,7 +29,7 @@ from maxmargin.solve.best_plane import with_both_classes
 from maxmargin.solve.separation import judge, normalized_by
 
 
-class Perceptron(by_blocks.ScoresBlocks, MistakeDriven):
+class Perceptron(MistakeDriven):
     """Rosenblatt's perceptron, with Novikov's bound beside the count and a proof at the end.
 
         while some row has y (w.x + b) <= 0:   w += rate y x,   b += rate y
@@ -204,7 +204,7 @@ class Perceptron(by_blocks.ScoresBlocks, MistakeDriven):
         return Answer(two, iterate, certificate, Status.BUDGET, normalized=normalized)
 
 
-class MarginPerceptron(by_blocks.ScoresBlocks, MistakeDriven):
+class MarginPerceptron(MistakeDriven):
     """A perceptron that also counts narrow escapes: a share of the best margin, guaranteed (of the lifted rows).
 
         a row is a violation when its distance to the plane is below guess / 2:   w += y x,  b += y

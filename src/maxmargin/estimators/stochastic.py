@@ -51,7 +51,7 @@ def check_bias(svm: Any) -> None:
         raise ValueError('fit_intercept=False is for kernel="linear": a plane in the space of a kernel has a bias')
 
 
-class StochasticSVM(by_blocks.ScoresBlocks, RecordsUpdates, SupportRows, KernelPlanes):
+class StochasticSVM(RecordsUpdates, SupportRows, KernelPlanes):
     """The soft margin by stochastic subgradient steps: one row at a time, from a table or from a stream.
 
         min 1/2 |w|^2 + C sum_i max(0, 1 - y_i (w.x_i + b)),                   lambda = 1 / (n C)

@@ -21,12 +21,12 @@ from maxmargin.data.table import matrix_of
 from maxmargin.estimators.base import (
     TrainingSet,
     class_weights,
-    plane_values,
     refuse_too_long_steps,
     single,
     weights_of_rows,
 )
 from maxmargin.estimators.parameters import check_parameters
+from maxmargin.estimators.predictions import plane_values
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel

@@ -13,7 +13,6 @@ from maxmargin.certificates.normalized import lengths_of
 from maxmargin.certificates.passes import point_of, rounding
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.table import Vector, in_safe_range, largest_magnitude, matrix_of
-from maxmargin.estimators import by_blocks
 from maxmargin.estimators.base import single
 from maxmargin.estimators.declarations import WINNOW
 from maxmargin.estimators.mistakes import MistakeDriven
@@ -57,7 +56,7 @@ class Game:
     regret_bound: float
 
 
-class Winnow(by_blocks.ScoresBlocks, MistakeDriven):
+class Winnow(MistakeDriven):
     """Balanced Winnow: few mistakes where few columns matter, because the weights are multiplied.
 
         on a mistake   v_j *= (1 - epsilon)^(-a_j)       a = y (x / s, 1), s = max |x_ij|, so that |a_j| <= 1
