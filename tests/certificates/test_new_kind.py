@@ -24,8 +24,8 @@ from maxmargin.certificates.record import KINDS, Record
 from maxmargin.certificates.soft_margin import SoftVerdict, soft_gap
 from maxmargin.certificates.verify import EVALUATORS, Bound, Evaluator, register
 from maxmargin.data.table import Vector
-from maxmargin.persistence.certificates import read_certificate, write_certificate
 from maxmargin.persistence.errors import Refusal
+from maxmargin.persistence.record import read_certificate, write_certificate
 from maxmargin.persistence.schema import Reader
 
 X, Y = np.array([[0.5, 1.0], [2.0, -1.0], [-1.0, 0.5], [-0.25, -2.0]]), np.array(["a", "a", "b", "b"])

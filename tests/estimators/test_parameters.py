@@ -18,7 +18,8 @@ from maxmargin.cli.options import choice_of, kernel_named
 from maxmargin.estimators.declarations import GAMMA, KERNEL, LIMIT, LOSS, PRICE, SEED, TOL, VERBOSE
 from maxmargin.estimators.parameters import Choice, Flag, Integer, Number, check_parameters, declared
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.schema import Reader, read_parameters, without_numpy, write_parameters
+from maxmargin.persistence.record import read_parameters, write_parameters
+from maxmargin.persistence.schema import Reader, without_numpy
 from maxmargin.playground.catalogue import ALGORITHMS, value_read
 from maxmargin.problems.kernels import KERNELS, Kernel
 from maxmargin.solvers.registry import SOLVERS, Solver, register

@@ -9,9 +9,9 @@ from block_certificates import HEIGHTS, certified, of_many_classes, rows_of
 from maxmargin import LinearSVM
 from maxmargin.certificates.told_blocks import CutRows
 from maxmargin.persistence import ModelFileError, load, save, verify_model
-from maxmargin.persistence.certificates import read_certificate, write_certificate
 from maxmargin.persistence.container import pack, unpack
 from maxmargin.persistence.errors import Refusal
+from maxmargin.persistence.record import read_certificate, write_certificate
 from maxmargin.persistence.schema import Reader
 
 

@@ -25,9 +25,8 @@ import maxmargin.persistence
 from maxmargin.certificates.record import LATER
 from maxmargin.persistence.container import unpack
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.kinds import Between, OneOf, Size, Stored
 from maxmargin.persistence.model_file import VERSION, read_model
-from maxmargin.persistence.schema import DEEPEST, Fields, read_json
+from maxmargin.persistence.schema import DEEPEST, Between, Fields, OneOf, Size, Stored, read_json
 from maxmargin.playground.messages import read_ask, read_message
 
 STATE = {"points": [[0, 0, -1], [1.5, 2, 1]], "algorithm": "hard_margin", "parameters": {}}

@@ -12,8 +12,19 @@ import numpy as np
 import pytest
 
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.kinds import RISING, Between, OneOf, Rule, Size, Stored, later, words_for
-from maxmargin.persistence.schema import Reader, without_numpy, written
+from maxmargin.persistence.schema import (
+    RISING,
+    Between,
+    OneOf,
+    Reader,
+    Rule,
+    Size,
+    Stored,
+    later,
+    without_numpy,
+    words_for,
+    written,
+)
 
 
 class Colour(Enum):

@@ -36,10 +36,9 @@ from maxmargin.estimators import by_blocks
 from maxmargin.persistence import container
 from maxmargin.persistence.container import read_whole, write_atomically
 from maxmargin.persistence.errors import ModelFileError, Refusal
-from maxmargin.persistence.kinds import Arrays, shown
 from maxmargin.persistence.model_file import ESTIMATORS
-from maxmargin.persistence.record import Fingerprint
-from maxmargin.persistence.schema import Reader, write_parameters, written
+from maxmargin.persistence.record import Fingerprint, write_parameters
+from maxmargin.persistence.schema import Arrays, Reader, shown, written
 from maxmargin.problems.protocol import Record, StateError
 from maxmargin.run.observation import keeping
 from maxmargin.run.snapshots import Snapshots

@@ -25,8 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.kinds import Arrays, Between
-from maxmargin.persistence.schema import Reader
+from maxmargin.persistence.schema import Arrays, Between, Reader
 from maxmargin.persistence.steps import Step, n_columns_of, read_step, refuse_other_names, width_of, write_step
 
 KIND: Literal["columns"] = "columns"

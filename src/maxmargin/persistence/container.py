@@ -37,8 +37,7 @@ from safetensors.numpy import load as arrays_in
 from safetensors.numpy import save as bytes_of
 
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.kinds import Arrays
-from maxmargin.persistence.schema import read_json
+from maxmargin.persistence.schema import Arrays, read_json
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:

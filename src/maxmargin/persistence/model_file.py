@@ -5,12 +5,12 @@ A document of version 3 has these fields, and no others:
     format, version        "maxmargin model", 3
     written_by             the version of maxmargin
     estimator              its name, one of a fixed table
-    parameters             all of them, as the estimator declares them
+    parameters             all of them, as the estimator declares them (`record`)
     labels                 the classes and their type (`parts`)
     fitted                 what the fit has left, with its arrays (`parts`), and what it has seen (`record`)
-    certificate            what is proven, or null (`certificates`)
-    preprocessing          steps before the estimator (`preprocessing`)
-    data                   the fingerprint of the table, or null (`fingerprint`)
+    certificate            what is proven, or null (`record`)
+    preprocessing          steps before the estimator (`steps`), which may be for blocks of columns (`column_blocks`)
+    data                   the fingerprint of the table, or null (`record`)
     columns_by             how the columns of the table were told apart (`COLUMNS_BY`); left out where nobody said
     roles                  which columns of the table were the label, the weight and the id; left out where nobody said
     calibration            Platt's curve from scores to probabilities; left out where there is none
@@ -27,16 +27,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin._version import __version__
-from maxmargin.data.checking import checked_table
 from maxmargin.estimators.agreement import sides_of_planes
-from maxmargin.estimators.base import MarginClassifier, behind_the_steps, sample_of, single
+from maxmargin.estimators.base import MarginClassifier
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.estimators.kernel import KernelSVM
 from maxmargin.estimators.kernel_perceptron import KernelPerceptron
@@ -47,27 +47,30 @@ from maxmargin.estimators.probability import Calibration
 from maxmargin.estimators.stochastic import StochasticSVM
 from maxmargin.estimators.winnow import Winnow
 from maxmargin.persistence import container
-from maxmargin.persistence.certificates import read_certificate, write_certificate
-from maxmargin.persistence.container import read_whole, write_atomically
+from maxmargin.persistence.column_blocks import KIND, Blocks, read_blocks, width_of_blocks, write_blocks
 from maxmargin.persistence.errors import ModelFileError, Refusal
-from maxmargin.persistence.kinds import Arrays, Between, Digest, OneOf, Rule, Size, later
 from maxmargin.persistence.parts import COMBINATIONS, PARTS, Labels, parts_of, refuse_other_parts
-from maxmargin.persistence.preprocessing import read_steps, write_steps
 from maxmargin.persistence.record import (
     ColumnRoles,
+    Counts,
     Fingerprint,
     Seen,
     bring_to_canonical_form,
     checked_calibration,
+    fingerprint_of,
+    read_certificate,
+    read_parameters,
     refuse_another_plane,
     refuse_another_table,
+    write_certificate,
+    write_parameters,
 )
-from maxmargin.persistence.schema import Fields, Reader, read_parameters, write_parameters, written
+from maxmargin.persistence.schema import Arrays, Between, Digest, Fields, OneOf, Reader, Rule, Size, later, written
+from maxmargin.persistence.steps import Step, n_columns_of, read_step, width_of, write_step
 from maxmargin.problems.choices import Strategy
-from maxmargin.run.control import Status
 
-FORMAT = "maxmargin model"
-VERSION = 3
+FORMAT, VERSION = "maxmargin model", 3
+MOST_STEPS = 8
 CANONICAL = 3  # the first version with hard margins of kernels in canonical form, and with the record of the fit
 SHORT = Rule("a text of at most 40 characters", lambda text: len(text) <= 40)
 Version = Annotated[int, Between(1)]
@@ -75,17 +78,10 @@ COLUMNS_BY = ("name", "position", "index from 0", "index from 1")
 ESTIMATORS: dict[str, type[MarginClassifier]] = {
     kind.__name__: kind
     for kind in (
-        HardMarginSVM,
-        KernelPerceptron,
-        KernelSVM,
-        LinearSVM,
-        LinearSVMCV,
-        MarginPerceptron,
-        Perceptron,
-        StochasticSVM,
+        HardMarginSVM, KernelPerceptron, KernelSVM, LinearSVM, LinearSVMCV, MarginPerceptron, Perceptron, StochasticSVM,
         Winnow,
     )
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -148,36 +144,6 @@ class Shape:
             estimator.feature_names_in_ = np.array(self.column_names, dtype=object)
 
 
-@dataclass
-class Counts:
-    """How long the fit took, how it ended, and how wide its streets are."""
-
-    n_iter: int
-    n_updates: Annotated[list[int], Size("planes")]
-    margins: Annotated[list[float], Size("planes")]
-    status: Annotated[list[Status], Size("planes")] | None
-
-    @classmethod
-    def of(cls, estimator: Any) -> Self:
-        updates, margins = listed(estimator.n_updates_), listed(estimator.margin_)
-        status = listed(estimator.status_) if hasattr(estimator, "status_") else None
-        return cls(int(estimator.n_iter_), [int(one) for one in updates], [float(one) for one in margins], status)
-
-    def put(self, estimator: Any) -> None:
-        estimator.n_iter_, estimator.n_updates_ = self.n_iter, single(self.n_updates)
-        estimator.margin_ = single(self.margins)
-        estimator.street_ = single([2.0 * margin for margin in self.margins])
-        if self.status is not None:
-            estimator.status_ = single(self.status)
-        elif hasattr(estimator, "certificate_"):
-            raise Refusal("'status' must say for each plane why the fit ended")
-
-
-def listed(value: Any) -> list[Any]:
-    """What is there for each plane, also where there is one, as a list."""
-    return list(value) if isinstance(value, list | tuple | np.ndarray) else [value]
-
-
 def save(
     estimator: Any,
     path: str | os.PathLike[str],
@@ -223,7 +189,7 @@ def save(
         read_model(*container.unpack(data))
     except Refusal as problem:
         raise ModelFileError(os.fspath(path), f"this model cannot be saved: {problem}") from None
-    write_atomically(path, data)
+    container.write_atomically(path, data)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -267,7 +233,7 @@ def model_info(path: str | os.PathLike[str]) -> ModelInfo:
     >>> print(model_info("street.safetensors").written_by)  # doctest: +SKIP
     """
     try:
-        return read_model(*container.unpack(read_whole(path, container.LONGEST_FILE)))
+        return read_model(*container.unpack(container.read_whole(path, container.LONGEST_FILE)))
     except Refusal as problem:
         raise ModelFileError(os.fspath(path), f"this is not a model that can be loaded: {problem}") from None
 
@@ -303,17 +269,6 @@ def describe(
     return written(document, arrays), arrays
 
 
-def fingerprint_of(model: Any, estimator: Any, X: Any, y: Any) -> dict[str, Any]:
-    """The fingerprint of the data, as the estimator saw them, behind the steps before it."""
-    if y is None:
-        raise Refusal("a fingerprint is of X and y: give both or neither")
-    prepared = behind_the_steps(model, X) if isinstance(model, Pipeline) else X
-    made = Fingerprint.of(prepared, y)
-    if made.n_columns != estimator.n_features_in_:
-        raise Refusal(f"X has {made.n_columns} columns, and the model was fitted to {estimator.n_features_in_}")
-    return {**made.to_dict(), "sample": sample_of(checked_table(LinearSVM(), prepared).X)}
-
-
 def write_fitted(estimator: Any, arrays: Arrays) -> dict[str, Any]:
     """What all estimators have after a fit, and the parts of this one, side by side."""
     parts = parts_of(estimator)
@@ -341,9 +296,55 @@ def read_model(document: dict[str, Any], arrays: Arrays) -> ModelInfo:
     refuse_another_plane(estimator)
     features = getattr(model[0] if isinstance(model, Pipeline) else model, "feature_names_in_", ())
     roles = {} if said.roles is None else said.roles.beside(features, said.columns_by)
-    calibration = checked_calibration(said.calibration, len(estimator.classes_))
-    told = (said.estimator, said.version, said.written_by, fingerprint, said.columns_by, roles, calibration)
-    return ModelInfo(model, *told)
+    told = (said.estimator, said.version, said.written_by, fingerprint, said.columns_by, roles)
+    return ModelInfo(model, *told, checked_calibration(said.calibration, len(estimator.classes_)))
+
+
+@dataclass
+class Last:
+    """The last step, the estimator itself."""
+
+    kind: Literal["estimator"]
+    name: str
+
+
+def write_steps(pipeline: Pipeline, arrays: Arrays) -> list[Any]:
+    """What the document says of a Pipeline; the last entry is the name of the estimator's own step."""
+    if len(pipeline.steps) > MOST_STEPS:
+        raise Refusal(f"a Pipeline of more than {MOST_STEPS} steps cannot be kept")
+    if any(getattr(step, "_sklearn_output_config", None) for _, step in pipeline.steps):
+        raise Refusal("the steps of the Pipeline hand on data frames (set_output), which cannot be kept")
+    entries: list[Any] = []
+    for index, (name, step) in enumerate(pipeline.steps[:-1]):
+        write = write_blocks if isinstance(step, ColumnTransformer) else write_step
+        entries.append(write(name, step, f"step {index}", arrays))
+    return [*entries, Last("estimator", pipeline.steps[-1][0])]
+
+
+def read_steps(entries: list[Any], reader: Reader, estimator: Any) -> Any:
+    """The estimator itself, or the Pipeline that ends in it."""
+    if not entries:
+        return estimator
+    if len(entries) > MOST_STEPS:
+        raise Refusal(f"a model has at most {MOST_STEPS} steps")
+    last: Last = reader.value(Last, entries[-1], f"preprocessing[{len(entries) - 1}]")
+    steps: list[tuple[str, Any]] = []
+    width = None
+    for index, entry in enumerate(entries[:-1]):
+        place = f"step {index}"
+        has_blocks = isinstance(entry, dict) and entry.get("kind") == KIND
+        said = reader.value(Blocks if has_blocks else Step, entry, f"preprocessing[{index}]")
+        step = (read_blocks if has_blocks else read_step)(said, place, reader)
+        if width not in (None, n_columns_of(step)):
+            raise Refusal(f"{place} takes {n_columns_of(step)} columns, and the one before makes {width}")
+        steps.append((said.name, step))
+        width = width_of_blocks(step) if has_blocks else width_of(step)
+    if width not in (None, estimator.n_features_in_):
+        raise Refusal(f"the estimator takes {estimator.n_features_in_} columns, and the step before makes {width}")
+    names = [name for name, _ in steps] + [last.name]
+    if len(set(names)) != len(names) or not all(name and "__" not in name for name in names):
+        raise Refusal("the names of the steps must differ and have no '__' in them")
+    return Pipeline([*steps, (last.name, estimator)])
 
 
 def as_of_now(document: dict[str, Any]) -> dict[str, Any]:

@@ -25,8 +25,19 @@ from maxmargin.estimators.declarations import KERNEL
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.stochastic import StochasticSVM
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.kinds import NOT_NEGATIVE, POSITIVE, RISING, Between, OneOf, Rule, Size, Sizes, Stored, shown
-from maxmargin.persistence.schema import split
+from maxmargin.persistence.schema import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    RISING,
+    Between,
+    OneOf,
+    Rule,
+    Size,
+    Sizes,
+    Stored,
+    shown,
+    split,
+)
 from maxmargin.problems.descent import Descent, Position
 from maxmargin.problems.kernels import KERNELS, Kernel
 

@@ -1,35 +1,175 @@
-"""What a file keeps so that a model can be told from one that was changed, and its data from other data; and the
-check of it.
+"""What a file keeps of an estimator beside what its fit has left: its parameters and the proof, and by what a model can
+be told from one that was changed, and its data from other data.
 
-The record of the fit (`estimators/base.py`) goes into the file beside what it is about: the class of each support row,
-digests of the support vectors and of some rows of the table. It is null in a model that never had one: from a file
-before version 3, or after `partial_fit`.
+    parameters     as they are declared; of a certificate the plain fields, with planes, rows and weights as arrays
+    the record     of the fit (`estimators/base.py`): the class of each support row, digests of the support vectors and
+                   of some rows of the table; null in a model that never had one, from a file before version 3, or after
+                   `partial_fit`
+    fingerprint    of the whole table
+
+All parts of a certificate are of one kind. Nothing is believed here: `verify` checks what was read against the data.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
+from maxmargin.certificates.form import WORDS
 from maxmargin.certificates.kernel_margin import KernelCertificate
+from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.certificates.record import KINDS, LATER, Record
+from maxmargin.certificates.slim import SlimCertificate
 from maxmargin.data.checking import checked_table
 from maxmargin.data.table import is_sparse, matrix_of
 from maxmargin.estimators.agreement import disagreements, parts_of
-from maxmargin.estimators.base import single
+from maxmargin.estimators.base import behind_the_steps, sample_of, single
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.model_verification import OTHER_TABLE
+from maxmargin.estimators.parameters import Choice, Declarations
 from maxmargin.estimators.probability import Calibration
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.kinds import NOT_NEGATIVE, Between, Digest, OneOf, Stored, shown
+from maxmargin.persistence.schema import (
+    NOT_NEGATIVE,
+    Arrays,
+    Between,
+    Digest,
+    Fields,
+    OneOf,
+    Reader,
+    Rule,
+    Size,
+    Stored,
+    shown,
+    split,
+    without_numpy,
+    written,
+)
+from maxmargin.run.control import Status
 
 TYPES = ("float64", "float32", "sparse float64", "sparse float32")
+IN_ARRAYS = ("w", "rule_w", "rows", "weights", "shares", "heights")  # where a kind has them
+ROWS, WEIGHTS = Stored("certificate rows", types=("int64",)), Stored("certificate rows")
+HEIGHTS = Stored("blocks", types=("int64",))  # the same of all parts: they are about one table
+LABEL = Rule("a label", lambda value: isinstance(value, str | int | float))
+KINDS_OF_FIELDS: dict[str, Any] = {  # where the annotations of a certificate say less
+    **{name: Annotated[str, OneOf(words)] for name, words in WORDS.items()},
+    "class_weight": tuple[tuple[Annotated[Any, LABEL], float], ...],
+    "row": Annotated[int, Between(-1)],
+}
+
+
+def write_parameters(declarations: Declarations, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters as a document holds them, if it can: no function among them, which would be code."""
+    found = {}
+    for name, declaration in ((name, one) for name, one in declarations.items() if not one.of_this_process):
+        value = without_numpy(values[name])
+        if not declaration.keeps(value):
+            can = f"a file can hold {declaration.words_for_a_file()}"
+            code = "; a function is code, and a model file holds none" if callable(value) else ""
+            raise Refusal(f"the parameter {name}={shown(value)} cannot be kept: {can}{code}")
+        if not (declaration.later and value == declaration.default):
+            found[name] = declaration.written(value)
+    return found
+
+
+def read_parameters(declarations: Declarations, fields: Fields) -> dict[str, Any]:
+    """All parameters of the estimator, and no others."""
+    values = {}
+    for name, declaration in declarations.items():
+        if declaration.of_this_process or (declaration.later and name not in fields.left):
+            values[name] = declaration.default
+            continue
+        try:
+            value = declaration.restored(fields.take(name))
+        except ValueError as problem:
+            raise Refusal(f"the parameter {name} {problem}") from None
+        if not declaration.keeps(value):
+            foreign = isinstance(declaration, Choice) and isinstance(value, str)
+            why = "; what was registered for the fit must be registered here, too" if foreign else ""
+            raise Refusal(f"the parameter {name} must be {declaration.words_for_a_file()}, not {shown(value)}{why}")
+        values[name] = value
+    return values
+
+
+@dataclass
+class Parts:
+    """What the document says of a certificate: each of its parts, and how many rows carry weight in each."""
+
+    kind: Annotated[str, OneOf(KINDS)]
+    sizes: list[int]
+    parts: list[dict[str, Any]]
+
+
+def write_certificate(certificate: Any, arrays: Arrays) -> Any:
+    """What the document says of a certificate; its arrays are added to those of the file."""
+    parts: tuple[Any, ...] = certificate.parts if isinstance(certificate, MulticlassCertificate) else (certificate,)
+    if any(isinstance(part, SlimCertificate) for part in parts):
+        raise Refusal("its certificate is slim, without the rows and weights that prove it: save it with its proof")
+    kind = type(parts[0]).kind
+    arrays["certificate.rows"] = np.concatenate([part.rows for part in parts]).astype(np.int64)
+    for name in fields_of(KINDS[kind], "weights", "shares"):
+        arrays[f"certificate.{name}"] = np.concatenate([getattr(part, name) for part in parts])
+    for name in fields_of(KINDS[kind], "w", "rule_w"):
+        arrays[f"certificate.{name}"] = np.stack([getattr(part, name) for part in parts])
+    for _ in fields_of(KINDS[kind], "heights"):
+        arrays["certificate.heights"] = parts[0].heights.astype(np.int64)
+        if not all(np.array_equal(part.heights, parts[0].heights) for part in parts):
+            raise Refusal("the parts of the certificate are about tables of different blocks")
+    plain = [{name: value for name, value in part.to_dict().items() if name not in IN_ARRAYS} for part in parts]
+    lacking = {"huber_width": None, **KINDS[kind].later}  # as older files
+    fields = [{k: v for k, v in part.items() if k not in lacking or v != lacking[k]} for part in plain]
+    return written(Parts(kind, [len(part.rows) for part in parts], fields), arrays)
+
+
+def read_certificate(reader: Reader, document: Any, sides: list[tuple[Any, Any]], n_columns: int) -> Any:
+    """The certificate of a model whose planes have these sides."""
+    said: Parts = reader.value(Parts, document, "certificate")
+    kind = KINDS[said.kind]
+    if not len(said.sizes) == len(said.parts) == len(sides):
+        raise Refusal(f"the certificate must have {len(sides)} parts, one for each plane, each with a size")
+    arrays: dict[str, Any] = {
+        "rows": split(reader.array("certificate.rows", ROWS, [NOT_NEGATIVE]), said.sizes, "certificate.rows")
+    }
+    for name in fields_of(kind, "weights", "shares"):
+        arrays[name] = split(reader.array(f"certificate.{name}", WEIGHTS), said.sizes, f"certificate.{name}")
+    for name in fields_of(kind, "w", "rule_w"):
+        planes = reader.array(f"certificate.{name}", Stored(len(sides), n_columns))
+        arrays[name] = [plane.copy() for plane in planes]
+    for name in fields_of(kind, "heights"):
+        arrays[name] = [reader.array("certificate.heights", HEIGHTS, [NOT_NEGATIVE])] * len(sides)
+    parts = dataclasses.replace(reader, kinds=KINDS_OF_FIELDS, missing={**LATER, **kind.later, "plane": ()})
+    made = []
+    for index, part in enumerate(said.parts):
+        with parts.fields(part, f"certificate.parts[{index}]") as fields:
+            made.append(fields.read(kind, **{name: of_parts[index] for name, of_parts in arrays.items()}))
+        refuse_another_question(made[-1], fields.place, sides[index], n_columns)
+    return made[0] if len(made) == 1 else MulticlassCertificate(tuple(made))
+
+
+def refuse_another_question(part: Record, place: str, sides: tuple[Any, Any], n_columns: int) -> None:
+    """A `Refusal` where a certificate is about another plane than that of its model, or asks for no gap."""
+    if (part.positive, part.negative) != sides:
+        raise Refusal(f"{place} is not about the labels of its plane, {shown(sides)}")
+    if part.n_columns != n_columns:
+        raise Refusal(f"{place} is about {part.n_columns} columns, and the model has {n_columns}")
+    if not type(part).may_ask_for(tol := getattr(part, "tol", 0.5)):
+        raise Refusal(f"{place}.tol must be above 0 and below 1, not {tol}")
+
+
+def fields_of(kind: type[Record], *names: str) -> list[str]:
+    """Those that this kind has."""
+    own = {field.name for field in dataclasses.fields(kind)}
+    return [name for name in names if name in own]
 
 
 @dataclass(frozen=True)
@@ -79,11 +219,52 @@ def refuse_another_plane(estimator: Any) -> None:
         raise Refusal(f"it does not predict by the planes that are proven: {found[0]}{more}")
 
 
+def fingerprint_of(model: Any, estimator: Any, X: Any, y: Any) -> dict[str, Any]:
+    """The fingerprint of the data, as the estimator saw them, behind the steps before it."""
+    if y is None:
+        raise Refusal("a fingerprint is of X and y: give both or neither")
+    prepared = behind_the_steps(model, X) if isinstance(model, Pipeline) else X
+    made = Fingerprint.of(prepared, y)
+    if made.n_columns != estimator.n_features_in_:
+        raise Refusal(f"X has {made.n_columns} columns, and the model was fitted to {estimator.n_features_in_}")
+    return {**made.to_dict(), "sample": sample_of(checked_table(LinearSVM(), prepared).X)}
+
+
 def refuse_another_table(estimator: Any, sample: str | None) -> None:
     """A `Refusal` where the table, behind the steps before the estimator, is not the one that the fit has seen."""
     seen = getattr(estimator, "_seen", None)
     if sample is not None and seen is not None and sample != seen["sample"]:
         raise Refusal(OTHER_TABLE)
+
+
+@dataclass
+class Counts:
+    """How long the fit took, how it ended, and how wide its streets are."""
+
+    n_iter: int
+    n_updates: Annotated[list[int], Size("planes")]
+    margins: Annotated[list[float], Size("planes")]
+    status: Annotated[list[Status], Size("planes")] | None
+
+    @classmethod
+    def of(cls, estimator: Any) -> Self:
+        updates, margins = listed(estimator.n_updates_), listed(estimator.margin_)
+        status = listed(estimator.status_) if hasattr(estimator, "status_") else None
+        return cls(int(estimator.n_iter_), [int(one) for one in updates], [float(one) for one in margins], status)
+
+    def put(self, estimator: Any) -> None:
+        estimator.n_iter_, estimator.n_updates_ = self.n_iter, single(self.n_updates)
+        estimator.margin_ = single(self.margins)
+        estimator.street_ = single([2.0 * margin for margin in self.margins])
+        if self.status is not None:
+            estimator.status_ = single(self.status)
+        elif hasattr(estimator, "certificate_"):
+            raise Refusal("'status' must say for each plane why the fit ended")
+
+
+def listed(value: Any) -> list[Any]:
+    """What is there for each plane, also where there is one, as a list."""
+    return list(value) if isinstance(value, list | tuple | np.ndarray) else [value]
 
 
 @dataclass
@@ -127,7 +308,7 @@ class ColumnRoles:
     def of(cls, roles: Mapping[str, str] | None, columns_by: str | None) -> Self | None:
         if not roles:
             return None
-        unknown = set(roles) - {one.name for one in fields(cls)}
+        unknown = set(roles) - {one.name for one in dataclasses.fields(cls)}
         if unknown:
             raise Refusal(f"a column is a label, a weight or an id, and no {min(unknown)!r}")
         return cls(**roles).checked(columns_by)

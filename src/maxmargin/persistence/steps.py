@@ -18,20 +18,21 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, Sta
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.kinds import (
+from maxmargin.persistence.schema import (
     NOTHING,
     Arrays,
     Between,
     OneOf,
+    Reader,
     Rule,
     Stored,
     is_number,
     is_text,
     later,
     shown,
+    without_numpy,
     words_for,
 )
-from maxmargin.persistence.schema import Reader, without_numpy
 
 
 def one_of(*options: str) -> Any:

@@ -19,7 +19,7 @@ import numpy as np
 
 from maxmargin import exercise, exercises
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.kinds import Between, OneOf
+from maxmargin.persistence.schema import Between, OneOf
 from maxmargin.teaching.answers import Field
 from maxmargin.teaching.exercise import written
 

@@ -137,8 +137,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.kinds import Between, OneOf, Rule, later, members_of
-from maxmargin.persistence.schema import Reader, no_constant, without_duplicates
+from maxmargin.persistence.schema import (
+    Between,
+    OneOf,
+    Reader,
+    Rule,
+    later,
+    members_of,
+    no_constant,
+    without_duplicates,
+)
 from maxmargin.playground.catalogue import ALGORITHMS, Algorithm
 from maxmargin.playground.exercises import GivenExercise
 from maxmargin.playground.multiplier import GivenMultiplier

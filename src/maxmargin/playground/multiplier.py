@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from maxmargin import ConstrainedParabola
-from maxmargin.persistence.kinds import Between
+from maxmargin.persistence.schema import Between
 from maxmargin.teaching.answers import number
 
 P, Q, R = 0.2, -1.0, 1.0  # the parabola of the lecture notes
