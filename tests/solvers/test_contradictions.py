@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin.problems.statement import Norm, Separation
-from maxmargin.solvers.hulls.contradictions import contradiction, contradictions
+from maxmargin.solvers.copies import contradiction, contradictions
 
 
 @pytest.mark.parametrize("seed", range(10))

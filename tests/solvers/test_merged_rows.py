@@ -6,8 +6,8 @@ import scipy.sparse as sparse
 
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import SoftMargin
-from maxmargin.solvers.copies import find_copies
-from maxmargin.solvers.interior_point.merged_rows import SAMPLE, merge_rows, sample_columns
+from maxmargin.solvers.copies import SAMPLE, find_copies, sample_columns
+from maxmargin.solvers.interior_point.merged_rows import merge_rows
 
 
 def problem_of(X, signs, costs=None, bias=True):

@@ -430,9 +430,7 @@ def written_members(value: Any, members: dict[str, Member], arrays: Arrays) -> d
 def read_json(text: str, what: str) -> dict[str, Any]:
     """One JSON object: no name twice in it, no number that float64 cannot hold, nothing deep."""
     try:
-        value = json.loads(
-            text, object_pairs_hook=without_duplicates, parse_float=finite_number, parse_constant=no_constant
-        )
+        value = json.loads(text, parse_float=finite_number, **STRICT)
     except (ValueError, RecursionError) as error:
         raise Refusal(f"{what} is not as JSON must be: {str(error)[:200]}") from None
     if not isinstance(value, dict) or depth(value) > DEEPEST:
@@ -456,6 +454,9 @@ def finite_number(digits: str) -> float:
 
 def no_constant(name: str) -> float:
     raise ValueError(f"{name} is not a number of JSON")
+
+
+STRICT: dict[str, Any] = {"object_pairs_hook": without_duplicates, "parse_constant": no_constant}
 
 
 def depth(value: Any) -> int:

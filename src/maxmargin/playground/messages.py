@@ -137,16 +137,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.schema import (
-    Between,
-    OneOf,
-    Reader,
-    Rule,
-    later,
-    members_of,
-    no_constant,
-    without_duplicates,
-)
+from maxmargin.persistence.schema import STRICT, Between, OneOf, Reader, Rule, later, members_of
 from maxmargin.playground.catalogue import ALGORITHMS, Algorithm
 from maxmargin.playground.exercises import GivenExercise
 from maxmargin.playground.multiplier import GivenMultiplier
@@ -279,7 +270,7 @@ class LineThroughPoints:
 def read_message(text: str) -> dict[str, Any]:
     """The JSON object in a text. How deep it is and how large its numbers are is seen where it is looked at."""
     try:
-        message = json.loads(text, object_pairs_hook=without_duplicates, parse_constant=no_constant)
+        message = json.loads(text, **STRICT)
     except (ValueError, RecursionError) as error:
         raise Refusal(f"this message is no JSON: {str(error)[:200]}") from None
     if not isinstance(message, dict):

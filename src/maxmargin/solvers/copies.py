@@ -1,7 +1,9 @@
-"""Equal rows of one class: which they are, and what one row that stands for all of them is worth.
+"""Equal rows: which they are; of one class, what one that stands for all is worth; of two, that no plane separates.
 
-    merged    C_j = sum of C_i over the copies i of row j,     a_i = C_i a_j / C_j: the dual variable is shared by cost,
-              which is best for a loss that bends, too
+    merged           C_j = sum of C_i over the copies i of row j,     a_i = C_i a_j / C_j: the dual variable is shared
+                     by cost, which is best for a loss that bends, too
+    contradiction    x_i = x_j,  y_i = +1,  y_j = -1:    the hulls of the classes have this point in common, with
+                     l_i = l_j = 1, the shortest proof that there is no plane
 
 Copies are found by a 64-bit hash of each row, in one pass, and then compared number by number. Rows of which one says 0
 where the other says -0, or keeps a zero that the other leaves out, are taken to be different.
@@ -19,8 +21,13 @@ from numpy.typing import NDArray
 from maxmargin._loops import njit
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Matrix, Vector, is_sparse
+from maxmargin.problems.protocol import Iterate
+from maxmargin.problems.statement import Separation
 
 SAMPLED = 3.0  # sqrt(n) rows are looked at before all are: with m copies of each, 9 (m - 1) of them have an equal
+SAMPLE = 1000  # rows that are looked at before all are
+DISTINCT = 0.9  # a column with so many different values in the sample leaves few copies of a row
+SMALL = 2_000_000  # numbers: so many are compared in no time
 ODD, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 HALF = np.uint64(32)
 WORTH_MERGING = 0.9  # of the rows are distinct at most, or merging is not worth its indirection
@@ -221,3 +228,64 @@ def worth_merging(X: Matrix, signs: Vector, units: Vector, distinct: float) -> C
     merged = units.copy()
     merged[first] = np.bincount(owner, units)
     return Copies(stands, others, units, merged)
+
+
+def sample_columns(X: NDArray[Any]) -> tuple[float, Vector, Vector]:
+    """From some rows: the largest share of different values in a column, and the modes with their shares."""
+    values = np.sort(X[:: -(-len(X) // SAMPLE)], axis=0)
+    new = np.ones(values.shape, dtype=bool)
+    new[1:] = values[1:] != values[:-1]
+    begins = np.where(new, np.arange(len(values))[:, None], 0)
+    run = np.arange(len(values))[:, None] - np.maximum.accumulate(begins, axis=0)
+    end = run.argmax(axis=0)
+    columns = np.arange(values.shape[1])
+    distinct = float(new.sum(axis=0).max(initial=0)) / len(values)
+    return distinct, values[end, columns].astype(np.float64), (run[end, columns] + 1) / len(values)
+
+
+def contradictions(X: Matrix, signs: Vector) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows of the one class, and beside each a row of the other that is equal to it: one for every row that has any."""
+    none = np.zeros(0, dtype=np.intp)
+    if is_sparse(X) and not X.has_sorted_indices:
+        X = X.sorted_indices()
+    first, owner = find_equal(X, np.ones(len(signs)))
+    if len(first) == len(signs):
+        return none, none
+    partners = []
+    for sign in (1.0, -1.0):
+        members = np.flatnonzero(signs == sign)[::-1]
+        partner = np.full(len(first), -1, dtype=np.intp)
+        partner[owner[members]] = members  # the first of them stays
+        partners.append(partner)
+    plus, minus = partners
+    other = np.where(signs > 0, minus[owner], plus[owner])
+    rows = np.flatnonzero(other >= 0)
+    rows = rows[equal_rows(X, rows, other[rows])]
+    return rows, other[rows]
+
+
+def are_likely(X: Matrix) -> bool:
+    """Whether a look for equal rows is worth it: not in a large table with a column of numbers that were measured."""
+    if is_sparse(X) or X.size <= SMALL:
+        return True
+    return sample_columns(X)[0] < DISTINCT
+
+
+def equal_rows(X: Matrix, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether each of these rows is equal to the one beside it."""
+    if not len(rows):
+        return np.zeros(0, dtype=bool)
+    if is_sparse(X):
+        different = abs(X[rows] - X[others])
+        return np.asarray(different.sum(axis=1) == 0.0).ravel()
+    return np.asarray(np.all(X[rows] == X[others], axis=1))
+
+
+def contradiction(problem: Separation) -> Iterate | None:
+    """Two rows as a witness, if there are any."""
+    rows, others = contradictions(problem.X, problem.signs)
+    if not len(rows):
+        return None
+    a = np.zeros(problem.n_rows)
+    a[[rows[0], others[0]]] = 1.0
+    return Iterate(np.zeros(problem.n_columns), 0.0, a, True, 0, 1, meets=True)

@@ -341,7 +341,7 @@ def separation(problem: Separation, *, solver: str = AUTO, tol: float = 1e-9, st
 def chosen(problem: Separation, state: ChoiceState) -> Iterates:
     name, problem = state.solver, at_hand(problem)
     if name == AUTO:
-        from maxmargin.solvers.hulls.contradictions import are_likely, contradiction
+        from maxmargin.solvers.copies import are_likely, contradiction
 
         witness = contradiction(problem) if are_likely(problem.X) or not suits_hulls(problem) else None
         if witness is not None:

@@ -26,7 +26,7 @@ from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Vector
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import Norm, Separation
-from maxmargin.solvers.hulls.contradictions import contradictions
+from maxmargin.solvers.copies import contradictions
 from maxmargin.solvers.hulls.nearest import dense, nearest_hulls
 
 Table = NDArray[np.float64]

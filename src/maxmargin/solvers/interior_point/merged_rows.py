@@ -26,10 +26,8 @@ from numpy.typing import NDArray
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.statement import SoftMargin
-from maxmargin.solvers.copies import find_copies
+from maxmargin.solvers.copies import DISTINCT, SAMPLE, find_copies, sample_columns
 
-SAMPLE = 1000  # rows that are looked at before all are
-DISTINCT = 0.9  # a column with so many different values in the sample leaves few copies of a row
 SPARSE_BELOW = 0.13  # of the entries are not zero: pairs of them are then fewer than dense products are fast
 DENSE_ABOVE = 0.25
 SMALL_TABLE = 4_000_000  # numbers: a CSR matrix that is half full may be copied into a dense table of this size
@@ -68,19 +66,6 @@ class MergedRows:
         """Whether the whole path is one call: few rows, each for itself, and few columns."""
         (n, d), as_they_are = self.X.shape, self.owner is None and self.moved is None
         return as_they_are and n <= FEW_ROWS and d <= FEW_COLUMNS and not is_sparse(self.X)
-
-
-def sample_columns(X: NDArray[Any]) -> tuple[float, Vector, Vector]:
-    """From some rows: the largest share of different values in a column, and the modes with their shares."""
-    values = np.sort(X[:: -(-len(X) // SAMPLE)], axis=0)
-    new = np.ones(values.shape, dtype=bool)
-    new[1:] = values[1:] != values[:-1]
-    begins = np.where(new, np.arange(len(values))[:, None], 0)
-    run = np.arange(len(values))[:, None] - np.maximum.accumulate(begins, axis=0)
-    end = run.argmax(axis=0)
-    columns = np.arange(values.shape[1])
-    distinct = float(new.sum(axis=0).max(initial=0)) / len(values)
-    return distinct, values[end, columns].astype(np.float64), (run[end, columns] + 1) / len(values)
 
 
 def merge_rows(problem: SoftMargin) -> MergedRows:
