@@ -11,8 +11,8 @@ import typer
 
 from maxmargin.cli.blocks import of_a_model
 from maxmargin.cli.certified import IMPOSSIBLE
-from maxmargin.cli.console import ExitCode, TimeLimit, UserError, check_time, gap_shown, say, say_json
-from maxmargin.cli.models import Model, in_a_sentence, load_and_read, load_model
+from maxmargin.cli.console import ExitCode, TimeLimit, UserError, check_time, gap_shown, in_a_sentence, say, say_json
+from maxmargin.cli.models import Model, load_and_read, load_model
 from maxmargin.cli.options import (
     AsJson,
     ClassWeight,

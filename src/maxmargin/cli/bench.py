@@ -18,8 +18,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from maxmargin.cli.console import UserError, gap_shown, messages, say, say_json, show
-from maxmargin.cli.models import in_a_sentence
+from maxmargin.cli.console import UserError, gap_shown, in_a_sentence, messages, say, say_json, show
 from maxmargin.cli.options import AsJson, Price, ReadingOptions, Scale, Scaling, Spelt
 from maxmargin.cli.preparation import preparation_of, prepare
 from maxmargin.cli.tables import read

@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.cli.console import UserError, files_of, messages
-from maxmargin.cli.models import Model, in_a_sentence
+from maxmargin.cli.console import UserError, files_of, in_a_sentence, messages
+from maxmargin.cli.models import Model
 from maxmargin.cli.options import ReadingOptions
 from maxmargin.cli.preparation import UnknownWords, inner_steps, transformed
 from maxmargin.cli.several_files import name_of_all

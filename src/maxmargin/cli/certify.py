@@ -16,12 +16,12 @@ from maxmargin.cli.console import (
     UserError,
     check_time,
     gap_shown,
+    in_a_sentence,
     refuse_to_write_over,
     say,
     say_json,
     write_text,
 )
-from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import (
     AsJson,
     ClassWeight,

@@ -8,8 +8,16 @@ import typer
 
 from maxmargin.cli.certified import Proof
 from maxmargin.cli.checked import Margins, find, in_words, parts_of, print_answer, refuse_labels, summary
-from maxmargin.cli.console import ExitCode, Stopwatch, TimeLimit, UserError, check_time, messages, say_json
-from maxmargin.cli.models import in_a_sentence
+from maxmargin.cli.console import (
+    ExitCode,
+    Stopwatch,
+    TimeLimit,
+    UserError,
+    check_time,
+    in_a_sentence,
+    messages,
+    say_json,
+)
 from maxmargin.cli.options import (
     AsJson,
     Data,

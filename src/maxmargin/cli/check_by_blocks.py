@@ -15,8 +15,7 @@ from maxmargin.cli.blocks import PreparedBlocks, scanned
 from maxmargin.cli.certified import Proof, heaviest
 from maxmargin.cli.checked import find, in_words, parts_of, print_answer, refuse_labels, summary
 from maxmargin.cli.column_survey import fitted
-from maxmargin.cli.console import ExitCode, Stopwatch, TimeLimit, gap_shown, messages, say_json
-from maxmargin.cli.models import in_a_sentence
+from maxmargin.cli.console import ExitCode, Stopwatch, TimeLimit, gap_shown, in_a_sentence, messages, say_json
 from maxmargin.cli.options import ReadingOptions, Scaling
 from maxmargin.cli.preparation import names_after, preparation_of
 

@@ -15,12 +15,12 @@ from maxmargin.cli.console import (
     TimeLimit,
     check_time,
     gap_shown,
+    in_a_sentence,
     messages,
     say,
     say_json,
     show,
 )
-from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import AsJson, Data, MaxTime, Price, ReadingOptions, Scale, Scaling
 from maxmargin.cli.preparation import preparation_of, prepare
 from maxmargin.cli.tables import DataFile, count_labels, describe, headline, read, refuse_a_measure

@@ -57,6 +57,19 @@ class UserError(Exception):
     """Something that the user can put right; the message is the one sentence that is shown."""
 
 
+@contextmanager
+def in_a_sentence(name: str) -> Iterator[None]:
+    """What an estimator says against the data or its parameters, as the user's error."""
+    from maxmargin.estimators.no_plane import NoPlaneError
+
+    try:
+        yield
+    except NoPlaneError:
+        raise
+    except ValueError as error:
+        raise UserError(f"{name}: {str(error).splitlines()[0]}") from None
+
+
 def say(text: str = "", style: str | None = None) -> None:
     """A line of the result, which is never wrapped."""
     results.print(text, style=style, soft_wrap=True)

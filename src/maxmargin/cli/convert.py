@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli.console import ExitCode, UserError, messages, refuse_to_write_over
-from maxmargin.cli.models import TEXT_MODELS, in_a_sentence
+from maxmargin.cli.console import ExitCode, UserError, in_a_sentence, messages, refuse_to_write_over
+from maxmargin.cli.models import TEXT_MODELS
 from maxmargin.cli.options import ReadingOptions, Scaling, TableFormat
 from maxmargin.cli.preparation import encoded
 from maxmargin.cli.tables import read

@@ -9,6 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from maxmargin.cli.certified import (
+    Fitted,
+    Found,
+    Told,
+    conclude,
     dual_answer,
 )
 from maxmargin.cli.console import (
@@ -17,21 +21,17 @@ from maxmargin.cli.console import (
     UserError,
     check_time,
     gap_shown,
+    in_a_sentence,
     messages,
     refuse_to_write_over,
 )
 from maxmargin.cli.fitting import (
     CheckpointOptions,
     FitOptions,
-    Fitted,
-    Found,
-    Told,
     check_checkpoint,
-    conclude,
     make_classifier,
     sought,
 )
-from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import AsJson, Data, Exact, Memory, ReadingOptions, Scheduler
 from maxmargin.cli.preparation import (
     left_out_of,

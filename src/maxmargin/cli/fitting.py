@@ -1,9 +1,7 @@
-"""A fit by a command: the estimator that its options make; --checkpoint keeps the run while it goes on; its model is
-written, and what was found is told."""
+"""A fit by a command: the estimator that its options make; --checkpoint keeps the run while it goes on."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
 from collections.abc import Sequence
@@ -13,15 +11,8 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from maxmargin.cli.certified import (
-    certificate_for_machines,
-    exit_code,
-    normalized_for_machines,
-    tell_certificate,
-    tell_normalized,
-)
-from maxmargin.cli.console import ExitCode, TimeLimit, UserError, gap_shown, messages, say, say_json, time_told
-from maxmargin.cli.models import save_model
+from maxmargin.cli.certified import status_of
+from maxmargin.cli.console import TimeLimit, UserError, gap_shown, messages
 from maxmargin.cli.options import (
     ClassWeight,
     HuberWidth,
@@ -37,9 +28,6 @@ from maxmargin.cli.options import (
     number_of,
     read_class_weight,
 )
-from maxmargin.cli.preparation import scaling_of, sentences_of, sentences_of_left_out
-from maxmargin.cli.recorded_run import write_record
-from maxmargin.cli.tables import DataFile
 from maxmargin.estimators.declarations import (
     AVERAGE,
     COEF0,
@@ -267,124 +255,3 @@ def sought(
     if limit.seconds is not None:
         classifier.set_params(max_time=limit.seconds)  # as the user gave it
     return Planes(certificate, is_interrupted, has_planes)
-
-
-def status_of(classifier: Any) -> list[str]:
-    status = getattr(classifier, "status_", [])
-    return [one.name for one in (status if isinstance(status, list) else [status])]
-
-
-class Found(NamedTuple):
-    """What a fit has found, how long it took, and whether its proof holds; after Ctrl-C, what was found so far."""
-
-    certificate: Any
-    verification: Any
-    accuracy: float | None
-    dual: Any  # what the multipliers say by themselves, where there are some
-    seconds: float
-    compiling: float
-    is_interrupted: bool
-    has_planes: bool  # to be written; otherwise it is proven that there are none
-
-    @property
-    def code(self) -> ExitCode:
-        return ExitCode.INTERRUPTED if self.is_interrupted else exit_code(self.certificate, self.verification)
-
-
-class Fitted(NamedTuple):
-    """What is to be kept and told; `table` has the rows, or no rows where they are read by blocks."""
-
-    classifier: Any
-    preparation: Any
-    table: DataFile
-    found: Found
-    calibration: Any = None
-
-
-class Told(NamedTuple):
-    """What is told of the table: in a line, for machines, of its columns, and what of it was left out."""
-
-    headline: str
-    description: dict[str, Any]
-    report: dict[str, Any]
-    left_out: dict[str, Any]
-
-
-def conclude(model: Fitted, told: Told, output: str | None, record: str | None, as_json: bool) -> int:
-    """Write the model, and tell what was found, whatever becomes of the file."""
-    classifier, preparation, table, found, calibration = model
-    unwritten = None
-    if output is not None and found.has_planes:
-        try:
-            save_model(preparation, classifier, table, output, calibration)
-        except UserError as error:  # a full disk: what was found is told nevertheless
-            unwritten = error
-    records: list[str] = []
-    if record is not None and unwritten is None:
-        try:
-            records = write_record(classifier, record, names_as_scaled(preparation, table))
-        except UserError as error:
-            unwritten = error
-    written = output if found.has_planes and unwritten is None else None
-    code = ExitCode.ERROR if unwritten is not None else found.code
-    if as_json:
-        failure = {} if unwritten is None else {"error": str(unwritten)}
-        answer = for_machines(model, told)
-        proof = certificate_for_machines(found.certificate, found.verification)
-        answer["calibration"] = None if calibration is None else dataclasses.asdict(calibration)
-        say_json({**answer, "model": written, "records": records, "exit_code": int(code), **failure, **proof})
-    else:
-        tell(model, told)
-        if calibration is not None:
-            say(f"  calibrated over {calibration.folds} folds: probabilities are estimates, of which nothing is proven")
-        if written is not None:
-            say(f"Written to {written}")
-        for file in records:
-            say(f"The run is in {file}")
-    if unwritten is not None:
-        raise unwritten
-    return int(code)
-
-
-def names_as_scaled(preparation: Any, table: DataFile) -> tuple[str, ...] | None:
-    """What the columns of the fit are called; categories and words make columns of their own, which have no name."""
-    if table.texts or table.feature_names is None:
-        return None
-    is_scaled = scaling_of(preparation) is not None
-    return tuple(f"{name}, scaled" if is_scaled else name for name in table.feature_names)
-
-
-def for_machines(model: Fitted, told: Told) -> dict[str, Any]:
-    """What was done, as plain values."""
-    classifier, found = model.classifier, model.found
-    return {
-        **told.description,
-        "algorithm": type(classifier).__name__,
-        "parameters": {name: value for name, value in classifier.get_params().items() if value is not None},
-        "scaling": scaling_of(model.preparation),
-        "columns_taken": told.report,
-        "left_out": told.left_out,
-        "status": status_of(classifier),
-        "accuracy": found.accuracy,
-        **normalized_for_machines(classifier),
-        "dual": None if found.dual is None else found.dual.summary,
-        "seconds": found.seconds,
-        "seconds_compiling": found.compiling,
-    }
-
-
-def tell(model: Fitted, told: Told) -> None:
-    """The same for people, and what is proven."""
-    classifier, found = model.classifier, model.found
-    say(told.headline)
-    columns, scaling = "columns of numbers" if model.table.texts else "columns", scaling_of(model.preparation)
-    how = f"the {columns} {'as they are' if scaling is None else f'scaled by {scaling}'}"
-    say(f"{type(classifier).__name__} on {how}, {time_told(found.seconds, found.compiling)}")
-    for sentence in (*sentences_of(told.report), *sentences_of_left_out(told.left_out)):
-        say(sentence)
-    tell_certificate(found.certificate, found.verification)
-    tell_normalized(classifier)
-    if found.dual is not None:
-        say(f"  {found.dual}")
-    if found.accuracy is not None:
-        say(f"  {found.accuracy:.2%} of these rows get their own label")

@@ -14,13 +14,13 @@ from maxmargin.cli.console import (
     TimeLimit,
     UserError,
     check_time,
+    in_a_sentence,
     messages,
     refuse_to_write_over,
     say,
     say_json,
     write_csv,
 )
-from maxmargin.cli.models import in_a_sentence
 from maxmargin.cli.options import (
     AsJson,
     ClassWeight,

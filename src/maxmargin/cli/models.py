@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -113,19 +111,6 @@ class Model(NamedTuple):
                 )
 
 
-@contextmanager
-def in_a_sentence(name: str) -> Iterator[None]:
-    """What an estimator says against the data or its parameters, as the user's error."""
-    from maxmargin.estimators.no_plane import NoPlaneError
-
-    try:
-        yield
-    except NoPlaneError:
-        raise
-    except ValueError as error:
-        raise UserError(f"{name}: {str(error).splitlines()[0]}") from None
-
-
 def load_model(path: str, n_columns: int | None = None, any_estimator: bool = False) -> Model:
     """Read a model; every problem becomes a `UserError`. A text model of LIBSVM has at least `n_columns`.
 
@@ -210,16 +195,6 @@ def forget_names(step: Any) -> None:
             forget_names(entry[1])
 
 
-def remember_names(step: Any, names: Any) -> None:
-    """The way back: each part of a ColumnTransformer knows its own columns."""
-    first = step.steps[0][1] if hasattr(step, "steps") else step
-    if hasattr(first, "n_features_in_"):
-        first.feature_names_in_ = names
-    for _, inner, chosen in getattr(first, "transformers_", ()):
-        if isinstance(chosen, list) and not isinstance(inner, str):
-            remember_names(inner, names[chosen])
-
-
 def load_text_model(path: str, start: bytes, n_columns: int | None) -> Model:
     from maxmargin.persistence import read_liblinear, read_libsvm
 
@@ -230,24 +205,3 @@ def load_text_model(path: str, start: bytes, n_columns: int | None) -> Model:
     if n_columns is not None and n_columns > model.n_features_in_:  # the last ones are zero in all its vectors
         model = read_libsvm(path, n_columns)
     return Model(model, None, model, None, written_by="LIBSVM", is_text=True, columns_by="index from 1")
-
-
-def save_model(scaler: Any, classifier: Any, data: DataFile, path: str, calibration: Calibration | None) -> None:
-    """Write a model with the names of its columns and the fingerprint of its data; `scaler` is a Pipeline, or None."""
-    import numpy as np
-    from sklearn.pipeline import Pipeline
-
-    from maxmargin.persistence import ModelFileError, save
-
-    model = classifier if scaler is None else Pipeline([*scaler.steps, ("classify", classifier)])
-    if data.names is not None:
-        remember_names(classifier if scaler is None else scaler, np.array(data.names, dtype=object))
-    try:
-        with warnings.catch_warnings(action="ignore", category=UserWarning):  # of arrays that have no names
-            known: Any = {"columns_by": data.columns_by, "roles": data.roles, "calibration": calibration}
-            rows = (data.rows(), data.y) if len(data.lines) else ()  # none are at hand of a table by blocks
-            save(model, path, *rows, **known)
-    except ModelFileError as error:
-        raise UserError(str(error)) from None
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from None

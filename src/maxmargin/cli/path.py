@@ -9,8 +9,17 @@ from typing import Annotated, Any
 import typer
 
 from maxmargin.cli.checked import find
-from maxmargin.cli.console import ExitCode, TimeLimit, UserError, check_time, gap_shown, json_line, say, say_json
-from maxmargin.cli.models import in_a_sentence
+from maxmargin.cli.console import (
+    ExitCode,
+    TimeLimit,
+    UserError,
+    check_time,
+    gap_shown,
+    in_a_sentence,
+    json_line,
+    say,
+    say_json,
+)
 from maxmargin.cli.options import (
     AsJson,
     Data,

@@ -10,8 +10,18 @@ import typer
 from rich import box
 from rich.table import Table
 
-from maxmargin.cli.console import ExitCode, UserError, messages, refuse_to_write_over, say, say_json, show, write_csv
-from maxmargin.cli.models import Model, in_a_sentence, load_and_read
+from maxmargin.cli.console import (
+    ExitCode,
+    UserError,
+    in_a_sentence,
+    messages,
+    refuse_to_write_over,
+    say,
+    say_json,
+    show,
+    write_csv,
+)
+from maxmargin.cli.models import Model, load_and_read
 from maxmargin.cli.options import AsJson, Data, ModelFile, ReadingForAModel, check_csv
 from maxmargin.cli.plot import PICTURES, draw
 from maxmargin.cli.tables import DataFile, headline

@@ -9,8 +9,8 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from maxmargin.cli.console import ExitCode, UserError, messages, refuse_to_write_over, say, say_json
-from maxmargin.cli.models import Model, in_a_sentence, load_and_read
+from maxmargin.cli.console import ExitCode, UserError, in_a_sentence, messages, refuse_to_write_over, say, say_json
+from maxmargin.cli.models import Model, load_and_read
 from maxmargin.cli.options import AsJson, ReadingForAModel
 from maxmargin.cli.recorded_run import is_recorded_run, read_record
 from maxmargin.cli.tables import DataFile

@@ -10,13 +10,14 @@ import typer
 from maxmargin.cli.console import (
     ExitCode,
     UserError,
+    in_a_sentence,
     messages,
     pieces_of_json,
     refuse_to_write_over,
     say_json,
     write_text,
 )
-from maxmargin.cli.models import Model, in_a_sentence, load_and_read, load_model
+from maxmargin.cli.models import Model, load_and_read, load_model
 from maxmargin.cli.options import AsJson, Data, Memory, ModelFile, ReadingForAModel
 from maxmargin.cli.predictions import lines_of, measured, refuse_labels_of_many_lines, tell_unknown
 from maxmargin.cli.tables import DataFile

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.cli.blocks import PreparedBlocks, of_a_model
-from maxmargin.cli.console import ExitCode, messages, pieces_of_json, write_text
-from maxmargin.cli.models import Model, in_a_sentence
+from maxmargin.cli.console import ExitCode, in_a_sentence, messages, pieces_of_json, write_text
+from maxmargin.cli.models import Model
 from maxmargin.cli.options import ReadingOptions
 from maxmargin.cli.predictions import lines_of, measured, refuse_labels_of_many_lines, tell_unknown
 from maxmargin.cli.preparation import UnknownWords

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from maxmargin.cli.console import ExitCode, UserError, refuse_to_write_over
-from maxmargin.cli.models import in_a_sentence, load_and_read
+from maxmargin.cli.console import ExitCode, UserError, in_a_sentence, refuse_to_write_over
+from maxmargin.cli.models import load_and_read
 from maxmargin.cli.options import Data, ReadingOptions, Scaling, TableFormat
 from maxmargin.cli.preparation import encoded, names_after
 from maxmargin.cli.tables import read

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maxmargin.cli.console import ExitCode, UserError, refuse_to_write_over, say, say_json, write_text
-from maxmargin.cli.models import in_a_sentence, load_model
+from maxmargin.cli.console import ExitCode, UserError, in_a_sentence, refuse_to_write_over, say, say_json, write_text
+from maxmargin.cli.models import load_model
 from maxmargin.cli.options import AsJson, NoBias, refuse_two_results
 from maxmargin.cli.plot import PICTURES, draw
 

@@ -17,8 +17,8 @@ from maxmargin.cli.certified import (
     tell_certificate,
     tell_normalized,
 )
-from maxmargin.cli.console import UserError, messages, refuse_to_write_over, say, say_json
-from maxmargin.cli.models import Model, in_a_sentence, load_and_read, load_model
+from maxmargin.cli.console import UserError, in_a_sentence, messages, refuse_to_write_over, say, say_json
+from maxmargin.cli.models import Model, load_and_read, load_model
 from maxmargin.cli.options import AsJson, Data, Exact, Memory, ModelFile, ReadingForAModel
 from maxmargin.cli.preparation import inner_steps, names_after
 from maxmargin.cli.tables import DataFile, headline

@@ -19,8 +19,18 @@ from rich.table import Table
 from rich.text import Text
 
 from maxmargin.certificates.rounding import counted
-from maxmargin.cli.console import ExitCode, UserError, messages, refuse_to_write_over, say, say_json, show, write_csv
-from maxmargin.cli.models import Model, in_a_sentence, load_and_read
+from maxmargin.cli.console import (
+    ExitCode,
+    UserError,
+    in_a_sentence,
+    messages,
+    refuse_to_write_over,
+    say,
+    say_json,
+    show,
+    write_csv,
+)
+from maxmargin.cli.models import Model, load_and_read
 from maxmargin.cli.options import AsJson, CsvFile, Data, ModelFile, ReadingForAModel, check_csv
 from maxmargin.cli.tables import DataFile, headline
 

@@ -24,7 +24,7 @@ from maxmargin.certificates.passes import proves_gap
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.executor import OutOfTime
 from maxmargin.data.table import Table, Vector, is_sparse, matrix_of, scaled_to_safe_range
-from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Run
+from maxmargin.problems.protocol import Iterate, Iterates, Run, shown_as
 from maxmargin.problems.statement import Norm, Separation, TwoClasses
 from maxmargin.run.control import Clock, RunState, Status
 from maxmargin.solve.answer import Answer
@@ -236,8 +236,7 @@ def at_length_one(problem: Separation, *, solver: str, tol: float, stepwise: boo
 
     def iterates() -> Iterates:
         try:
-            for iterate in run.iterates:
-                yield iterate if iterate is AT_REST else lifted.in_own_space(iterate)
+            yield from shown_as(run.iterates, lifted.in_own_space)
         finally:
             run.iterates.close()
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from maxmargin.data.executor import MOST_BLOCKS, Threads
 from maxmargin.data.table import Vector
-from maxmargin.problems.protocol import AT_REST
+from maxmargin.problems.protocol import shown
 from maxmargin.solvers.by_passes.taken_rows import Square, TakenRows
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
 from maxmargin.solvers.interior_point.at_once import EXTRAS
@@ -46,8 +46,8 @@ def solved(rows: TakenRows, costs: Vector, settled: Square | None, fit_intercept
         active.start_cold()
         if settled is not None:
             active.fixed = active.centred(settled.copy())
-        for iterate in followed(Following(active, tol), tol, MOST_STEPS):
-            if iterate is AT_REST or not iterate.gap < best:
+        for iterate in shown(followed(Following(active, tol), tol, MOST_STEPS)):
+            if not iterate.gap < best:
                 continue
             best = iterate.gap
             active.spread(1.0)

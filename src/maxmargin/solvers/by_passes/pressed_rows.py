@@ -48,7 +48,7 @@ from maxmargin.problems.block_margin import (
     Weights,
 )
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.protocol import AT_REST, Evaluation, varying
+from maxmargin.problems.protocol import Evaluation, shown, varying
 from maxmargin.problems.statement import SoftMargin, best_bias, slack, total_loss
 from maxmargin.solvers import registry
 from maxmargin.solvers.by_passes.master import dual_value
@@ -270,7 +270,7 @@ class Solved(NamedTuple):
 
 def solved(problem: SoftMargin, tol: float) -> Solved:
     """The soft margin of rows in memory, by whatever suits them, to the gap that is measured here."""
-    run = registry.soft_margin(problem, tol=tol).iterates
+    run = shown(registry.soft_margin(problem, tol=tol).iterates)
     best, least, most = Solved(np.zeros(problem.n_columns), 0.0, np.zeros(problem.n_rows)), math.inf, 0.0
     answer: Evaluation | None = None
     while True:
@@ -280,7 +280,7 @@ def solved(problem: SoftMargin, tol: float) -> Solved:
             return best
         check_interrupt()
         answer = None
-        if iterate is AT_REST or not iterate.proposes:
+        if not iterate.proposes:
             continue
         values = values_of(problem.X, iterate.w)
         b = best_bias(problem, values)

@@ -59,8 +59,6 @@ def steps(problem: Separation, state: StreetState) -> Iterates:
         return
     for iterate in sweeps(problem, state.descent, state.tol):
         yield iterate
-        if iterate is AT_REST:
-            continue
         if iterate.sweeps >= state.next_look and iterate.gap > 0.5:
             state.next_look *= 2
             for count in HEAVY_ROWS:

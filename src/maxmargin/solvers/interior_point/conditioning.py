@@ -23,7 +23,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from maxmargin.data.table import Vector, is_sparse, matrix_of
-from maxmargin.problems.protocol import AT_REST, Iterate, Iterates
+from maxmargin.problems.protocol import Iterate, Iterates, shown_as
 from maxmargin.problems.statement import SoftMargin
 
 LARGEST = 4_000_000  # numbers: a table of this size is copied in no time
@@ -44,13 +44,14 @@ def from_a_better_place(
     X = X.toarray() if is_sparse(X) else X
     centre = X.mean(axis=0, dtype=np.float64)
     table, basis = place(X.astype(np.float64) - centre, centre, problem.fit_intercept)
-    for iterate in solver(dataclasses.replace(problem, X=table), w if basis is None else basis.T @ w):
-        if iterate is AT_REST:
-            yield AT_REST
-            continue
+
+    def in_own_place(iterate: Iterate) -> Iterate:
         w = iterate.w if basis is None else basis @ iterate.w
         b = iterate.b - float(w @ centre) if problem.fit_intercept else 0.0
-        yield dataclasses.replace(iterate, w=w, b=b)
+        return dataclasses.replace(iterate, w=w, b=b)
+
+    run = solver(dataclasses.replace(problem, X=table), w if basis is None else basis.T @ w)
+    yield from shown_as(run, in_own_place)
 
 
 def place(

@@ -18,6 +18,7 @@ Differs: the rows left out are chosen by a sample, not by the path.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.executor import Threads
 from maxmargin.data.table import Vector
-from maxmargin.problems.protocol import AT_REST, Iterates, Options, varying
+from maxmargin.problems.protocol import Iterates, Options, shown_as, varying
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
 from maxmargin.solvers.interior_point.merged_rows import MergedRows, merge_rows
@@ -89,13 +90,8 @@ def steps(problem: SoftMargin, state: SampledState) -> Iterates:
 def solve_sample(problem: SoftMargin, state: SampledState, active: ActiveRows) -> Iterates:
     """To a gap at which its plane is good enough; nothing of it is a proposal for the whole."""
     nothing = np.zeros(problem.n_rows)
-    for iterate in follow_path(problem, state, active, SAMPLE_GAP):
-        if iterate is AT_REST:
-            yield AT_REST
-            continue
-        if iterate.proposes:
-            break
-        yield dataclasses.replace(iterate, a=nothing, gap=1.0)
+    path = itertools.takewhile(lambda iterate: not iterate.proposes, follow_path(problem, state, active, SAMPLE_GAP))
+    yield from shown_as(path, lambda iterate: dataclasses.replace(iterate, a=nothing, gap=1.0))
     state.path = None
 
 
