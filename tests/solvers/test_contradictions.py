@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin.problems.statement import Norm, Separation
+from maxmargin.solvers import copies
 from maxmargin.solvers.copies import contradiction, contradictions
 
 
@@ -37,9 +38,7 @@ def test_entries_in_any_order():
 
 def test_equal_hashes_are_not_enough(monkeypatch):
     """Whatever the hash says, rows are compared number by number."""
-    from maxmargin.solvers.hulls import contradictions as module
-
     X = np.array([[1.0], [2.0]])
-    monkeypatch.setattr(module, "find_equal", lambda X, signs: (np.array([0]), np.array([0, 0])))
-    rows, _ = module.contradictions(X, np.array([1.0, -1.0]))
+    monkeypatch.setattr(copies, "find_equal", lambda X, signs: (np.array([0]), np.array([0, 0])))
+    rows, _ = contradictions(X, np.array([1.0, -1.0]))
     assert len(rows) == 0
