@@ -91,6 +91,16 @@ def test_a_table_that_is_not_tiny_is_not_tightened():
     assert np.array_equal(svm.coef_, StochasticSVM(max_iter=100).fit(X, y).coef_)
 
 
+def test_many_rows_with_a_kernel_are_not_tightened():
+    """However few columns they have: a kernel has a value for each pair."""
+    X, y = noisy_table(101)
+    svm = StochasticSVM(kernel="rbf", gamma=50.0).fit(X[:, :1], y)
+    assert (
+        svm.certificate_.primal
+        == StochasticSVM(kernel="rbf", gamma=50.0, max_iter=100).fit(X[:, :1], y).certificate_.primal
+    )
+
+
 def test_whoever_looks_on_sees_the_steps_alone():
     seen = []
     with observing(lambda iterate, _: seen.append(iterate.sweeps)):

@@ -88,10 +88,11 @@ class StochasticSVM(RecordsUpdates, SupportRows, KernelPlanes):
         The relative gap at which to stop, once it is proven.
     max_iter : int, default=None
         The most sweeps over the rows: the plane that they give is shown as it is. None: 100, and in a tiny table in
-        memory, at most 2,000 numbers (rows times columns), the last plane is tightened: an exact solver takes its gap
-        down to rounding errors, so that a row of weight k is k equal rows, to all digits. That is for a fit which only
-        wants the plane: not where `step` or `project` say how to go, where `record` keeps the visits, or where the
-        clock ended it; and `warm_start` and `partial_fit` go on from where the steps have left the run.
+        memory, at most 2,000 numbers (rows times columns; with a kernel at most 100 rows), the last plane is tightened:
+        an exact solver takes its gap down to rounding errors, so that a row of weight k is k equal rows, to all digits.
+        That is for a fit which only wants the plane: not where `step` or `project` say how to go, where `record` keeps
+        the visits, or where the clock ended it; and `warm_start` and `partial_fit` go on from where the steps have left
+        the run.
     shuffle : bool, default=True
         Visit the rows in a new order in each sweep, and those of each call of `partial_fit`; else as they lie.
     record : bool or Trace, default=False
@@ -213,7 +214,7 @@ class StochasticSVM(RecordsUpdates, SupportRows, KernelPlanes):
         seed = stochastic_stream.seed_of(self)
         earlier = iter(self._runs if self._goes_on(table) else ())
         steps_matter = self.max_iter is not None or self.record is not False or self.project or self.step != PEGASOS
-        tightens = not steps_matter and is_tiny(*table.X.shape)
+        tightens = not steps_matter and is_tiny(*table.X.shape, has_kernel=kernel is not None)
 
         def answer(two: TwoClasses, clock: Clock) -> Answer:
             return self._answer(two, clock, kernel, seed, class_weight, next(earlier, None), tightens=tightens)

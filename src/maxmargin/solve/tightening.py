@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from maxmargin.solve.stochastic import JudgeOfTheLast
 
 MOST_NUMBERS = 2_000  # rows times columns of a tiny table
+MOST_ROWS = 100  # of one with a kernel, whose values are as many as the square
 FINEST = 1e-12  # the gap that is asked for
 
 
-def is_tiny(n_rows: int, n_columns: int) -> bool:
-    return n_rows * n_columns <= MOST_NUMBERS
+def is_tiny(n_rows: int, n_columns: int, *, has_kernel: bool) -> bool:
+    return n_rows * n_columns <= MOST_NUMBERS and not (has_kernel and n_rows > MOST_ROWS)
 
 
 def best_one(two: TwoClasses, problem: SoftMargin, tol: float, clock: Clock) -> Iterate:
