@@ -7,6 +7,7 @@ import scipy.sparse as sparse
 
 from maxmargin import KernelSVM
 from maxmargin.solve import kernel_margin, kernel_pairs
+from maxmargin.solvers.kernel_smo import small_pairs
 from maxmargin.solvers.kernel_smo.small_pairs import SmallPairs
 
 
@@ -53,6 +54,31 @@ def test_the_answers_are_those_of_each_by_itself(alone, C, multi_class, weights)
     assert min(model.n_updates_) > 0
 
 
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        {"kernel": "poly", "gamma": 0.5, "coef0": 1.0},
+        {"kernel": "poly", "gamma": 0.2, "degree": 2},
+        {"kernel": "linear"},
+        {"kernel": "rbf", "gamma": 0.1},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("shift", [0.0, 300.0])
+@pytest.mark.parametrize("longest", [0, 300])
+def test_kernels_of_products_whose_rows_are_made_one_by_one_or_together(alone, kernel, shift, longest, monkeypatch):
+    monkeypatch.setattr(small_pairs, "LONGEST", longest)
+    X, y = kernel_cases.many_rings(classes=3)
+    X, asked = X + shift * (kernel["kernel"] != "poly"), {"C": 2.0, "tol": 1e-3} | kernel
+    model = fit(X, y, **asked)
+    assert not alone
+    assert model.certificate_.verify(X, y)
+    other = fit(X, y, together=False, **asked)
+    assert len(alone) == 3
+    for one, two in zip(model.certificate_, other.certificate_, strict=True):
+        assert one.primal == pytest.approx(two.primal, rel=2e-3)
+
+
 def test_sample_weights_are_prices_of_rows(alone):
     X, y = kernel_cases.many_rings()
     weights = np.random.default_rng(0).integers(1, 4, len(y))
@@ -72,7 +98,6 @@ def test_sample_weights_are_prices_of_rows(alone):
         {"loss": "squared_hinge"},
         {"fit_intercept": False},
         {"C": np.inf, "gamma": 100.0},
-        {"kernel": "poly", "gamma": 0.1, "coef0": 1.0},
         {"kernel": "laplacian"},
         {"approximation": 40},
         {"solver": "coordinate_descent"},

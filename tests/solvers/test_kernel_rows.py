@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from maxmargin.data.executor import Threads
+from maxmargin.data.table import is_sparse
 from maxmargin.solvers.kernel_smo import inverted_lists, kernel_rows
+from maxmargin.solvers.kernel_smo.given_table import GivenTable, picked
 from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
 from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
 
@@ -18,8 +20,9 @@ each_form = pytest.mark.parametrize("form", kernel_cases.FORMS)
 def rows_of(problem, threads):
     """The rows, their scale, and what they should hold: the kernel, of a phi that may have been shifted."""
     rows, scale = shared_rows(problem.kernel, problem.points, threads)
+    rows = picked(rows)
     expected = kernel_cases.gram(problem)
-    if isinstance(rows, kernel_rows.GivenValues):
+    if isinstance(rows, kernel_rows.GivenValues | GivenTable):
         expected = expected - rows.to_z - rows.to_z[:, None]
     return rows, scale, expected
 
@@ -143,15 +146,24 @@ def test_what_is_kept_is_copied_into_a_square():
     assert made == [4, 9, 20, 2]
 
 
-def test_rows_of_a_precomputed_kernel():
+@pytest.mark.parametrize("form", kernel_cases.FORMS)
+@pytest.mark.parametrize("order", "CF")
+def test_rows_of_a_precomputed_kernel(form, order):
     X, signs = kernel_cases.rings(n=30)
-    K = kernel_cases.gram(kernel_cases.problem_of(X, signs))
-    problem = kernel_cases.problem_of(K, signs, kernel="precomputed")
+    K = np.asarray(3.0 * kernel_cases.gram(kernel_cases.problem_of(X, signs)), order=order)
+    problem = kernel_cases.problem_of(kernel_cases.FORMS[form](K), signs, kernel="precomputed")
+    chosen, columns = np.array([7, 2, 21]), np.arange(28, 3, -4)
     with Threads() as threads:
         rows, scale, expected = rows_of(problem, threads)
-        out = np.empty((1, 30), dtype=np.float32)
-        rows.fill(np.array([7]), out)
-        assert scale * out[0] == pytest.approx(expected[7], abs=1e-6)
+        assert isinstance(rows, GivenTable) != is_sparse(problem.X)
+        out = np.empty((3, 30), dtype=np.float32)
+        rows.fill(chosen, out)
+        assert scale * out == pytest.approx(expected[chosen], abs=1e-6)
+        assert scale * rows.square(chosen) == pytest.approx(expected[np.ix_(chosen, chosen)], abs=1e-6)
+        part = rows.restricted(columns).restricted(np.array([5, 0, 3]))
+        some, out = columns[[5, 0, 3]], np.empty((2, 3), dtype=np.float32)
+        part.fill(np.array([2, 0]), out)
+        assert scale * out == pytest.approx(expected[np.ix_(some[[2, 0]], some)], abs=1e-6)
 
 
 def test_rows_far_from_zero_keep_their_distances():

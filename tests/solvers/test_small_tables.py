@@ -13,7 +13,7 @@ from maxmargin.solvers.kernel_smo.active_rows import terms_of
 from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
 from maxmargin.solvers.kernel_smo.method import AllRows
 from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
-from maxmargin.solvers.kernel_smo.small_tables import SmallTable, make_row
+from maxmargin.solvers.kernel_smo.small_tables import SmallTable, lines_of, make_row
 
 
 def cache_of(problem, threads, megabytes=1.0):
@@ -35,7 +35,7 @@ def test_rows_of_the_kernel(columns):
         cache = cache_of(problem, threads)
     out = np.full((60, 60), np.nan, dtype=np.float32)
     for i in (0, 7, 59):
-        make_row(cache.rows.table, i, out)
+        make_row(lines_of(cache.rows), i, out)
     assert out[[0, 7, 59]] == pytest.approx(kernel_cases.gram(problem)[[0, 7, 59]], abs=1e-6)
     assert np.all(np.isnan(out[1:7]))
 

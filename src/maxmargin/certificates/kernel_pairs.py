@@ -8,9 +8,10 @@ added in any order: the sum of k terms is within gamma_k of the sum of their mag
     row i of problem p        v_i = sum_j a'_j y_j k(x_i, x_j) over the rows j of p,     t_i = 1 - y_i (v_i + b_p)
     problem p                 |w|^2 = sum_i a'_i y_i v_i,     P = 1/2 |w|^2 + sum_i C_i max(0, t_i)
 
-It is for the hinge with a bias, and for rbf on dense rows, where all values are positive. What does not go smoothly
-(weights outside of their box, or of one class alone; numbers that float64 can hardly hold) is not measured here: the
-answer is None, and whoever asked has the problem measured by itself.
+It is for the hinge with a bias, and for kernels of products on dense rows. Those of rbf are positive, so that sums are
+sums of magnitudes; for others |k(x, x')| <= q(x) q(x') says how large these are (`Kernel.reach`). What does not go
+smoothly (weights outside of their box, or of one class alone; numbers that float64 can hardly hold) is not measured
+here: the answer is None, and whoever asked has the problem measured by itself.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class ManyRows:
         self.kernel = kernel
         self.left, self.right = kernel.left_factor(points), kernel.right_factor(points).T
         self.relative, self.absolute = kernel.rounding(points, points)
+        self.reach = kernel.reach(points)
 
 
 class Judged(NamedTuple):
@@ -180,6 +182,11 @@ def values_of(table: ManyRows, pairs: Pairs, scaled: Vector, share: float) -> tu
     absolute = table.absolute[pairs.rows] * heavy
     relative = table.relative[pairs.rows] + rounding(terms + ADDED)
     sizes = sums[:, 0] + sums[:, 1] + FAINT * terms
+    if table.reach is not None:
+        reach = table.reach[pairs.rows]
+        sizes = reach * (1.01 * pairs.sums((scaled + FAINT) * reach))[pairs.of]
+    elif not table.kernel.is_positive:
+        sizes = np.full(len(scaled), math.inf)
     error = 1.1 * (relative * sizes + absolute) + 2.0 * LEAST * terms
     values = sums[:, 0] - sums[:, 1]
     off = error + share * (1.1 * (sizes + absolute)) + rounding(1) * np.abs(values)

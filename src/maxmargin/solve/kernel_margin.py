@@ -29,7 +29,7 @@ from maxmargin.certificates.kernel_duality import KernelMeasure, both_sides, dir
 from maxmargin.certificates.kernel_margin import kernel_certificate, nearest, no_plane_certificate
 from maxmargin.certificates.passes import soft_gap
 from maxmargin.data.executor import OutOfTime, Threads, check_interrupt, interruptible
-from maxmargin.data.table import Matrix, Vector
+from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.kernels import Kernel, Linear, Points, rows_of
 from maxmargin.problems.losses import HINGE, Loss
 from maxmargin.problems.protocol import Evaluation, Iterate, Iterates, Kept, Run, State, resumed, varying
@@ -301,7 +301,15 @@ class KernelWork:
     def shared(self) -> SharedRows:
         from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
 
-        return shared_rows(self.kernel, self.points, self.threads)
+        points = self.points
+        if isinstance(self.kernel, Linear) and not is_sparse(points.X):  # only with a bias, which takes a shift up
+            points = self.kernel.points(points.X - points.X.mean(axis=0), points.places)
+        shared = shared_rows(self.kernel, points, self.threads)
+        if not self.kernel.is_table:
+            return shared
+        from maxmargin.solvers.kernel_smo.given_table import picked
+
+        return shared._replace(rows=picked(shared.rows))
 
     @functools.cached_property
     def memories(self) -> tuple[Values, Values]:

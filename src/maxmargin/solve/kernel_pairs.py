@@ -18,8 +18,8 @@ from maxmargin._loops import are_small_work, is_compiled
 from maxmargin.certificates.kernel_margin import kernel_certificate
 from maxmargin.certificates.kernel_pairs import Judged, ManyRows, measure_together
 from maxmargin.data.executor import OutOfTime, check_interrupt
-from maxmargin.data.table import Vector
-from maxmargin.problems.kernels import ProductKernel, rows_of
+from maxmargin.data.table import Vector, is_sparse
+from maxmargin.problems.kernels import Linear, ProductKernel, rows_of
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import KernelMargin, TwoClasses, prices
@@ -31,6 +31,9 @@ from maxmargin.solvers.kernel_smo.active_set import MOST_ROWS, settled
 from maxmargin.solvers.kernel_smo.small_pairs import Moved, SmallPairs, solve_small
 
 MANY = 2000  # rows of a problem, at most: with more, it is faster to have fewer active rows
+FEWER = 1000  # likewise, where all values of the kernel among them are made at once, or the kernel is linear
+WORTH = 3e6  # numbers that the steps of a linear problem pass over: an interior point takes as long
+FEW_ROWS = 4 * MOST_ROWS  # of the whole table: with more, and many pairs of few rows, the last digits take too long
 ROUNDS = 4  # of solving and judging
 AIM, FINER = 0.7, 0.3  # of the tolerance: to what problems are solved at first, and of that in each further round
 
@@ -52,10 +55,12 @@ def prove_together(
 ) -> None:
     """Solver and judge in turn, with the problems of these numbers; the answers to those that are proven."""
     margins = {p: margin_of(problems[p], asked, work) for p in few}
-    solver = SmallPairs(work.shared.rows, max(len(problems[p].rows) for p in few))
+    worth = WORTH if isinstance(work.kernel, Linear) else math.inf
+    solver = SmallPairs(*work.shared, max(len(problems[p].rows) for p in few), worth)
     table, left = ManyRows(work.kernel, work.points), few
     a = {p: np.zeros(margins[p].n_rows) for p in few}
     values, steps, level = dict(a), dict.fromkeys(few, 0), AIM * asked.tol
+    settles = work.X.shape[0] <= FEW_ROWS
     for turn in range(ROUNDS):
         moved: dict[int, Moved] = {}
         for p in left:
@@ -63,7 +68,7 @@ def prove_together(
             rows, margin = problems[p].rows, margins[p]
             moved[p] = solver.solve(rows, margin.signs, margin.costs, a[p], values[p], level)
             steps[p] += moved[p].steps
-            if len(rows) <= MOST_ROWS and (last := settled(margin, moved[p].a)) is not None:
+            if settles and len(rows) <= MOST_ROWS and (last := settled(margin, moved[p].a)) is not None:
                 moved[p] = moved[p]._replace(a=last)
         found = measure_together(table, [margins[p] for p in left], [moved[p].a for p in left])
         again = []
@@ -87,12 +92,15 @@ def those_that_suit(problems: list[TwoClasses], asked: KernelQuestion, work: Ker
     is_limited = asked.approximation is not None or asked.max_iter is not None
     if not plain or is_limited:
         return []
-    if not (isinstance(kernel, ProductKernel) and kernel.is_exponential):
+    if not isinstance(kernel, ProductKernel) or is_sparse(work.X):
         return []
     if not is_compiled(solve_small) and are_small_work([two.X.shape for two in problems]):
         return []
-    few = [p for p, two in enumerate(problems) if len(two.rows) <= MANY]
-    return few if few and SmallPairs.suits(work.shared.rows) else []
+    sizes = [len(two.rows) for two in problems]
+    if min(sizes) > MANY:
+        return []
+    is_fast = not isinstance(kernel, Linear) and not SmallPairs.makes_long_rows(work.shared.rows)
+    return [p for p, size in enumerate(sizes) if size <= (MANY if is_fast else FEWER)]
 
 
 def margin_of(two: TwoClasses, asked: KernelQuestion, work: KernelWork) -> KernelMargin:

@@ -24,6 +24,7 @@ from maxmargin.data.table import Matrix, Vector, is_sparse, largest_magnitude
 from maxmargin.problems.kernels.base import Kernel, Points, as_array, block_sums, register, rows_of, spans, weights_of
 from maxmargin.problems.kernels.limits import MOST
 
+TILE = 256  # rows and columns of a table that are compared with their mirror image at a time
 SKEW = 1e-8  # of the largest value: how far from symmetric a precomputed kernel may be
 
 
@@ -147,9 +148,16 @@ def checked_values(returned: Any, rows: NDArray[np.intp], columns: NDArray[np.in
 
 def refuse_a_skew_table(table: Matrix, places: NDArray[np.intp]) -> None:
     """A precomputed kernel is symmetric: `table` holds its values among the rows in these places."""
-    skew = abs(table - table.T)
-    if float(skew.max()) > SKEW * max(largest_magnitude(table), 1e-300):
-        i, j = np.unravel_index(int(skew.argmax()), table.shape)
+    n, most = table.shape[0], SKEW * max(largest_magnitude(table), 1e-300)
+    size = n if is_sparse(table) else TILE
+    for rows, columns in itertools.product(spans(0, n, size), repeat=2):
+        if columns.start < rows.start:
+            continue
+        skew = abs(table[rows, columns] - table[columns, rows].T)
+        if not float(skew.max()) > most:
+            continue
+        i, j = np.unravel_index(int(skew.argmax()), skew.shape)
+        i, j = rows.start + i, columns.start + j
         raise ValueError(
             f"a precomputed kernel is symmetric; row {places[i]}, column {places[j]} holds {table[i, j]} "
             f"and row {places[j]}, column {places[i]} holds {table[j, i]}"

@@ -322,8 +322,7 @@ def shared_rows(kernel: Kernel, points: Points, threads: Threads) -> SharedRows:
     z = int(np.argsort(squares)[len(squares) // 2])
     to_z = kernel.combine(points, rows_of(points, slice(z, z + 1)), np.ones((1, 1)))[:, 0]
     to_z -= 0.5 * squares[z]
-    spread = float((squares - 2.0 * to_z).max())  # of |phi(x) - phi(z)|^2
-    largest = float(squares.max())
+    spread, largest = float((squares - 2.0 * to_z).max()), float(squares.max())  # of |phi(x) - phi(z)|^2, |phi(x)|^2
     if not isinstance(kernel, ProductKernel) or spread < FAR_FROM_ZERO * largest:
         scale = power_at(spread)
         return SharedRows(GivenValues(kernel, points, to_z, scale, threads), scale)

@@ -14,13 +14,15 @@ time to time they are made anew from the values of the rows, float64, which foll
 not content, the values begin anew as well, from those that it has measured.
 
 Cost: a few passes over the rows of the problem for each step, and a row of the kernel for each variable that moves. The
-memory for these is used by one problem after the other.
+memory for these is used by one problem after the other. Where rows of the table are long, all values of the kernel
+among the rows of a problem are made before its first step, by a product of matrices.
 
 References: [fan2005], [chang2011].
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,10 +30,11 @@ import numpy as np
 from maxmargin._loops import njit
 from maxmargin.data.table import Vector
 from maxmargin.solvers.kernel_smo.kernel_rows import DenseTable, KernelRows, Rows, Values, add_rows
-from maxmargin.solvers.kernel_smo.small_tables import move_pairs
+from maxmargin.solvers.kernel_smo.small_tables import Lines, diagonal_of, lines_of, move_pairs
 from maxmargin.solvers.kernel_smo.working_set import FAR, ZERO, may_rise
 
 LONGEST = 300  # numbers in each row of the table: with more, products of matrices make rows faster
+NO_LINES = Lines(np.empty((0, 0), np.float32), np.float32(0.0), 0)
 OFTEN, SELDOM = 32, 0.125  # steps between two looks at the gap: so many, or as a part of the rows
 REFRESHED = 1.0  # times the rows: so many steps, and the slopes are made anew
 MOST_STEPS = 15  # times the rows: a problem that takes more is left to others
@@ -47,43 +50,56 @@ class Moved(NamedTuple):
 
 
 class SmallPairs:
-    """Solves one problem after the other, each told by its rows of the table."""
+    """Solves one problem after the other, each told by its rows of the table; the kernel is divided by `scale`.
 
-    def __init__(self, rows: KernelRows, most_rows: int) -> None:
-        assert isinstance(rows, DenseTable)
-        self.table = rows.table
+    `worth` is how many numbers the steps of a problem may pass over, where another way would be faster than more.
+    """
+
+    def __init__(self, rows: KernelRows, scale: float, most_rows: int, worth: float = math.inf) -> None:
+        self.rows, self.scale, self.worth = rows, scale, worth
         self.memory: Values = np.empty(most_rows * most_rows, np.float32)
 
     @staticmethod
-    def suits(rows: KernelRows) -> bool:
-        """Short rows of a kernel whose diagonal is 1."""
-        return isinstance(rows, DenseTable) and rows.kernel.is_exponential and len(rows.table) <= LONGEST
+    def makes_long_rows(rows: KernelRows) -> bool:
+        """Whether the values of a problem are made before its first step."""
+        return not (isinstance(rows, DenseTable) and len(rows.table) <= LONGEST)
 
     def solve(self, rows: Rows, signs: Vector, costs: Vector, a: Vector, values: Vector, level: float) -> Moved:
         """From these variables and values on, until the relative gap seems to be at most `level`."""
-        n, a, most = len(rows), a.copy(), int(MOST_STEPS * len(rows))
-        kernel, made = self.memory[: n * n].reshape(n, n), np.zeros(n, np.bool_)
-        steps, has_ended = solve_small(self.table, rows, kernel, made, signs, costs, values.copy(), a, level, most)
-        return Moved(a, int(steps), bool(has_ended))
+        n, a, costs, most = (
+            len(rows),
+            a * self.scale,
+            costs * self.scale,
+            int(min(MOST_STEPS * len(rows), self.worth / len(rows))),
+        )
+        kernel, table = self.memory[: n * n].reshape(n, n), self.rows
+        if isinstance(table, DenseTable) and len(table.table) <= LONGEST:
+            lines, made = lines_of(table), np.zeros(n, np.bool_)
+        else:
+            lines, made = NO_LINES, np.ones(n, np.bool_)
+            table.restricted(rows).meet(table.left(rows), kernel)
+        steps, has_ended = solve_small(lines, rows, kernel, made, signs, costs, values.copy(), a, level, most)
+        return Moved(np.minimum(a, costs) / self.scale, int(steps), bool(has_ended))
 
 
 @njit
 def solve_small(
-    table: Any, chosen: Any, rows: Any, made: Any, signs: Any, costs: Any, values: Any, a: Any, level: Any, most: Any
+    lines: Any, chosen: Any, rows: Any, made: Any, signs: Any, costs: Any, values: Any, a: Any, level: Any, most: Any
 ) -> Any:
     """Move a until the gap is at most `level` of P, for so many steps; the steps, and whether it ended before."""
     n = a.shape[0]
-    own = np.empty((table.shape[0], n), np.float32)
-    for c in range(table.shape[0]):
-        line, target = table[c], own[c]
+    own = Lines(np.empty((lines.table.shape[0], n), np.float32), lines.constant, lines.degree)
+    for c in range(own.table.shape[0]):
+        line, target = lines.table[c], own.table[c]
         for t in range(n):
             target[t] = line[chosen[t]]
+    diagonal = np.diag(rows).copy() if n and made[0] else diagonal_of(own, n)
     up, low, bent = np.empty(n, np.float32), np.empty(n, np.float32), np.zeros(n, np.float32)
     then = a.copy()
     at_once, steps, fresh = max(OFTEN, int(SELDOM * n)), 0, 0
     b = begin(signs, costs, values, a, up, low)
     while True:
-        moved = move_pairs(own, rows, made, bent, signs, up, low, a, costs, ZERO, min(at_once, most - steps))
+        moved = move_pairs(own, rows, made, diagonal, bent, signs, up, low, a, costs, ZERO, min(at_once, most - steps))
         steps += moved
         fresh += moved
         if steps >= most:
