@@ -19,7 +19,8 @@ from maxmargin.estimators.convergence import End, Ending, collected, told_to
 from maxmargin.problems.protocol import Anew, Iterate, Options, Run
 from maxmargin.run.control import Clock, Status, prove
 from maxmargin.run.observation import observing
-from maxmargin.solvers.patience import UNLIMITED, while_it_pays
+from maxmargin.solvers.patience import UNLIMITED
+from maxmargin.solvers.registry import while_it_pays
 
 
 def warned_by(work):

@@ -14,8 +14,18 @@ from maxmargin.problems.statement import Norm, Separation, SoftMargin, slack, to
 from maxmargin.solvers.coordinate_descent import descent, trial
 from maxmargin.solvers.interior_point.method import path_passes, sieve_passes
 from maxmargin.solvers.newton.systems import newton_passes
-from maxmargin.solvers.patience import LITTLE, RARE, Patience, patience_for, while_it_pays
-from maxmargin.solvers.registry import AT_ONCE, AUTO, SEPARATION, SOFT_MARGIN, SOLVERS, may_begin_anew, plan, started
+from maxmargin.solvers.patience import LITTLE, RARE, Patience, patience_for
+from maxmargin.solvers.registry import (
+    AT_ONCE,
+    AUTO,
+    SEPARATION,
+    SOFT_MARGIN,
+    SOLVERS,
+    may_begin_anew,
+    plan,
+    started,
+    while_it_pays,
+)
 
 
 def table(n, d, density=1.0, seed=0):

@@ -48,7 +48,7 @@ class TableByBlocks:
     def meant(self, labels: Any) -> Any:
         """The labels of the blocks, of which these are all the different ones, as they are meant."""
         if self.format is Format.SVMLIGHT and self.model.classes is not None:
-            from maxmargin.reading.notations import labels_like
+            from maxmargin.reading.cells import labels_like
 
             return labels_like(labels.tolist(), self.model.classes)
         return self.rows.meant(labels)

@@ -197,7 +197,7 @@ def read_file(
     for note in table.notes:
         messages.print(f"maxmargin: {name}: {note.replace('zero_based=True', '--zero-based')}")
     if format is Format.SVMLIGHT and model.classes is not None:
-        from maxmargin.reading.notations import labels_like
+        from maxmargin.reading.cells import labels_like
 
         table = table._replace(y=labels_like(table.y.tolist(), model.classes))
     if not is_part:
@@ -207,7 +207,8 @@ def read_file(
 
 def meant_by(classes: Sequence[Any] | None) -> Any:
     """What makes labels of the words of CSV files, which only all of them tell."""
-    from maxmargin.reading.notations import labels_like, whole_numbers_or_strings
+    from maxmargin.reading.cells import labels_like
+    from maxmargin.reading.csv import whole_numbers_or_strings
 
     return whole_numbers_or_strings if classes is None else partial(labels_like, classes=classes)
 

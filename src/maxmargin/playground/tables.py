@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.persistence.errors import Refusal
-from maxmargin.reading.columns import LABEL_NAMES
+from maxmargin.reading.columns import LABEL_NAMES, is_number
 from maxmargin.reading.csv import records_of
 from maxmargin.reading.files import DataFileError
-from maxmargin.reading.notations import is_number
 from maxmargin.reading.read import read_table
 from maxmargin.run.observation import evenly
 

@@ -5,17 +5,18 @@ Nothing is rounded and nothing that is missing is filled in; a label, a weight o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.reading.columns import Columns, Roles
+from maxmargin.reading.columns import Columns, Roles, is_missing_label, is_number, problem_of_missing_label
 from maxmargin.reading.files import DataFileError, MissingValueError, shortened
-from maxmargin.reading.notations import is_missing_label, labels_like, problem_of_missing_label
 
 MISSING_TYPES = {"NAType", "NaTType", "NoneType"}
+TRUTH = {"true": True, "false": False}
 FILL_IN = "; fill it in, or remove the row"
 
 
@@ -147,3 +148,40 @@ def weights_of(values: NDArray[Any], file: str, name: str | int) -> NDArray[np.f
         row = int(np.argmax(weights < 0))
         raise DataFileError(file, f"the weight {weights[row]:g} is negative", column=name, row=row)
     return weights
+
+
+def labels_like(labels: Sequence[Any], classes: Sequence[Any]) -> NDArray[Any]:
+    """The labels of a file in the type of those of a model: text as text, numbers as numbers, whatever the file has.
+
+    A label that cannot be one of the model's stays as it is; then all of them are objects.
+
+    >>> labels_like(["1", "2.0"], [1, 2]).tolist(), labels_like([1, 2], ["1", "x"]).tolist()
+    ([1, 2], ['1', '2'])
+    """
+    if all(isinstance(one, str) for one in classes):
+        return np.array([text_of(label) for label in labels], dtype=str)
+    if all(isinstance(one, bool) for one in classes):
+        known: dict[Any, Any] = {label: truth_of(label) for label in set(labels)}
+    else:
+        known = {label: number_of(label) for label in set(labels)}
+    found = [known[label] for label in labels]
+    kinds = {type(label) for label in known.values()}
+    return np.array(found) if len(kinds) == 1 or kinds <= {int, float} else np.array(found, dtype=object)
+
+
+def text_of(label: Any) -> str:
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
+def truth_of(label: Any) -> Any:
+    if isinstance(label, str):
+        return TRUTH.get(label.lower(), label)
+    return bool(label) if label in (0, 1) else label
+
+
+def number_of(label: Any) -> Any:
+    if isinstance(label, str):
+        if not is_number(label):
+            return label
+        label = int(label) if label.lstrip("+-").isdecimal() else float(label)
+    return int(label) if isinstance(label, float) and label.is_integer() else label

@@ -2,7 +2,7 @@
 
 Whoever asks says which column holds the labels; a doubt is an error that lists the columns, and never a guess. A
 column plays one part only. All others are features. No two that are read have one name: a cell comes from the place
-that its name says, and nowhere else.
+that its name says, and nowhere else. Whether a cell is a number, or says that there is none, is told here for all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from maxmargin.data.table import Matrix
 from maxmargin.reading.files import DataFileError, MissingValueError, shortened
-from maxmargin.reading.notations import is_number
 
 PARTS = {"label": "labels", "weight": "weights", "id": "ids"}  # what a column can be for, and what it holds then
 LABEL_NAMES = ("label", "y", "target", "class")
@@ -25,6 +24,8 @@ COLUMNS_SHOWN = 20
 NAMES_SHOWN = 8
 ROW_NUMBERS = re.compile(r"|__index_level_\d+__|Unnamed: \d+", re.ASCII)  # how pandas calls what it saves with a table
 WHOLE_NUMBER = re.compile(r"-?\d+", re.ASCII)
+MISSING = {"", "?", "n/a", "na", "nan", "none", "null"}
+MISSING_LABELS = {"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaT", "None", "NULL", "null"}
 
 ColumnName: TypeAlias = "str | int"
 
@@ -330,8 +331,27 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(shortened(name) for name in names[:NAMES_SHOWN]) + more
 
 
+def is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell  # Python reads 1_000 as a number, no one else does
+
+
 def count_numbers(cells: Sequence[str]) -> int:
     return sum(map(is_number, cells))
+
+
+def is_missing_label(word: str) -> bool:
+    """Whether a word is how programs write that there is no label."""
+    return word in MISSING_LABELS or word.lower() == "nan"
+
+
+def problem_of_missing_label(word: str) -> str:
+    if not word or word.lower() == "nan":
+        return "the label is missing; write it, or remove the row"
+    return f"the label {word!r} says that it is missing; remove the row, or give the class another name"
 
 
 class Layout(NamedTuple):

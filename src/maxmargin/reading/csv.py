@@ -11,6 +11,9 @@ of numbers, is a slip that is refused with its place, unless the column is said 
 
 Where missing values are welcome, they become NaN: in a column of numbers an empty cell, NA, ? and their like; in a
 column of text the empty cell alone, because NA may be a word.
+
+Labels are whole numbers, or the text that they are. 1, +1 and 1.0 are the same whole number. 007 is no number but a
+name: whoever writes zeros in front wants them back. So one label that is no plain number makes all of them text.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import csv
 import itertools
 import math
 import os
+import re
 from array import array
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
@@ -27,22 +31,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.reading.columns import Columns, LabelledTable, Layout, Roles, count_numbers
-from maxmargin.reading.csv_pieces import NotPlain, csv_pieces, has_pyarrow
-from maxmargin.reading.files import DataFileError, MissingValueError, Source, lines_of, name_of, shortened
-from maxmargin.reading.notations import (
+from maxmargin.reading.cells import labels_like
+from maxmargin.reading.columns import (
     MISSING,
-    advice_on,
+    Columns,
+    LabelledTable,
+    Layout,
+    Roles,
+    count_numbers,
     is_missing_label,
     is_number,
-    labels_like,
     problem_of_missing_label,
-    whole_numbers_or_strings,
 )
+from maxmargin.reading.csv_pieces import NotPlain, csv_pieces, has_pyarrow
+from maxmargin.reading.files import DataFileError, MissingValueError, Source, lines_of, name_of, shortened
+from maxmargin.reading.notations import advice_on
 
 WORTH_IT = 2**20  # bytes of a file: below, loading pyarrow takes longer than reading
 DELIMITERS = "\t;,"  # where two are equally frequent, the earlier: a comma may be a decimal comma
 OTHER_DELIMITERS = {"|": "a bar", " ": "a space", ":": "a colon"}
+LARGEST_LABEL = 2**63
+ZERO_IN_FRONT = re.compile(r"[-+]?0\d", re.ASCII)
 EMPTY = "the cell is empty; fill it in, or remove the line"
 
 
@@ -246,6 +255,23 @@ def labels_in(words: list[str], roles: Roles) -> NDArray[Any]:
 
 def labels_of(words: list[str], roles: Roles) -> NDArray[Any]:
     return whole_numbers_or_strings(words) if roles.classes is None else labels_like(words, roles.classes)
+
+
+def whole_numbers_or_strings(labels: Sequence[str]) -> NDArray[Any]:
+    """int64 where every label is a plain whole number, otherwise the strings.
+
+    >>> whole_numbers_or_strings(["1", "+2", "3.0"]).tolist(), whole_numbers_or_strings(["007", "010"]).tolist()
+    ([1, 2, 3], ['007', '010'])
+    """
+    numbers = {}
+    for label in set(labels):
+        if not is_number(label) or ZERO_IN_FRONT.match(label):
+            return np.array(labels)
+        number = float(label)
+        if not (number.is_integer() and abs(number) < LARGEST_LABEL):
+            return np.array(labels)
+        numbers[label] = int(label) if label.lstrip("+-").isdecimal() else int(number)
+    return np.array([numbers[label] for label in labels], dtype=np.int64)
 
 
 def refuse_other_widths(record: Record, columns: Columns) -> None:

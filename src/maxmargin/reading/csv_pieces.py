@@ -23,9 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.reading.columns import Layout
+from maxmargin.reading.columns import MISSING, Layout, is_missing_label, is_number
 from maxmargin.reading.files import Source, pieces_of
-from maxmargin.reading.notations import MISSING, is_missing_label, is_number
 
 NEWLINE, QUOTE, RETURN = b'\n"\r'
 

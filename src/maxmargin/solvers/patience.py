@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from maxmargin.problems.protocol import AT_REST, Evaluation, Iterates
+from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SoftMargin
 
 LOOK_BACK = 0.25  # of the passes: the gap fell since then
@@ -60,30 +60,13 @@ def patience_for(problem: SoftMargin, passes: float, apart: float = 1.0) -> Pati
     return Patience(passes, LITTLE * (2.0 * least if problem.fit_intercept else total), apart)
 
 
-def while_it_pays(
-    solver: Iterates, name: str, patience: Patience, tol: float, seen: list[tuple[float, float, float]]
-) -> Iterates:
-    """The same iterates, with the name of the algorithm; until its progress, which is added to `seen`, looks bad."""
-    answer: Evaluation | None = None
-    try:
-        while True:
-            try:
-                iterate = solver.send(answer)
-            except StopIteration:  # of the solver, and of nobody else
-                return
-            if iterate is AT_REST:
-                answer = yield AT_REST
-                continue
-            iterate.solver = name
-            answer = yield iterate
-            passes = iterate.passes
-            if patience.passes < math.inf and passes > seen[-1][0] and tol < iterate.gap < math.inf:
-                share = iterate.active / len(iterate.a) if iterate.active > 0 else 1.0
-                seen.append((passes, min(iterate.gap, seen[-1][1]), share))  # after a face step the gap may be larger
-                if looks_hopeless(seen, tol, patience, objective(iterate.gap, iterate.dual)):
-                    return
-    finally:
-        solver.close()
+def has_run_out(patience: Patience, iterate: Iterate, tol: float, seen: list[tuple[float, float, float]]) -> bool:
+    """Whether the solver should hand over now; its progress is added to `seen`."""
+    if iterate.passes <= seen[-1][0] or not tol < iterate.gap < math.inf:
+        return False
+    share = iterate.active / len(iterate.a) if iterate.active > 0 else 1.0
+    seen.append((iterate.passes, min(iterate.gap, seen[-1][1]), share))  # after a face step the gap may be larger
+    return looks_hopeless(seen, tol, patience, objective(iterate.gap, iterate.dual))
 
 
 def objective(gap: float, dual: float) -> float:

@@ -52,9 +52,9 @@ from typing import Any, NamedTuple
 from maxmargin.data.table import Vector
 from maxmargin.problems.losses import LOSSES, Loss
 from maxmargin.problems.many_margins import ManySolver
-from maxmargin.problems.protocol import AT_REST, Iterates, Kept, Options, Run, State, resumed, varying
+from maxmargin.problems.protocol import AT_REST, Evaluation, Iterates, Kept, Options, Run, State, resumed, varying
 from maxmargin.problems.statement import AnyRows, Norm, Separation, SoftMargin, at_hand
-from maxmargin.solvers.patience import NOTHING_SEEN, UNLIMITED, Patience, patience_for, while_it_pays
+from maxmargin.solvers.patience import NOTHING_SEEN, UNLIMITED, Patience, has_run_out, patience_for
 
 AUTO = "auto"
 REFERENCE = "cvxpy"  # off the shelf, to compare with: "auto" never takes it
@@ -285,6 +285,28 @@ def in_turn(problem: SoftMargin, state: PlanState) -> Iterates:
         state.algorithm = run.state if kept is None else resumed(kept, run.state, problem.n_rows)
         yield from while_it_pays(run.iterates, name, patience, tol, state.seen)
         state.turn, state.seen, state.algorithm = state.turn + 1, list(NOTHING_SEEN), None
+
+
+def while_it_pays(
+    solver: Iterates, name: str, patience: Patience, tol: float, seen: list[tuple[float, float, float]]
+) -> Iterates:
+    """The same iterates, with the name of the algorithm; until its progress, which is added to `seen`, looks bad."""
+    answer: Evaluation | None = None
+    try:
+        while True:
+            try:
+                iterate = solver.send(answer)
+            except StopIteration:  # of the solver, and of nobody else
+                return
+            if iterate is AT_REST:
+                answer = yield AT_REST
+                continue
+            iterate.solver = name
+            answer = yield iterate
+            if patience.passes < math.inf and has_run_out(patience, iterate, tol, seen):
+                return
+    finally:
+        solver.close()
 
 
 def plan(problem: SoftMargin, options: Options) -> Iterator[tuple[str, Patience]]:
