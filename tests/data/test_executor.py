@@ -83,7 +83,7 @@ def test_cores_do_not_change_a_bit_of_a_fit(loss, C, monkeypatch, started):
         documents.append(LinearSVM(loss=loss, C=C).fit(X, y).certificate_.to_json())
         assert (len(started) > 0) == (cores > 1)
     assert documents[0] == documents[1] == documents[2]
-    assert len(started) == 1 + 4  # the solvers and the judge have the same ones
+    assert 1 + 1 < len(started) <= 1 + 4  # the solvers and the judge have the same ones
     assert not any(thread.is_alive() for thread in started)
 
 
