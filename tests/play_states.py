@@ -1,9 +1,9 @@
 """States of the playground for its tests: every algorithm, on points whose answer is known."""
 
-from maxmargin.estimators.convergence import collected
 from maxmargin.playground.lessons import lessons
 from maxmargin.playground.messages import read_state, read_view
 from maxmargin.playground.presets import points_named
+from maxmargin.run.control import collected
 
 FEW = next(lesson["state"]["points"] for lesson in lessons() if lesson["name"] == "multiplier")  # around the origin
 

@@ -9,8 +9,8 @@ import maxmargin
 from maxmargin import Certificate, Perceptron
 from maxmargin.cli import main
 from maxmargin.data import bundled, synthetic
-from maxmargin.estimators.convergence import collected
 from maxmargin.reading.csv import read_csv
+from maxmargin.run.control import collected
 
 SEPARABLE = "x,y,label\n0,0,left\n0,2,left\n3,0,right\n5,1,right\n"
 CROSSED = "x;y;label\n\n1;1;a\n-1;-1;a\n1;-1;b\n-1;1;b\n"

@@ -15,9 +15,9 @@ import maxmargin
 from maxmargin import HardMarginSVM, KernelPerceptron, KernelSVM, LinearSVM, LinearSVMCV, StochasticSVM, path
 from maxmargin.certificates.rounding import rounded_gap
 from maxmargin.data.synthetic import flowers, overlapping, xor
-from maxmargin.estimators.convergence import End, Ending, collected, told_to
+from maxmargin.estimators.convergence import End, Ending
 from maxmargin.problems.protocol import Anew, Iterate, Options, Run
-from maxmargin.run.control import Clock, Status, prove
+from maxmargin.run.control import Clock, Status, collected, prove, told_of_ends
 from maxmargin.run.observation import observing
 from maxmargin.solvers.patience import UNLIMITED
 from maxmargin.solvers.registry import while_it_pays
@@ -171,7 +171,7 @@ def test_in_a_pipeline_it_is_shown_at_the_line_of_the_user():
 def test_whoever_listens_is_told_instead():
     X, y = overlapping(60)
     heard = []
-    with told_to(heard.append):
+    with told_of_ends(heard.append):
         LinearSVM(tol=1e-12, max_iter=1).fit(X, y)
     with collected() as ends:
         LinearSVM(tol=1e-12, max_iter=1).fit(X, y)

@@ -174,7 +174,7 @@ def test_exercises_are_listed_and_asked_for_by_name():
         read_ask({**ask, "given": {"name": "xor", "seed": -1, "answer": None}})
     long = read_ask({**ask, "given": {"name": "xor", "seed": 0, "answer": {"a": "1" * 3000, "b": "0"}}})
     with pytest.raises(Refusal, match="at most 2000 letters"):
-        graded(long.given)
+        graded(*long.given)
 
 
 def test_lists_of_lists_are_read():

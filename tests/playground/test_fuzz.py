@@ -9,10 +9,9 @@ import pytest
 from websockets.sync.client import connect
 
 from maxmargin.playground import fits
-from maxmargin.playground.answers import reply
 from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.playground.seats import Turns
-from maxmargin.playground.server import Session
+from maxmargin.playground.server import Session, reply
 
 MESSAGES, HALFWAY, OVER_A_NETWORK = 4_000, 1_500, 300
 MOST_GROWTH = 60 * 2**20  # bytes: what allocators keep for later, and compiled loops that a late message loads first

@@ -5,11 +5,11 @@ import pytest
 from play_states import fitted, state_of, view_of
 
 from maxmargin.persistence.errors import Refusal
-from maxmargin.playground.answers import reply
 from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.playground.code import code
 from maxmargin.playground.many_classes import answer_for_many
 from maxmargin.playground.messages import read_ask, read_state, text_of
+from maxmargin.playground.server import reply
 from maxmargin.playground.verification import verify
 
 NAMES = {1: "circles", -1: "squares", 2: "triangles", None: "the rest"}

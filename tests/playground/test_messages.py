@@ -30,7 +30,7 @@ def test_a_question_is_read():
     assert ask.state.points.tolist() == [[0.0, 0.0], [1.5, 2.0]]
     assert ask.state.signs.tolist() == [-1, 1]
     assert ask.state.algorithm.name == "hard_margin"
-    assert ask.view == (-1.0, 2.0, -1.0, 3.0)
+    assert ask.given[1] == (-1.0, 2.0, -1.0, 3.0)
 
 
 def with_state(**changes):

@@ -8,11 +8,11 @@ from play_states import state_of, view_of
 
 from maxmargin import HardMarginSVM, Winnow
 from maxmargin.persistence.errors import Refusal
-from maxmargin.playground.answers import reply
 from maxmargin.playground.fits import Stopped
 from maxmargin.playground.game import game
 from maxmargin.playground.many_classes import answer_for_many
 from maxmargin.playground.messages import read_ask
+from maxmargin.playground.server import reply
 from maxmargin.playground.shown import answer
 from maxmargin.playground.steps import steps
 from maxmargin.playground.two_margins import both_margins

@@ -228,10 +228,11 @@ def gap_shown(work: str, tol: float | None = None, options: Mapping[str, str] = 
 
     A fit that ended early is told in a sentence when the bar is gone; `options` are how the command spells parameters.
     """
-    from maxmargin.estimators.convergence import Ending, told_to
+    from maxmargin.estimators.convergence import Ending
+    from maxmargin.run.control import told_of_ends
 
     endings: list[Ending] = []
-    with told_to(endings.append), bar_shown(work, tol):
+    with told_of_ends(endings.append), bar_shown(work, tol):
         yield
     for ending in endings:
         if (sentence := ending.sentence(options.get)) is not None:

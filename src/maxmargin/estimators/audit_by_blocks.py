@@ -18,12 +18,12 @@ from maxmargin.data.labelled import LabelledSource, LabelledTable, RowsAndLabels
 from maxmargin.estimators.audit_result import Audit, against
 from maxmargin.estimators.base import MarginClassifier, TrainingSet
 from maxmargin.estimators.by_blocks import pairs_of
-from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.fitted_models import FittedModel, problem_of, read_model, with_column
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.problems.block_margin import BlockMargin, Facts
 from maxmargin.problems.losses import width_of
 from maxmargin.problems.statement import plain
+from maxmargin.run.control import collected
 from maxmargin.solve.by_blocks import side_by_side
 
 IN_MEMORY = "the rows in memory; leave the memory budget out"

@@ -34,14 +34,14 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.checking import Labels, check_weights, checked_table, encode_labels, is_source
 from maxmargin.data.table import Matrix, Table, Vector, is_dask, is_sparse, matrix_of, terms_of
-from maxmargin.estimators.convergence import LISTENER, End, Ending, warn_of
+from maxmargin.estimators.convergence import End, Ending
 from maxmargin.estimators.declarations import CLASS_WEIGHT
 from maxmargin.estimators.geometry import RowsAndPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.predictions import accuracy, labels_by_blocks, rows_to_multiply, stays, values_at
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.statement import ClassWeight, TwoClasses, places_among, plain, two_class_problems, votes
-from maxmargin.run.control import EARLY, Clock, Status, now
+from maxmargin.run.control import EARLY, LISTENER, Clock, Status, now, tell_of
 from maxmargin.solve.answer import Answer
 
 MOST_NUMBERS = 2**22  # of support vectors that are kept where nobody predicts by them
@@ -110,7 +110,7 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
             return self
         if LISTENER.get() is not None or not EARLY.isdisjoint(statuses):
             ends = [End(answer.status, answer.certificate) for answer in answers]
-            warn_of(Ending(type(self).__name__, self.parameters, ends))
+            tell_of(Ending(type(self).__name__, self.parameters, ends))
         return self
 
     def _store(self, X: Matrix | Table, classes: NDArray[Any], strategy: Strategy, answers: list[Answer]) -> None:

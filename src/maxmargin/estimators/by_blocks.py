@@ -23,14 +23,14 @@ from maxmargin.data.checking import is_source
 from maxmargin.data.labelled import LabelledTable, surveyed, with_labels
 from maxmargin.data.table import SAFE_RANGE, is_dask
 from maxmargin.estimators.base import single, weights_of_classes
-from maxmargin.estimators.convergence import End, Ending, warn_of
+from maxmargin.estimators.convergence import End, Ending
 from maxmargin.estimators.predictions import stays
 from maxmargin.problems.block_margin import BlockMargin, Facts
 from maxmargin.problems.choices import Order, Strategy
 from maxmargin.problems.losses import Loss, loss_named
 from maxmargin.problems.statement import ClassWeight, plain
 from maxmargin.reading.scan import bytes_of
-from maxmargin.run.control import Clock, Status
+from maxmargin.run.control import Clock, Status, tell_of
 from maxmargin.solve.by_blocks import Leader
 from maxmargin.solvers.by_passes import registry
 from maxmargin.solvers.by_passes.budget import bytes_to_read, divided
@@ -107,7 +107,7 @@ def tell_end(estimator: Any, clock: Clock, statuses: list[Status]) -> None:
     if not clock.stopped:
         parts = estimator.certificate_ if len(statuses) > 1 else [estimator.certificate_]
         ends = [End(status, part) for status, part in zip(statuses, parts, strict=True)]
-        warn_of(Ending(type(estimator).__name__, estimator.parameters, ends))
+        tell_of(Ending(type(estimator).__name__, estimator.parameters, ends))
 
 
 def refuse_what_needs_rows(svm: Any, loss: Loss, a0: Any) -> None:

@@ -1,7 +1,7 @@
 """A fit that ended early says so, once: why, in how many of its two-class problems, and the largest gap that is left.
 
-    a fit in a program          one `ConvergenceWarning`
-    a fit within `told_to()`    no warning: whoever listens, another estimator, a command or the page, says it instead
+    a fit in a program              one `ConvergenceWarning`
+    a fit within `told_of_ends()`   no warning: whoever listens, another estimator, a command or the page, says it
 
 A fit that a callback stopped was meant to end, one that Ctrl-C stopped raises `KeyboardInterrupt`, and where it is
 proven that no plane separates the classes, no time would have found one: none of these is early.
@@ -14,8 +14,6 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,6 +66,11 @@ class Ending:
     parts: str = "two-class problems"
     not_begun: int = 0
 
+    def warn(self) -> None:
+        """At the line of the user, if it was early."""
+        if (sentence := self.sentence()) is not None:
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=frames_up_to_the_user())
+
     def sentence(self, spelt: Callable[[str], str | None] = str) -> str | None:
         """What is missing; None where nothing is. `spelt` says how a parameter is written, or None if it cannot be."""
         early = [end for end in self.ends if end.is_early]
@@ -106,36 +109,6 @@ def what_to_do(reasons: set[Status], parameters: Collection[str], spelt: Callabl
             yield f"raise {limit}"
     if "tol" in parameters and (tol := spelt("tol")) is not None:
         yield f"ask for less by a larger {tol}"
-
-
-Observer = Callable[[Ending], Any]
-LISTENER: ContextVar[Observer | None] = ContextVar("LISTENER", default=None)
-
-
-@contextmanager
-def told_to(observer: Observer) -> Iterator[None]:
-    """Within it, fits of this thread do not warn: the observer is told how each one ended, the good ends too."""
-    token = LISTENER.set(observer)
-    try:
-        yield
-    finally:
-        LISTENER.reset(token)
-
-
-@contextmanager
-def collected() -> Iterator[list[End]]:
-    """Within it, fits of this thread do not warn: their ends are in the list."""
-    ends: list[End] = []
-    with told_to(lambda ending: ends.extend(ending.ends)):
-        yield ends
-
-
-def warn_of(ending: Ending) -> None:
-    """Warn if it ended early; or tell whoever listens."""
-    if (observer := LISTENER.get()) is not None:
-        observer(ending)
-    elif (sentence := ending.sentence()) is not None:
-        warnings.warn(sentence, ConvergenceWarning, stacklevel=frames_up_to_the_user())
 
 
 def frames_up_to_the_user() -> int:

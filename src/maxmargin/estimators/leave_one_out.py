@@ -30,7 +30,6 @@ from maxmargin.certificates.rounding import counted, rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.table import Vector
 from maxmargin.estimators.base import TrainingSet, class_weights, table_of, weights_of_rows
-from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.declarations import MAX_TIME
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.estimators.left_out import Flags, Interval, best_plane_near, centred
@@ -38,7 +37,7 @@ from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.linear_cv import LinearSVMCV
 from maxmargin.estimators.no_plane import no_plane
 from maxmargin.problems.statement import plain
-from maxmargin.run.control import now
+from maxmargin.run.control import collected, now
 
 TOLS = (1e-8, 1e-11)  # of the fits: the second one where the first leaves a row in doubt
 NO_ROWS: NDArray[np.intp] = np.zeros(0, dtype=np.intp)

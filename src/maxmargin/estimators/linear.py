@@ -27,7 +27,7 @@ from maxmargin.estimators.base import (
     table_of,
     weights_of_rows,
 )
-from maxmargin.estimators.convergence import Ending, collected, warn_of
+from maxmargin.estimators.convergence import Ending
 from maxmargin.estimators.declarations import LINEAR_SVM, LOSS
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
 from maxmargin.estimators.parameters import Declarations, check_parameters
@@ -37,7 +37,7 @@ from maxmargin.problems.choices import Strategy
 from maxmargin.problems.losses import loss_named
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SignedRows, TwoClasses, places_among, plain
-from maxmargin.run.control import Clock
+from maxmargin.run.control import Clock, collected, tell_of
 from maxmargin.run.observation import Observer
 from maxmargin.solve.answer import Answer, SoftQuestion
 from maxmargin.solve.many_margins import solve_small_ones
@@ -309,7 +309,7 @@ class LinearSVM(SharesClient, CallbackSupportMixin, SupportRows, MarginClassifie
                     fitted, bounded_=np.zeros(hard.dual_coef_.shape, dtype=bool), solver_="hard margin"
                 )
                 self.class_weight_ = np.ones(len(hard.classes_))
-        warn_of(Ending(type(self).__name__, self.parameters, ends))
+        tell_of(Ending(type(self).__name__, self.parameters, ends))
 
     def _starts(self, table: TrainingSet, a0: Any) -> list[Start] | None:
         """Where to start from, for each two-class problem, over all rows of the table."""

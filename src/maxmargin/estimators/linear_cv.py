@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.data.checking import check_weights, checked_table, encode_labels
 from maxmargin.data.table import Matrix, Vector, matrix_of
 from maxmargin.estimators.base import TrainingSet, class_weights
-from maxmargin.estimators.convergence import Ending, collected, warn_of
+from maxmargin.estimators.convergence import Ending
 from maxmargin.estimators.declarations import LINEAR_SVM_CV, LOSS
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.path import check_Cs
+from maxmargin.run.control import collected, tell_of
 
 LOWEST, HIGHEST = -4, 4  # powers of ten, as in LogisticRegressionCV
 EQUAL = 1e-12  # scores that differ by less are equal: the order of a sum shall not choose
@@ -150,7 +151,7 @@ class LinearSVMCV(LinearSVM):
         for name in ("_skl_callbacks", "feature_names_in_"):
             fitted.pop(name, None)
         self.__dict__.update(fitted, C_=C, Cs_=Cs, scores_=scores)
-        warn_of(Ending(type(self).__name__, self.get_params(deep=False), ends, "two-class problems of all folds"))
+        tell_of(Ending(type(self).__name__, self.get_params(deep=False), ends, "two-class problems of all folds"))
         return self
 
     def _machine(self, C: float) -> LinearSVM:

@@ -26,7 +26,7 @@ from maxmargin.certificates.passes import combination, length, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.table import Vector, in_safe_range, row_squares
 from maxmargin.estimators.base import class_weights, table_of, weights_of_rows
-from maxmargin.estimators.convergence import End, Ending, warn_of
+from maxmargin.estimators.convergence import End, Ending
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, LINEAR_SVM_CV, LOSS
 from maxmargin.estimators.hard_margin import canonical_plane, canonical_weights, hull_weights
 from maxmargin.estimators.linear import LinearSVM
@@ -35,7 +35,7 @@ from maxmargin.problems.choices import Strategy
 from maxmargin.problems.losses import Loss, loss_named
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import ClassWeight, Norm, TwoClasses, prices, two_class_problems
-from maxmargin.run.control import Clock, Status
+from maxmargin.run.control import Clock, Status, tell_of
 from maxmargin.solve.answer import SoftQuestion
 from maxmargin.solve.separation import SeparationQuestion, solve_separation
 from maxmargin.solve.soft_margin import Judge, soft_certificate, soft_margin_of, solve_soft_margin
@@ -155,7 +155,7 @@ def points_of(
         start[certificate.rows] = certificate.weights
     if not (clock.stopped or clock.interrupted):
         ends = [End(point.status, point.certificate) for point in points]
-        warn_of(Ending("path", svm.get_params(deep=False), ends, "points", not_begun=len(grid) - len(points)))
+        tell_of(Ending("path", svm.get_params(deep=False), ends, "points", not_begun=len(grid) - len(points)))
     if clock.verbose:
         clock.say(f"ended with {len(points)} of {len(grid)} values of C")
     sides, verdict = (two.negative, two.positive), None if end is None else end.certificate

@@ -31,8 +31,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from maxmargin.estimators.convergence import collected
-from maxmargin.run.control import now
+from maxmargin.run.control import collected, now
 
 
 def logistic(f: Any) -> Any:

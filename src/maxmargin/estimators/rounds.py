@@ -14,9 +14,9 @@ from sklearn.base import clone
 
 from maxmargin.data.table import Vector, in_safe_range
 from maxmargin.estimators.base import table_of
-from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.problems.statement import KernelMargin, Separation
+from maxmargin.run.control import collected
 from maxmargin.run.observation import recorded
 from maxmargin.solve.rounds import judged
 

@@ -12,8 +12,8 @@ from maxmargin.certificates.normalized import NormalizedMargin, follows_from
 from maxmargin.certificates.report import between
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.verify import problem_of
-from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.hard_margin import HardMarginSVM
+from maxmargin.run.control import collected
 from maxmargin.solve.separation import with_weak_plane
 
 

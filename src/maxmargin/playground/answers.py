@@ -37,7 +37,7 @@ from maxmargin.playground.exercises import graded, listed
 from maxmargin.playground.game import game
 from maxmargin.playground.lessons import lessons
 from maxmargin.playground.many_classes import answer_for_many
-from maxmargin.playground.messages import LARGEST, MOST_BYTES, MOST_POINTS, MOST_SECONDS, Ask, Question, State
+from maxmargin.playground.messages import LARGEST, MOST_BYTES, MOST_POINTS, MOST_SECONDS, Question, State
 from maxmargin.playground.multiplier import multiplier
 from maxmargin.playground.presets import presets
 from maxmargin.playground.probability import probability
@@ -46,53 +46,9 @@ from maxmargin.playground.steps import steps
 from maxmargin.playground.tables import points_in
 from maxmargin.playground.two_margins import both_margins
 from maxmargin.playground.verification import verify
+from maxmargin.plots.shapes import Box
 
-
-def reply(ask: Ask, is_stopped: Callable[[], bool]) -> dict[str, Any]:
-    """The answer to a question; `Stopped` where nobody waits for it, `Refusal` where it cannot be answered."""
-    if ask.question is Question.CATALOGUE:
-        return catalogue()
-    if ask.question is Question.READ_CSV:
-        assert ask.text is not None
-        return points_in(ask.text, ask.given)
-    if ask.question is Question.MULTIPLIER:
-        return multiplier(ask.given)
-    if ask.question is Question.EXERCISE:
-        return graded(ask.given)
-    assert ask.state is not None
-    assert ask.view is not None
-    if ask.state.has_many and ask.question is Question.ANSWER:
-        return answer_for_many(ask.state, ask.view, is_stopped)
-    if ask.state.has_many and ask.question is Question.STEPS:
-        return {"kind": ask.state.algorithm.steps, "total": 0, "words": NO_STEPS, "steps": []}
-    if ask.state.has_many and ask.question in OF_TWO_CLASSES:
-        raise Refusal(f"{OF_TWO_CLASSES[ask.question]}: delete the triangles, and two classes are left.", "points")
-    if ask.question in OF_A_STATE:
-        return OF_A_STATE[ask.question](ask.state, is_stopped)
-    if ask.question is Question.PROBABILITY:
-        return probability(ask.state, ask.view, is_stopped)
-    if ask.question is Question.CHALLENGE:
-        assert ask.line is not None
-        return challenge(ask.state, ask.line, ask.view, is_stopped)
-    return (steps if ask.question is Question.STEPS else answer)(ask.state, ask.view, is_stopped)
-
-
-NO_STEPS = "Steps are shown for two classes: of three, each plane is a run of its own."
-OF_TWO_CLASSES = {
-    Question.CHALLENGE: "Your own line is for two classes",
-    Question.LOSS: "The cost of a row is shown for two classes",
-    Question.PATH: "The path over C is for two classes",
-    Question.TWO_MARGINS: "The two margins are those of two classes",
-    Question.GAME: "The game is shown for two classes",
-}
-OF_A_STATE: dict[Question, Callable[[State, Callable[[], bool]], dict[str, Any]]] = {
-    Question.CODE: code,
-    Question.VERIFY: verify,
-    Question.LOSS: loss,
-    Question.PATH: path,
-    Question.TWO_MARGINS: both_margins,
-    Question.GAME: game,
-}
+Answering = Callable[..., dict[str, Any]]  # of what the question brings, and of a state also of `is_stopped`
 
 
 def catalogue() -> dict[str, Any]:
@@ -109,3 +65,44 @@ def catalogue() -> dict[str, Any]:
 @functools.cache
 def examples() -> dict[str, Any]:
     return {"presets": presets(), "lessons": lessons(), "exercises": listed()}
+
+
+def no_steps(state: State, view: Box, is_stopped: Callable[[], bool]) -> dict[str, Any]:
+    words = "Steps are shown for two classes: of three, each plane is a run of its own."
+    return {"kind": state.algorithm.steps, "total": 0, "words": words, "steps": []}
+
+
+def refused(sentence: str) -> Answering:
+    """For a question about two classes."""
+
+    def refuse(*given: Any) -> dict[str, Any]:
+        raise Refusal(f"{sentence}: delete the triangles, and two classes are left.", "points")
+
+    return refuse
+
+
+ANSWERS: dict[Question, Answering] = {
+    Question.CATALOGUE: catalogue,
+    Question.READ_CSV: points_in,
+    Question.MULTIPLIER: multiplier,
+    Question.EXERCISE: graded,
+    Question.ANSWER: answer,
+    Question.STEPS: steps,
+    Question.CHALLENGE: challenge,
+    Question.PROBABILITY: probability,
+    Question.CODE: code,
+    Question.VERIFY: verify,
+    Question.LOSS: loss,
+    Question.PATH: path,
+    Question.TWO_MARGINS: both_margins,
+    Question.GAME: game,
+}
+FOR_MANY_CLASSES: dict[Question, Answering] = ANSWERS | {
+    Question.ANSWER: answer_for_many,
+    Question.STEPS: no_steps,
+    Question.CHALLENGE: refused("Your own line is for two classes"),
+    Question.LOSS: refused("The cost of a row is shown for two classes"),
+    Question.PATH: refused("The path over C is for two classes"),
+    Question.TWO_MARGINS: refused("The two margins are those of two classes"),
+    Question.GAME: refused("The game is shown for two classes"),
+}

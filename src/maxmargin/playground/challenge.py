@@ -22,7 +22,6 @@ from maxmargin import certify
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.data.table import Vector
-from maxmargin.estimators.convergence import collected
 from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.playground.curves import SOFT, own_loss
 from maxmargin.playground.fits import Recording, Stopped, fit_state, warm_up
@@ -30,6 +29,7 @@ from maxmargin.playground.messages import MOST_SECONDS, Line, State
 from maxmargin.playground.shown import NOTHING_DRAWN, certificate_of, hulls_of, straight_picture
 from maxmargin.plots.shapes import Box
 from maxmargin.problems.losses import HUBER_HINGE, Loss
+from maxmargin.run.control import collected
 from maxmargin.run.observation import observing
 
 BEST = ALGORITHMS["hard_margin"]

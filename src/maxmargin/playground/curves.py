@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 import maxmargin
-from maxmargin.estimators.convergence import collected
 from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.playground.explain import number
@@ -29,6 +28,7 @@ from maxmargin.playground.fits import Recording, Stopped, fit_state, warm_up
 from maxmargin.playground.messages import MOST_SECONDS, State
 from maxmargin.plots.geometry import plane_of
 from maxmargin.problems.losses import HINGE, TEXTBOOK, Loss, loss_named
+from maxmargin.run.control import collected
 from maxmargin.run.observation import observing
 
 HIGHEST = 4.0  # of the curves that are drawn

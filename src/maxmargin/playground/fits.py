@@ -20,7 +20,6 @@ import numpy as np
 
 from maxmargin.data import synthetic
 from maxmargin.data.table import Vector
-from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.estimators.widgets import Widget
 from maxmargin.persistence.errors import Refusal
@@ -29,7 +28,7 @@ from maxmargin.playground.messages import MOST_SECONDS, State
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import SignedRows
-from maxmargin.run.control import Status
+from maxmargin.run.control import Status, collected
 from maxmargin.run.observation import Recorder, observing
 
 MOST_ITERATES = 400  # kept of a fit; then every second one is dropped, as in a `Trace`

@@ -204,16 +204,13 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Ask:
-    """A message of the page, checked. What a question does not need is None."""
+    """A message of the page, checked: `given` is what its question brings, in the order in which it is answered."""
 
     id: int
     panel: str
     question: Question
+    given: tuple[Any, ...] = ()
     state: State | None = None
-    view: Box | None = None
-    line: Line | None = None
-    text: str | None = None
-    given: Any = None  # as the question has it, see `GIVEN`
 
 
 @dataclass(frozen=True)
@@ -241,6 +238,7 @@ Number = Annotated[float, Between(-1e300, 1e300)]  # JSON knows whole numbers of
 Pair = tuple[Number, Number]
 Text = Annotated[Any, Rule("the text of a table", lambda value: isinstance(value, str))]
 GIVEN = {Question.MULTIPLIER: GivenMultiplier, Question.EXERCISE: GivenExercise}  # questions without points
+SEEN = (Question.ANSWER, Question.STEPS, Question.CHALLENGE, Question.PROBABILITY)  # questions about what a view shows
 READER = Reader(root="the message", kinds=dict.fromkeys(Box._fields, Annotated[float, Between(-FARTHEST, FARTHEST)]))
 
 
@@ -302,14 +300,16 @@ def read_ask(message: dict[str, Any]) -> Ask:
     if question is Question.CATALOGUE:
         return Ask(said.id, said.panel, question)
     if question in GIVEN:
-        return Ask(said.id, said.panel, question, given=READER.value(GIVEN[question], said.given, "given"))
+        return Ask(said.id, said.panel, question, (READER.value(GIVEN[question], said.given, "given"),))
     if question is Question.READ_CSV:
         text = READER.value(Text, said.text, "text")
         choice = None if said.given is None else READER.value(TableChoice, said.given, "given")
-        return Ask(said.id, said.panel, question, text=text, given=choice)
+        return Ask(said.id, said.panel, question, (text, choice))
     state = read_state(said.state)
-    line = read_line(said.line) if question is Question.CHALLENGE else None
-    return Ask(said.id, said.panel, question, state, read_view(said.view, state.points), line)
+    line = [read_line(said.line)] if question is Question.CHALLENGE else []
+    view = read_view(said.view, state.points)
+    given = (state, *line, view) if question in SEEN else (state,)
+    return Ask(said.id, said.panel, question, given, state)
 
 
 def read_state(state: Any) -> State:

@@ -24,13 +24,13 @@ import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import StratifiedKFold
 
-from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.no_plane import NoPlaneError
 from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.fits import Recording, Stopped, warm_up
 from maxmargin.playground.messages import MOST_SECONDS, State, short, short_points
 from maxmargin.plots.contours import Grid, even_nodes
 from maxmargin.plots.shapes import Box
+from maxmargin.run.control import collected
 from maxmargin.run.observation import observing
 
 FOLDS = 5

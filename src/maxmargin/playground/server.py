@@ -29,7 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from maxmargin.persistence.errors import Refusal
-from maxmargin.playground.answers import reply
+from maxmargin.playground.answers import ANSWERS, FOR_MANY_CLASSES
 from maxmargin.playground.fits import Stopped, warm_up
 from maxmargin.playground.messages import Ask, field_of, read_ask, read_message, return_address, text_of
 from maxmargin.playground.seats import IDLE_SECONDS, SEATS, NoSeat, Seat, Seats, Turns
@@ -61,6 +61,14 @@ TRUSTED = ("127.0.0.1", "localhost", "[::1]")
 log = logging.getLogger("maxmargin.playground")
 
 Reply = Callable[[Ask, Callable[[], bool]], dict[str, Any]]
+
+
+def reply(ask: Ask, is_stopped: Callable[[], bool]) -> dict[str, Any]:
+    """The answer to a question; `Stopped` where nobody waits for it, `Refusal` where it cannot be answered."""
+    if ask.state is None:
+        return ANSWERS[ask.question](*ask.given)
+    answering = FOR_MANY_CLASSES if ask.state.has_many else ANSWERS
+    return answering[ask.question](*ask.given, is_stopped)
 
 
 def make_app(

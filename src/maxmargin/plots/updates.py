@@ -20,7 +20,6 @@ from sklearn.base import clone
 
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.table import Vector
-from maxmargin.estimators.convergence import collected
 from maxmargin.estimators.recording import RecordsUpdates
 from maxmargin.plots.contours import Grid
 from maxmargin.plots.geometry import one_line, part_of
@@ -28,6 +27,7 @@ from maxmargin.plots.shapes import Box, Points
 from maxmargin.problems.kernels import KERNELS, KernelChoice
 from maxmargin.problems.run_record import Phase, Subject
 from maxmargin.problems.trace import Trace
+from maxmargin.run.control import collected
 
 MESH = 48  # squares along each side of a small picture
 

@@ -1,4 +1,4 @@
-"""A run while it goes on: the turns of solver and judge, how long it may take, and why it ended.
+"""A run while it goes on: the turns of solver and judge, how long it may take, why it ended, and who is told.
 
 The solver proposes when it believes that it is there; the judge measures, and tells it what it saw (`prove`). Neither
 knows of the clock. Who observes a run: `observation`; how it is kept for another process: `snapshots`.
@@ -13,8 +13,9 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
@@ -24,16 +25,7 @@ from numpy.typing import NDArray
 
 from maxmargin._loops import compiled_by_now as compiled_by_now
 from maxmargin.data.executor import Alarm, OutOfTime, interruptible
-from maxmargin.problems.protocol import (
-    AT_REST,
-    Evaluation,
-    Iterate,
-    Iterates,
-    Run,
-    State,
-    StateError,
-    varying,
-)
+from maxmargin.problems.protocol import AT_REST, Evaluation, Iterate, Iterates, Run, State, StateError, varying
 from maxmargin.problems.statement import SignedRows, SoftMargin
 from maxmargin.run.observation import NOBODY, OBSERVATION, Observer
 
@@ -85,6 +77,44 @@ class Status(StrEnum):
 
 EARLY = {Status.TIME, Status.BUDGET, Status.STALLED}  # perhaps before what was asked for is proven
 BY_THE_CLOCK = (Status.TIME, Status.INTERRUPTED, Status.STOPPED)  # or by whoever watches it: it could have gone on
+
+
+class Ending(Protocol):
+    """How a fit ended in all its parts: `estimators.convergence`."""
+
+    @property
+    def ends(self) -> Sequence[Any]: ...
+
+    def warn(self) -> None: ...
+
+
+LISTENER: ContextVar[Callable[[Any], Any] | None] = ContextVar("LISTENER", default=None)
+
+
+@contextmanager
+def told_of_ends(listener: Callable[[Any], Any]) -> Iterator[None]:
+    """Within it, fits of this thread do not warn: the listener is told how each one ended, the good ends too."""
+    token = LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        LISTENER.reset(token)
+
+
+@contextmanager
+def collected() -> Iterator[list[Any]]:
+    """The same; the ends of their parts are in the list."""
+    ends: list[Any] = []
+    with told_of_ends(lambda ending: ends.extend(ending.ends)):
+        yield ends
+
+
+def tell_of(ending: Ending) -> None:
+    """Whoever listens; where nobody does it warns, if it was early."""
+    if (listener := LISTENER.get()) is not None:
+        listener(ending)
+    else:
+        ending.warn()
 
 
 def status_named(name: str) -> Status:

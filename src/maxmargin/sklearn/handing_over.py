@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from maxmargin.data.checking import Labels, encode_labels
 from maxmargin.data.table import canonical, largest_magnitude
 from maxmargin.estimators.base import TrainingSet
-from maxmargin.estimators.convergence import Ending, collected, warn_of
+from maxmargin.estimators.convergence import Ending
 from maxmargin.estimators.parameters import check_parameters
-from maxmargin.run.control import Status, now
+from maxmargin.run.control import Status, collected, now, tell_of
 
 LEAST_GAP, LARGEST_GAP = 1e-10, 1e-6  # that are asked for: no more than float64 can prove, no less than libsvm reaches
 ENOUGH = 1e-4  # a gap at which rounding errors may end a fit without a warning: certificate_ says it
@@ -64,5 +64,5 @@ def fit_native(svc: Any, native: Any, fit: Callable[[], Any]) -> bool:
     early = [end for end in ends if end.is_early]
     far = [end for end in early if end.status is not Status.BUDGET and not end.gap <= ENOUGH]
     if far:
-        warn_of(Ending(type(svc).__name__, svc.get_params(deep=False), far))
+        tell_of(Ending(type(svc).__name__, svc.get_params(deep=False), far))
     return any(end.status is Status.BUDGET for end in early)

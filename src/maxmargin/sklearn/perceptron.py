@@ -16,8 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.estimators.certify import certify
-from maxmargin.estimators.convergence import collected
-from maxmargin.run.control import now
+from maxmargin.run.control import collected, now
 from maxmargin.sklearn.delegation import is_delegated, reasons_for_partial_fit, reasons_for_perceptron
 
 SECONDS, TIMES = 1.0, 10.0  # that the proof may take: so many, and so many times those of the run
