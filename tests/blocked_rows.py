@@ -31,6 +31,16 @@ class Blocked:
         return counts.pop()
 
 
+class ColumnOf:
+    """Values that lie beside such rows, in the same blocks."""
+
+    def __init__(self, rows, values):
+        self.rows, self.values = rows, values
+
+    def block(self, k):
+        return self.values[self.rows.edges[k] : self.rows.edges[k + 1]]
+
+
 def uneven(n, blocks=9):
     """Edges of blocks, of which one is empty and one has a single row."""
     inner = np.linspace(0, n, blocks - 1).astype(int)

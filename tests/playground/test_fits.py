@@ -10,6 +10,7 @@ from play_states import state_of
 from maxmargin import KernelSVM, LinearSVM, MarginPerceptron, StochasticSVM
 from maxmargin.data import synthetic
 from maxmargin.playground import fits
+from maxmargin.playground.catalogue import ALGORITHMS, Algorithm
 from maxmargin.playground.fits import Recording, Stopped, fit_state
 from maxmargin.run.control import Status
 from maxmargin.run.observation import observing
@@ -74,3 +75,18 @@ def test_a_fit_takes_no_longer_than_an_answer_may(monkeypatch):
     fit = fit_state(state)
     assert fit.status in (Status.TIME, Status.BUDGET)
     assert time.perf_counter() - begun < 5.0
+
+
+def test_what_is_fitted_to_warm_up_takes_no_longer_either(monkeypatch):
+    made, make = [], Algorithm.make
+
+    def keep(algorithm, parameters, **more):
+        made.append(make(algorithm, parameters, **more))
+        return made[-1]
+
+    monkeypatch.setattr(Algorithm, "make", keep)
+    monkeypatch.setattr(fits, "warm", set())
+    monkeypatch.setattr(fits, "MOST_SECONDS", 1e-9)
+    linear = ALGORITHMS["linear_svm"]
+    fits.warm_up(linear, linear.read({"tol": 1e-9, "solver": "coordinate_descent"}))
+    assert made[0].status_ is Status.TIME

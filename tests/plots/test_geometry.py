@@ -6,6 +6,7 @@ import numpy as np
 import pandas
 import pytest
 import scipy.sparse
+from blocked_rows import Blocked, ColumnOf, uneven
 
 from maxmargin import (
     HardMarginSVM,
@@ -18,7 +19,8 @@ from maxmargin import (
     separability,
 )
 from maxmargin.data import synthetic
-from maxmargin.plots.geometry import ACROSS, certified_plane, conditions_of, hulls_of, plane_of, street_of
+from maxmargin.estimators.model_verification import differences_from
+from maxmargin.plots.geometry import ACROSS, certified_plane, conditions_of, hulls_of, plane_of, street_of, two_sides
 from maxmargin.plots.shapes import nearest_on_lines
 
 ESTIMATORS = [
@@ -221,3 +223,28 @@ def test_what_cannot_be_shown():
         plane_of(StochasticSVM().partial_fit(X, y, classes=[-1, 1]), X, y)
     with pytest.raises(ValueError, match="two columns"):
         hulls_of(separability(np.ones((2, 3)), [0, 1]), np.ones((2, 3)), [0, 1])
+
+
+def test_labels_and_weights_that_lie_beside_the_blocks_of_a_table_count_as_in_memory():
+    X, y = synthetic.overlapping(60)
+    y, weights = np.where(X[:, 1] > 0.8, 2, y), np.linspace(0.5, 2.0, 60)
+    rows = Blocked(X, uneven(60), 60)
+    beside = ColumnOf(rows, y), ColumnOf(rows, weights)
+    svm = LinearSVM(class_weight={1: 2.0}).fit(X, y, weights)
+    for number in range(3):
+        ours = plane_of(svm, X, y, plane=number, sample_weight=weights)
+        for theirs in (
+            plane_of(svm, rows, beside[0], plane=number, sample_weight=beside[1]),
+            certified_plane(svm.certificate_[number], rows, beside[0], sample_weight=beside[1]),
+        ):
+            np.testing.assert_array_equal(theirs.signs, ours.signs)
+            np.testing.assert_array_equal(theirs.costs, ours.costs)
+        theirs = two_sides(svm, rows, beside[0], number, beside[1])
+        for mine, other in zip(two_sides(svm, X, y, number, weights), theirs, strict=True):
+            np.testing.assert_array_equal(mine, other)
+    np.testing.assert_array_equal(svm.slack(rows, beside[0]), svm.slack(X, y))
+    assert not list(differences_from(svm, X, beside[0]))
+    for exact in (False, True):
+        for part in (svm.certificate_, svm.certificate_[1]):
+            assert part.verify(X, beside[0], exact=exact, sample_weight=beside[1])
+            assert not part.verify(X, beside[0], exact=exact)

@@ -17,6 +17,7 @@ from maxmargin.certificates.html import certificate_html
 from maxmargin.certificates.record import KINDS, Record
 from maxmargin.certificates.report import Verification, sides
 from maxmargin.certificates.verify import strange_label
+from maxmargin.data.table import column_at_hand
 
 OURS = (certificate, kernel_margin, kernel_separation, soft_margin)  # to import them is to know their kinds
 
@@ -104,7 +105,7 @@ class MulticlassCertificate:
             strange = [label for label in seen if label not in self._labels()]
             wrong = f"there are rows with the label {strange[0]!r}, and no part is about it" if strange else None
         elif wrong is None:
-            wrong = strange_label(np.asarray(y), self._labels(), sample_weight)
+            wrong = strange_label(np.asarray(column_at_hand(y)), self._labels(), column_at_hand(sample_weight))
         if wrong is not None:
             return Verification(False, exact, (wrong,))
         if not claims:

@@ -52,7 +52,7 @@ from maxmargin.certificates.report import Verification, bounds_of
 from maxmargin.certificates.theorem_verification import theorem_refused
 from maxmargin.data.checking import check_labels, check_weights, checked_rows, is_source
 from maxmargin.data.cluster import on_cluster
-from maxmargin.data.table import Matrix, Table, Vector, matrix_of, select
+from maxmargin.data.table import Matrix, Table, Vector, column_at_hand, matrix_of, select
 from maxmargin.problems.kernels import KERNELS
 from maxmargin.problems.statement import plain
 
@@ -133,7 +133,7 @@ class Evaluator(ABC):
         """Each reason why the certificate is not true of the data; a ValueError where these are none."""
         table, signs, kept = problem_of(c, X, y, sample_weight)
         table = table if cls.by_blocks else matrix_of(table)
-        costs = costs_of(c, np.asarray(y), sample_weight, kept)
+        costs = costs_of(c, np.asarray(column_at_hand(y)), sample_weight, kept)
         found = tuple(refusals_of(cls(c, Data(table, signs, costs, kept, kernel)), exact))
         return ("these data have rows on one side only", *found) if found and len(np.unique(signs)) < 2 else found
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.passes import length
-from maxmargin.data.table import Vector
+from maxmargin.data.table import Vector, column_at_hand
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.statement import plain
 
@@ -204,7 +204,7 @@ def alone(columns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def signs_of_planes(model: Any, y: Any, n_rows: int) -> NDArray[np.float64]:
     """+1 and -1 of the two sides of each plane, NaN of a label that is on neither."""
-    y, classes = np.asarray(y), model.classes_
+    y, classes = np.asarray(column_at_hand(y)), model.classes_
     known = np.isin(y, classes)
     if y.shape != (n_rows,) or not np.all(known):
         what = f"the shape {y.shape}" if y.shape != (n_rows,) else f"the label {plain(y[~known][0])!r}"

@@ -19,7 +19,7 @@ from maxmargin.certificates.report import Verification, between
 from maxmargin.certificates.verify import problem_of
 from maxmargin.data.checking import checked_table
 from maxmargin.data.objects import Places
-from maxmargin.data.table import is_sparse
+from maxmargin.data.table import column_at_hand, is_sparse
 from maxmargin.estimators.agreement import disagreements, parts_of
 from maxmargin.estimators.base import behind_the_steps, sample_of
 from maxmargin.problems.choices import Strategy
@@ -99,7 +99,7 @@ def differences_from(estimator: Any, X: Any, y: Any) -> Iterator[str]:
     yield from other_table(estimator, X)
     if "support_" not in vars(estimator):
         return
-    X, y = checked_table(estimator, X, reset=False).X, np.asarray(y)
+    X, y = checked_table(estimator, X, reset=False).X, np.asarray(column_at_hand(y))
     support, seen = estimator.support_, getattr(estimator, "_seen", None)
     vectors = getattr(estimator, "support_vectors_", None)
     if isinstance(X, Places):

@@ -2,7 +2,7 @@
 
 Compiled code is made when it is first called, which takes seconds: here it is called before anybody waits for it. What
 is compiled depends on the algorithm and on the choices among its parameters, not on the points. A state whose choices
-nobody has had yet is fitted once to a few points, without a time limit; then it counts as warm.
+nobody has had yet is fitted once to a few points, within the time of an answer; then it counts as warm.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def warm_up(algorithm: Algorithm, parameters: dict[str, Any]) -> None:
         if key in warm:
             return
         for X, y in (synthetic.street(12)[:2], synthetic.xor()):
-            model = algorithm.make(parameters)
+            model = algorithm.make(parameters, max_time=MOST_SECONDS)  # without those of the compiler
             with suppress(ValueError), collected():  # no plane, or steps that are too long: not of interest here
                 model.fit(X, y)
         warm.add(key)

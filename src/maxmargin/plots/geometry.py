@@ -27,7 +27,7 @@ from maxmargin.certificates.report import side_names
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.checking import checked_rows, is_source
 from maxmargin.data.frames import PLAIN, frame_of
-from maxmargin.data.table import Matrix, Vector, as_table, is_sparse, matrix_of
+from maxmargin.data.table import Matrix, Vector, as_table, column_at_hand, is_sparse, matrix_of
 from maxmargin.plots.contours import MESH, Grid
 from maxmargin.plots.projection import along_the_kernel_plane, along_the_plane
 from maxmargin.plots.shapes import Box, Points, between, box_around, hull, hull_points, line_in_box, nearest_on_lines
@@ -176,13 +176,13 @@ def part_of(estimator: Any, plane: int) -> Any:
 
 def two_sides(estimator: Any, X: Any, y: Any, plane: int, sample_weight: Any = None) -> tuple[Any, Any, Any]:
     """The rows of one two-class problem, their labels and weights; a rest is labelled as that. Two classes stay."""
-    if len(np.unique(np.asarray(y))) == 2:
+    if len(np.unique(np.asarray(column_at_hand(y)))) == 2:
         return X, y, sample_weight
     certificate = part_of(estimator, plane)
     table, _ = rows_and_names(X)
     signs = signs_of(certificate, y, table.shape[0])
     ours = signs != 0.0
-    weights = None if sample_weight is None else np.asarray(sample_weight)[ours]
+    weights = None if sample_weight is None else np.asarray(column_at_hand(sample_weight))[ours]
     return table[ours], np.where(signs[ours] > 0.0, *side_names(certificate)), weights
 
 
@@ -200,7 +200,7 @@ def rows_and_names(X: Any, feature_names: Any = None) -> tuple[Matrix, tuple[str
 
 def signs_of(certificate: Any, y: Any, n_rows: int) -> Vector:
     """+1 and -1 of the two sides, 0 of a label that is on neither."""
-    y = np.asarray(y)
+    y = np.asarray(column_at_hand(y))
     if y.shape != (n_rows,):
         raise ValueError(f"X has {n_rows} rows but y has the shape {y.shape}")
     plus = y == certificate.positive
@@ -225,11 +225,11 @@ def reach_of(certificate: Any, signs: Vector, values: Vector) -> float:
 
 def costs_of(certificate: Any, y: Any, sample_weight: Any) -> Vector:
     """C_i = C times the weight of the label times that of the row."""
-    y = np.asarray(y)
+    y = np.asarray(column_at_hand(y))
     costs = np.full(len(y), getattr(certificate, "C", math.inf))
     for label, weight in getattr(certificate, "class_weight", ()):
         costs[y == label] *= weight
-    return costs if sample_weight is None else costs * np.asarray(sample_weight, dtype=np.float64)
+    return costs if sample_weight is None else costs * np.asarray(column_at_hand(sample_weight), dtype=np.float64)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
