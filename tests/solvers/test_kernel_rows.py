@@ -12,6 +12,7 @@ from maxmargin.solvers.kernel_smo import inverted_lists, kernel_rows
 from maxmargin.solvers.kernel_smo.given_table import GivenTable, picked
 from maxmargin.solvers.kernel_smo.kernel_rows import shared_rows
 from maxmargin.solvers.kernel_smo.row_cache import RowCache, room_for
+from maxmargin.solvers.kernel_smo.small_pairs import make_among
 
 each_kernel = pytest.mark.parametrize("name", kernel_cases.KERNELS)
 each_form = pytest.mark.parametrize("form", kernel_cases.FORMS)
@@ -64,7 +65,11 @@ def test_values(name, form, frequent, monkeypatch):
         rows.fill(chosen, out)
         tolerance = (1e-3 if name == "narrow rbf" else 2e-5) * np.abs(expected).max()  # exponents of thousands
         assert scale * out == pytest.approx(expected[chosen], abs=tolerance)
-        assert scale * rows.square(chosen) == pytest.approx(expected[np.ix_(chosen, chosen)], abs=tolerance)
+        square = rows.square(chosen)
+        assert scale * square == pytest.approx(expected[np.ix_(chosen, chosen)], abs=tolerance)
+        square[:] = np.nan
+        make_among(rows, chosen, square)
+        assert scale * square == pytest.approx(expected[np.ix_(chosen, chosen)], abs=tolerance)
         part = rows.restricted(columns)
         out = np.empty((2, len(columns)), dtype=np.float32)
         part.fill(np.array([1, 0]), out)

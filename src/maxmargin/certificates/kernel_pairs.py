@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates.duality import INSIDE, LEAST, LIGHTEST
-from maxmargin.certificates.kernel_duality import BLURRED, Direction, KernelMeasure, dual_of
+from maxmargin.certificates.kernel_duality import BLURRED, Direction, KernelMeasure, Rows, dual_of
 from maxmargin.certificates.passes import rounding
 from maxmargin.certificates.proof import KKT, Violation
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Vector
-from maxmargin.problems.kernels import Kernel, Points
+from maxmargin.problems.kernels import Kernel, Linear, Points, rows_of
 from maxmargin.problems.kernels.base import FAINT
 from maxmargin.problems.statement import KernelMargin, best_bias
 
@@ -41,10 +41,17 @@ class ManyRows:
 
     @np.errstate(over="ignore", invalid="ignore")
     def __init__(self, kernel: Kernel, points: Points) -> None:
-        self.kernel = kernel
+        self.kernel, self.points = kernel, points
         self.left, self.right = kernel.left_factor(points), kernel.right_factor(points).T
         self.relative, self.absolute = kernel.rounding(points, points)
         self.reach = kernel.reach(points)
+
+    def sums(self, rows: Rows, others: Rows, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+        """sum_j c_j k(x_i, x_j) over the others for each of the rows, and each column c; of a linear kernel by w."""
+        if isinstance(self.kernel, Linear):
+            return self.kernel.combine(rows_of(self.points, rows), rows_of(self.points, others), coefficients)
+        left, right = self.left.take(rows, 0), self.right.take(others, 0).T
+        return np.asarray(self.kernel.from_factors(left, right) @ coefficients)
 
 
 class Judged(NamedTuple):
@@ -175,8 +182,7 @@ def values_of(table: ManyRows, pairs: Pairs, scaled: Vector, share: float) -> tu
         support = np.flatnonzero(carried)
         coefficients = np.zeros((len(support), 2))
         coefficients[np.arange(len(support)), column[own][support]] = carried[support]
-        left, right = table.left.take(rows, 0), table.right.take(rows[support], 0).T
-        sums[own] = table.kernel.from_factors(left, right) @ coefficients
+        sums[own] = table.sums(rows, rows[support], coefficients)
         terms = max(terms, len(support))
     heavy = (pairs.sums(scaled) + FAINT * pairs.longest)[pairs.of]
     absolute = table.absolute[pairs.rows] * heavy

@@ -77,9 +77,27 @@ class SmallPairs:
             lines, made = lines_of(table), np.zeros(n, np.bool_)
         else:
             lines, made = NO_LINES, np.ones(n, np.bool_)
-            table.restricted(rows).meet(table.left(rows), kernel)
+            make_among(table, rows, kernel)
         steps, has_ended = solve_small(lines, rows, kernel, made, signs, costs, values.copy(), a, level, most)
         return Moved(np.minimum(a, costs) / self.scale, int(steps), bool(has_ended))
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def make_among(table: KernelRows, rows: Rows, out: Values) -> None:
+    """The kernel among these rows; a product of a matrix with itself takes half of the work."""
+    if not isinstance(table, DenseTable):
+        table.restricted(rows).meet(table.left(rows), out)
+        return
+    is_exponential = table.kernel.is_exponential
+    z = np.take(table.table[: -2 if is_exponential else -1], rows, axis=1)
+    np.matmul(z.T, z, out=out)
+    if is_exponential:
+        halves = table.table[-1, rows]
+        out -= halves
+        out -= halves[:, None]
+    else:
+        out += np.float32(table.constant)
+    table.finish(out, 0, len(rows))
 
 
 @njit
