@@ -67,7 +67,8 @@ def digest(found: list[Any]) -> str:
 
 
 def status(model) -> str:
-    return str(model.status_).split(":")[0]
+    ends = model.status_ if isinstance(model.status_, list | tuple) else [model.status_]
+    return ", ".join(sorted({str(end).split(":")[0] for end in ends}))
 
 
 if __name__ == "__main__":
