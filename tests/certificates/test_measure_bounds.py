@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sparse
 
 from maxmargin.certificates import passes
-from maxmargin.certificates.measure import hull_distance, objective, plane_margin
+from maxmargin.certificates.measure import hull_distance, measured_plane, objective, plane_margin
 from maxmargin.certificates.passes import length, longest_row, margins_of, point_of, rounding
 from maxmargin.data.table import as_table
 
@@ -109,6 +109,16 @@ def test_a_margin_beyond_all_doubles_is_bounded_by_one():
     assert found.value == math.inf
     assert found.lower == near(sys.float_info.max, rel=1e-14)
     assert found.lower < sys.float_info.max
+
+
+@pytest.mark.parametrize(("rows", "decided"), [(100_000, True), (100_001, False)])
+def test_how_large_a_table_is_read_as_integers(rows, decided):
+    """Two rows as near to the plane x = 1 as doubles can be: float64 is in doubt, and integers are not."""
+    X = np.tile([[-2.0], [4.0]], (rows // 2 + 1, 1))[:rows]
+    X[:2] = [[math.nextafter(1.0, 0.0)], [math.nextafter(1.0, 2.0)]]
+    found = measured_plane(X, np.sign(X[:, 0] - 1.0), np.ones(1), -1.0, "l2")
+    assert (found.lower > 0.0) == decided
+    assert (found.value, found.row) == (U, 0)
 
 
 # -------------------------------------------------------------------------------------------------------------- hulls
