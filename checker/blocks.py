@@ -69,12 +69,12 @@ def slope(t: Fraction, box: Any, bend: Fraction, h: Fraction) -> Fraction:
     return Fraction(math.floor(SCALE * exact), SCALE)
 
 
-def soft_margin(c: Fields, table: Fields, loss: tuple[Any, Any], same: Any, problem: Any) -> Fields:
+def soft_margin(c: Fields, table: Fields, losses: Fields, same: Any, problem: Any) -> Fields:
     """The same claim with a weight for each row; a ValueError where it is none. `same` and `problem` are check.py's."""
     numbers = [c[name] for name in ("C", "rule_b", "rule_width")]
     require(all(type(own) in (int, float, Fraction) for own in numbers), "C, rule_b and rule_width must be numbers")
     require(set(c) >= OWN and c["kkt"] is None and not c.get("theorems"), "a certificate by blocks has its own fields")
-    box, bend = loss
+    box, bend = losses.get(c["loss"], (1, 0))  # check.py knows no other
     bend, b, h = Fraction(c.get("huber_width") or bend or 0), Fraction(c["rule_b"]), Fraction(c["rule_width"])
     w, used = [Fraction(own) for own in c["rule_w"]], c["rule_used"]
     require(len(w) == c["n_columns"] and type(used) is bool, "the rule has no plane of these columns")

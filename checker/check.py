@@ -55,6 +55,7 @@ NUMBERS_OF_JSON: Fields = {  # as fractions; what JSON has no number for is writ
 }
 NUMBERS = {"b", "C", "gamma", "coef0", "margin_lower", "margin_upper", "primal", "dual", "tol"}
 ADDED = {"theorems", "rows_off_plane", "further_look", "huber_width"}  # which old certificates do not have
+KNOWN = {None, *LOSSES, *KERNELS, *(SHARED + KERNEL + PRICED + LINEAR + BOUNDS).split()}  # others are from elsewhere
 
 
 def require(holds: Any, why: str, refusal: type[Exception] = ValueError) -> None:
@@ -216,9 +217,9 @@ class Problem:
 
     def soft_margin(self) -> None:
         c, hard, m = self.c, self.c["C"] == INF, min(self.f) if self.c["C"] == INF else ONE
-        (box, bend), width = LOSSES[c.get("loss", "hinge")], c.get("huber_width")
+        (box, bend), width = ({"hinge": (INF, 0)} if hard else LOSSES)[c.get("loss", "hinge")], c.get("huber_width")
         require(width is None if bend is not None else width and 1e-9 <= width <= 1e9, "no such huber_width")
-        box, bend = INF if hard else box, Fraction(bend if width is None else width)  # u = box C, q = bend / C
+        bend = Fraction(bend if width is None else width)  # u = box C, q = bend / C
         if c["verdict"] == "NOT_SEPARABLE":
             empty = c["primal"] == c["dual"] == INF and c["b"] == 0 and c["kkt"] is None and not c.get("theorems")
             require(hard and empty and self.s and self.meet(), "no combination of the witness rows vanishes")
@@ -238,7 +239,8 @@ class Problem:
 
 def check(c: Fields, table: Fields, problem: type[Problem]) -> None:
     if "heights" in c:  # by blocks: the same claim with a weight for each row
-        c = runpy.run_path(__file__[:-8] + "blocks.py")["soft_margin"](c, table, LOSSES[c["loss"]], same, Problem)
+        c = runpy.run_path(__file__[:-8] + "blocks.py")["soft_margin"](c, table, LOSSES, same, Problem)
+    require(not (new := {*c, *map(c.get, ("loss", "kernel"))} - KNOWN), f"not known here: {new}", NotImplementedError)
     kind = ("kernel " if "kernel" in c else "soft " if "C" in c else "") + ("margin" if "C" in c else "separation")
     fields, verdicts, *lacked = (words.split() for words in KINDS[kind])
     require(set(fields) - ADDED - set(*lacked) <= set(c) <= set(fields), f"a {kind} has the fields {', '.join(fields)}")
@@ -248,13 +250,11 @@ def check(c: Fields, table: Fields, problem: type[Problem]) -> None:
     require(c.get("fit_intercept", True) in ((True,) if c.get("b") else (True, False)), "the plane should have b = 0")
     require(0 < c.get("tol", 0.5) < 1 or (kind == "separation" and c["tol"] == 0), "tol must be above 0 and below 1")
     require(len(c.get("w", range(c["n_columns"]))) == c["n_columns"], "the plane has the wrong length")
-    losses = ["hinge"] if c.get("C") == INF else LOSSES  # no other where none is paid
-    require(c.get("norm", "l2") in ("l1", "l2") and c.get("loss", "hinge") in losses, "an unknown norm or loss")
+    require(c.get("norm", "l2") in ("l1", "l2"), "an unknown norm")
     if "kernel" in c:
         name, *numbers = (c[name] for name in KERNEL.split())  # gamma, coef0, degree
-        plain = name in KERNELS and numbers[(skip := name in KERNELS[2:4]) :] == [1, 0, 1][skip:]  # but for gamma
-        known = (plain or name == "poly") and type(c["degree"]) is int and 0 <= min(numbers) <= max(numbers) < INF
-        require(known, f"there is no kernel {name!r} with such numbers")
+        plain = (name in KERNELS and numbers[(skip := name in KERNELS[2:4]) :] == [1, 0, 1][skip:]) or name == "poly"
+        require(plain and type(c["degree"]) is int and 0 <= min(numbers) <= max(numbers) < INF, "no such kernel")
         rational = c["degree"] <= 1000 if name in KERNELS[:2] else skip and c["verdict"] == "NOT_SEPARABLE"
         require(rational, f"the kernel {name} is not rational, too long, or taken on trust", NotImplementedError)
     problem(c, table).soft_margin() if "C" in c else problem(c, table).separation()

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from block_certificates import certified, rows_of
 from certificates.hunt_false_verdicts import NAMES, forgeries, issued, rows
 from checker.two_judges import (
     CANNOT,
@@ -24,6 +25,8 @@ from persistence.make_corpus import CORPUS, MODELS, estimator_of, prepared
 
 from maxmargin import HardMarginSVM, KernelSVM, LinearSVM, NotSeparableError, separability
 from maxmargin.persistence import model_info
+from maxmargin.problems.kernels import KERNELS
+from maxmargin.problems.losses import LOSSES, Loss
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FITS, SEED = 124, 0
@@ -119,6 +122,59 @@ def test_forgeries_of_random_problems():
             count += 1
     assert count >= 2000
     assert len(off) <= MOST_FIGURES * count, off[:3]
+
+
+def is_out_of_reach(certificate, X, y, word, kernel=None):
+    """Verified here, and the checker names the word that it does not know; also in a claim that is false."""
+    text, table = certificate.to_json(), table_of(X, y)
+    assert agree(text, X, y, kernel=kernel)[0][0] == VERIFIED
+    fields = json.loads(text)
+    false = [part | {"dual": 2.0 * part["primal"]} for part in fields.get("parts", [fields])]
+    for told in (text, json.dumps({"parts": false} if "parts" in fields else false[0])):
+        for with_figures in (False, True):
+            answer, why = by_the_checker(told, table, with_figures)
+            assert (answer, word in why) == (CANNOT, True), (answer, why)
+
+
+@pytest.mark.parametrize(
+    "loss", [Loss("steep", 2.0, 0.0), Loss("parabola", np.inf, 1.5), Loss("wide", 1.0, 1.0)], ids=str
+)
+def test_losses_from_elsewhere_are_not_known_here(monkeypatch, loss):
+    monkeypatch.setitem(LOSSES, loss.name, loss)
+    X, y = rows_of(30)
+    is_out_of_reach(LinearSVM(loss=loss.name).fit(X, y).certificate_, X, y, loss.name)
+    is_out_of_reach(KernelSVM(kernel="linear", loss=loss.name).fit(X, y).certificate_, X, y, loss.name)
+    is_out_of_reach(certified(X, y, [10, 0, 20], loss=loss.name), X, y, loss.name)
+    pairs = LinearSVM(loss=loss.name, multi_class="ovo").fit(POINTS, THREE).certificate_
+    is_out_of_reach(pairs, POINTS, THREE, loss.name)
+
+
+def test_kernels_from_elsewhere_are_not_known_here(monkeypatch):
+    monkeypatch.setitem(KERNELS, "of_my_own", type("OfMyOwn", (KERNELS["poly"],), {"name": "of_my_own"}))
+    X, y = rows_of(12)
+    is_out_of_reach(KernelSVM(kernel="of_my_own", gamma=0.5).fit(X, y).certificate_, X, y, "of_my_own")
+
+
+def test_fields_from_elsewhere_are_not_known_here():
+    """Of a kind that others made, or of a later release. Which of the known ones stand together is known."""
+    X, y = rows_of(12)
+    table, fields = table_of(X, y), json.loads(LinearSVM().fit(X, y).certificate_.to_json())
+    assert by_the_checker(json.dumps(fields | {"sparse": True}), table) == (CANNOT, "not known here: {'sparse'}")
+    blocks = json.loads(certified(X, y, [12]).to_json())
+    assert by_the_checker(json.dumps(blocks | {"sparse": True}), table) == (CANNOT, "not known here: {'sparse'}")
+    assert by_the_checker(json.dumps(fields | {"norm": "l2"}), table)[0] == REFUSED
+    assert by_the_checker(json.dumps(fields | {"gamma": 1.0}), table)[0] == REFUSED
+    assert by_the_checker(json.dumps(fields | {"loss": None}), table)[0] == REFUSED
+    del fields["loss"]
+    assert by_the_checker(json.dumps(fields), table)[0] == REFUSED
+
+
+def test_a_hard_margin_pays_no_loss():
+    X, y = np.array([[0.0], [1.0], [3.0], [5.0]]), np.array([-1, -1, 1, 1])
+    text = KernelSVM(C=np.inf, kernel="linear").fit(X, y).certificate_.to_json()
+    assert agree(text, X, y)[1][0] == VERIFIED
+    for loss in ("squared_hinge", "huber_hinge", "modified_huber"):
+        assert agree(json.dumps(json.loads(text) | {"loss": loss}), X, y)[1][0] == REFUSED
 
 
 THREE = np.array(["a", "b", "c"] * 4)

@@ -88,7 +88,7 @@ def by_the_library(text, X, y, sample_weight=None, kernel=None):
 
 def disagreement(library, own, text):
     """Why two answers are not the same, or None. Where the library has no answer, a certificate that is none may be
-    refused; what the checker cannot reach, it says."""
+    refused; what the checker cannot reach, or does not know, it says."""
     if library[0] == own[0] or (library[0] == CANNOT and own[0] == REFUSED):
         return None
     fields = json.loads(text)
@@ -96,7 +96,16 @@ def disagreement(library, own, text):
         return None  # its rows prove it: how near their weights must come is not the same bound in float64 and exactly
     if own[0] == CANNOT and (fields.get("kernel") in OUT_OF_REACH or fields.get("degree", 1) > 1000):
         return None
+    if own[0] == CANNOT and speaks_of_what_is_elsewhere(fields):
+        return None
     return f"the library: {library}; the checker: {own}"
+
+
+def speaks_of_what_is_elsewhere(fields):
+    """Whether a loss or a kernel is a word that the library has not without others."""
+    known = {"loss": check.LOSSES, "kernel": check.KERNELS}
+    words = [(part[name], own) for part in fields.get("parts", [fields]) for name, own in known.items() if name in part]
+    return any(isinstance(word, str) and word not in own for word, own in words)
 
 
 def for_its_figures(library):
