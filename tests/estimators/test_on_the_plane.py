@@ -9,12 +9,12 @@ from sklearn.svm import SVC, LinearSVC
 
 import maxmargin
 from maxmargin import HardMarginSVM, KernelSVM, LinearSVM, path
+from maxmargin.estimators.predictions import votes
 from maxmargin.persistence.exchange.liblinear import read_liblinear, write_liblinear
 from maxmargin.persistence.exchange.libsvm import read_libsvm, write_libsvm
 from maxmargin.persistence.exchange.onnx import write_onnx
 from maxmargin.playground.fits import fit_state
 from maxmargin.playground.shown import picture_of, plane_in
-from maxmargin.problems.statement import votes
 
 X = np.array([[-2.0, 0.0], [-2.0, 1.0], [2.0, 0.0], [2.0, 1.0]])
 MIDDLE = np.array([[0.0, 0.0], [0.0, 7.0], [0.0, -3.0]])

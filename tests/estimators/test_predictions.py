@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sparse
 
 from maxmargin import LinearSVM
-from maxmargin.estimators.predictions import plane_values, rows_to_multiply
+from maxmargin.estimators.base import plane_values, rows_to_multiply
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -31,7 +31,7 @@ from maxmargin.data.checking import is_source
 from maxmargin.data.executor import OutOfTime, Threads, check_interrupt, one_thread_for_blas
 from maxmargin.data.table import Vector
 from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart, against
-from maxmargin.estimators.base import TrainingSet, behind_the_steps, table_of
+from maxmargin.estimators.base import behind_the_steps, table_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, KERNEL_SVM, TOL
 from maxmargin.estimators.fitted_models import FittedModel, problem_of, read_model, with_column
 from maxmargin.estimators.linear import LinearSVM
@@ -42,6 +42,7 @@ from maxmargin.problems.statement import (
     KernelMargin,
     Norm,
     SoftMargin,
+    TrainingSet,
     TwoClasses,
     best_bias,
     prices,

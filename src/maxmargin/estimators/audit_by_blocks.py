@@ -16,13 +16,13 @@ from maxmargin.certificates.block_duality import both_sides
 from maxmargin.data.checking import Labels
 from maxmargin.data.labelled import LabelledSource, LabelledTable, RowsAndLabels, surveyed, with_labels
 from maxmargin.estimators.audit_result import Audit, against
-from maxmargin.estimators.base import MarginClassifier, TrainingSet
+from maxmargin.estimators.base import MarginClassifier
 from maxmargin.estimators.by_blocks import pairs_of
 from maxmargin.estimators.fitted_models import FittedModel, problem_of, read_model, with_column
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.problems.block_margin import BlockMargin, Facts
 from maxmargin.problems.losses import width_of
-from maxmargin.problems.statement import plain
+from maxmargin.problems.statement import TrainingSet, plain
 from maxmargin.run.control import collected
 from maxmargin.solve.by_blocks import side_by_side
 

@@ -1,4 +1,4 @@
-"""What all estimators share: labels in, two-class problems, planes and certificates out.
+"""What all estimators share: labels in, two-class problems, planes and certificates out; and w.x + b of other rows.
 
 A subclass reads its table, says how one two-class problem is solved and certified, and hands that to `_solve`.
 
@@ -16,7 +16,6 @@ These are plain values, so that any program that keeps estimators keeps them too
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -26,35 +25,44 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import estimator_html_repr
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin._loops import small_work
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
-from maxmargin.data.checking import Labels, check_weights, checked_table, encode_labels, is_source
-from maxmargin.data.table import Matrix, Table, Vector, is_dask, is_sparse, matrix_of, terms_of
+from maxmargin.data.checking import (
+    ACCEPTED,
+    check_weights,
+    checked_table,
+    encode_labels,
+    is_source,
+    opened,
+    place_in,
+    refuse_what_is_not_finite,
+)
+from maxmargin.data.executor import row_by_row
+from maxmargin.data.table import (
+    Block,
+    Matrix,
+    Table,
+    Vector,
+    as_table,
+    canonical,
+    is_dask,
+    is_sparse,
+    matrix_of,
+    terms_of,
+)
 from maxmargin.estimators.convergence import End, Ending
-from maxmargin.estimators.declarations import CLASS_WEIGHT
 from maxmargin.estimators.geometry import RowsAndPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
-from maxmargin.estimators.predictions import accuracy, labels_by_blocks, rows_to_multiply, stays, values_at
+from maxmargin.estimators.predictions import accuracy, labels_by_blocks, stays, votes
 from maxmargin.problems.choices import Strategy
-from maxmargin.problems.statement import ClassWeight, TwoClasses, places_among, plain, two_class_problems, votes
+from maxmargin.problems.statement import TrainingSet, TwoClasses, places_among, two_class_problems
 from maxmargin.run.control import EARLY, LISTENER, Clock, Status, now, tell_of
 from maxmargin.solve.answer import Answer
 
 MOST_NUMBERS = 2**22  # of support vectors that are kept where nobody predicts by them
-
-
-class TrainingSet(NamedTuple):
-    """Checked input: rows, labels, the rows' weights if they have any, max |x_ij|, and when its reading began."""
-
-    X: Matrix | Table
-    labels: Labels
-    weights: Vector | None
-    largest: float
-    begun: float | None = None
 
 
 class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
@@ -195,7 +203,7 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
 
     def values_of_planes(self, X: Any) -> NDArray[np.float64]:
         require_fit(self)
-        return values_at(rows_to_multiply(self, X), self.coef_, self.intercept_)
+        return row_by_row(PlaneValues(self.coef_, self.intercept_), as_table(rows_to_multiply(self, X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         require_fit(self)
@@ -273,47 +281,44 @@ def table_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, by_bl
     return TrainingSet(X, encode_labels(y, weights), weights, largest, begun)
 
 
-def class_weights(class_weight: Any, table: TrainingSet) -> ClassWeight:
-    """The weights of the classes, from None, a dict or "balanced"."""
-    if class_weight is None:
-        return ()
-    classes, codes = table.labels
-    counting = codes >= 0
-    # Weighted rows are counted by their weight, whichever release of scikit-learn is installed.
-    totals = np.bincount(codes[counting], None if table.weights is None else table.weights[counting], len(classes))
-    return weights_of_classes(class_weight, classes, totals)
+def rows_to_multiply(estimator: Any, X: Any) -> Matrix | Table:
+    """X with all that `fit` checks of a table, but in the order of memory that it has: a product needs no other."""
+    if is_source(X):
+        return checked_table(estimator, X, reset=False).X
+    X, names = opened(X)
+    X = canonical(validate_data(estimator, X, reset=False, **(ACCEPTED | {"order": None})))
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = (X.data if is_sparse(X) else X).sum()
+    if not np.isfinite(total):  # or else every number is
+        refuse_what_is_not_finite(X, place_in(names))
+    return X
 
 
-def weights_of_classes(class_weight: Any, classes: NDArray[Any], totals: NDArray[Any]) -> ClassWeight:
-    """The same, from the weight of all rows of each class."""
-    if class_weight is None:
-        return ()
-    CLASS_WEIGHT.check("class_weight", class_weight)
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        weights = totals.sum() / (len(classes) * totals)
-    else:
-        weights = compute_class_weight(class_weight, classes=classes, y=classes)
-    return checked_class_weights(classes, weights)
+@np.errstate(over="ignore", invalid="ignore")
+def plane_values(X: Matrix, coef: NDArray[Any], intercept: Any) -> NDArray[np.float64]:
+    """w.x + b: one column for each plane. A sum that overflows on its way is made anew in smaller units, so that it has
+    its sign, and is infinite only where it is beyond float64."""
+    values = np.asarray(X @ coef.T + intercept, dtype=np.float64)
+    if not np.isfinite(values.sum()):  # or else all of them are
+        beyond = np.flatnonzero(~np.all(np.isfinite(values), axis=1))
+        few = sparse.csr_array(X[beyond], dtype=np.float64)
+        largest = abs(few).max(axis=1).toarray().ravel(), np.max(np.abs(coef), axis=1)
+        of_rows, of_planes = (np.frexp(sizes)[1] for sizes in largest)
+        few.data = np.ldexp(few.data, -np.repeat(of_rows, np.diff(few.indptr)))
+        sums = few @ np.ldexp(coef, -of_planes[:, None]).T
+        again = np.ldexp(sums, of_rows[:, None] + of_planes) + intercept
+        values[beyond] = np.where(np.isfinite(values[beyond]), values[beyond], again)
+    return values
 
 
-def checked_class_weights(classes: NDArray[Any], weights: NDArray[np.float64]) -> ClassWeight:
-    """Each class and its weight, or an error about one that weighs nothing."""
-    if not np.all((weights > 0.0) & (weights < math.inf)):
-        wrong = int(np.argmin((weights > 0.0) & (weights < math.inf)))
-        raise ValueError(
-            f"class_weight must be positive and finite; class {plain(classes[wrong])!r} has {weights[wrong]}. "
-            "To leave a class out, leave its rows out."
-        )
-    return tuple((plain(label), float(weight)) for label, weight in zip(classes, weights, strict=True))
+class PlaneValues(NamedTuple):
+    """The same, of a block of rows."""
 
+    coef: NDArray[Any]
+    intercept: Any
 
-def weights_of_rows(table: TrainingSet, class_weight: ClassWeight) -> Vector | None:
-    """The weight of each row: its class's times its own; None if all are 1."""
-    if not class_weight:
-        return table.weights
-    of_class = np.array([weight for _, weight in class_weight])
-    weights = of_class[np.maximum(table.labels.codes, 0)]
-    return weights if table.weights is None else weights * table.weights
+    def __call__(self, block: Block) -> NDArray[np.float64]:
+        return plane_values(block.X, self.coef, self.intercept)
 
 
 def single(values: list[Any]) -> Any:

@@ -22,13 +22,13 @@ from maxmargin.certificates.passes import length
 from maxmargin.data.checking import is_source
 from maxmargin.data.labelled import LabelledTable, surveyed, with_labels
 from maxmargin.data.table import SAFE_RANGE, is_dask
-from maxmargin.estimators.base import single, weights_of_classes
+from maxmargin.estimators.base import single
 from maxmargin.estimators.convergence import End, Ending
 from maxmargin.estimators.predictions import stays
 from maxmargin.problems.block_margin import BlockMargin, Facts
 from maxmargin.problems.choices import Order, Strategy
 from maxmargin.problems.losses import Loss, loss_named
-from maxmargin.problems.statement import ClassWeight, plain
+from maxmargin.problems.statement import ClassWeight, plain, weights_of_classes
 from maxmargin.reading.scan import bytes_of
 from maxmargin.run.control import Clock, Status, tell_of
 from maxmargin.solve.by_blocks import Leader

@@ -30,7 +30,7 @@ from maxmargin.data.checking import refuse_what_float64_cannot_hold
 from maxmargin.data.table import Vector
 from maxmargin.estimators.audit import measured_parts, with_class_weights
 from maxmargin.estimators.audit_result import Audit, MarginPart
-from maxmargin.estimators.base import class_weights, table_of
+from maxmargin.estimators.base import table_of
 from maxmargin.estimators.certified_plane import NAME, CertifiedPlane
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, LINEAR_SVM, LOSS
 from maxmargin.estimators.fitted_models import FittedModel, dense, problem_of
@@ -124,13 +124,14 @@ def certify(
     LINEAR_SVM["C"].check("C", price)
     asked = refuse_what_does_not_go_together(price, loss, huber_width, norm, class_weight)
     options: dict[str, Any] = {"fit_intercept": fit_intercept, "multi_class": multi_class}
-    table = table_of(LinearSVM(max_time=max_time, verbose=verbose, **options), X, y, sample_weight)
+    asker = LinearSVM(class_weight=class_weight, max_time=max_time, verbose=verbose, **options)
+    table = table_of(asker, X, y, sample_weight)
     strategy = Strategy(multi_class)
     questions = two_class_problems(table.X, table.labels, strategy, table.weights, table.largest)
     planes, biases = checked_planes(w, b, questions, table.X.shape[1])
     if not fit_intercept and np.any(biases != 0.0):
         raise ValueError("without a bias (fit_intercept=False) the plane passes through the origin: b must be 0")
-    weights = class_weights(class_weight, table)
+    weights = table.class_weights(class_weight)
     fitted = FittedModel(
         name=NAME,
         classes=table.labels.classes,

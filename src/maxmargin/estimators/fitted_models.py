@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data.table import Matrix, Vector, is_sparse
-from maxmargin.estimators.base import MarginClassifier, TrainingSet, class_weights
+from maxmargin.estimators.base import MarginClassifier
 from maxmargin.estimators.scikit_learn_versions import class_weights_like_theirs
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Kernel, KernelChoice, Points, rows_of
 from maxmargin.problems.losses import HINGE, LOSSES, Loss, loss_named
+from maxmargin.problems.statement import TrainingSet
 
 AUDITED = (
     "LinearSVC, SVC, SGDClassifier, Perceptron, the estimators of maxmargin, and pipelines that end with one of them"
@@ -238,7 +239,7 @@ def read_our_own(estimator: Any, table: TrainingSet) -> FittedModel:
     if kernel is not None:
         planes = np.asarray(estimator.dual_coef_, dtype=np.float64)
         given |= {"planes": planes, "kernel": kernel, "support": support_of(estimator, kernel, table, None)}
-    weights = class_weights(getattr(estimator, "class_weight", None), table)
+    weights = table.class_weights(getattr(estimator, "class_weight", None))
     loss = loss_named(getattr(estimator, "loss", HINGE.name), getattr(estimator, "huber_width", None))
     return FittedModel(
         name=name if math.inf == C else f"{name}(C={C:g})",

@@ -15,14 +15,7 @@ from maxmargin.data.checking import checked_table
 from maxmargin.data.executor import Threads, one_thread_for_blas
 from maxmargin.data.objects import given
 from maxmargin.data.table import Matrix, is_sparse, matrix_of
-from maxmargin.estimators.base import (
-    MarginClassifier,
-    TrainingSet,
-    class_weights,
-    require_fit,
-    table_of,
-    weights_of_rows,
-)
+from maxmargin.estimators.base import MarginClassifier, require_fit, table_of
 from maxmargin.estimators.declarations import KERNEL_SVM, LOSS
 from maxmargin.estimators.kernel_labels import are_in_float32, certainly_signed
 from maxmargin.estimators.no_plane import no_plane
@@ -33,7 +26,7 @@ from maxmargin.problems.kernels.base import Points, is_table
 from maxmargin.problems.kernels.given import refuse_a_skew_table
 from maxmargin.problems.kernels.limits import refuse_decisions_beyond_float64
 from maxmargin.problems.losses import HINGE, loss_named
-from maxmargin.problems.statement import TwoClasses, plain
+from maxmargin.problems.statement import TrainingSet, TwoClasses, plain
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer
 from maxmargin.solvers import registry
@@ -351,8 +344,8 @@ class KernelSVM(KernelPlanes):
         from maxmargin.solve.kernel_pairs import answers_together
 
         kernel = self._kernel_on(table)
-        class_weight = class_weights(self.class_weight, table)
-        table = table._replace(weights=weights_of_rows(table, class_weight))
+        class_weight = table.class_weights(self.class_weight)
+        table = table.weighted(class_weight)
         with Threads() as threads, one_thread_for_blas():
             work = KernelWork(kernel, table.X, threads, self.cache_size)
             asked = KernelQuestion(

@@ -29,14 +29,14 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.rounding import counted, rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.table import Vector
-from maxmargin.estimators.base import TrainingSet, class_weights, table_of, weights_of_rows
+from maxmargin.estimators.base import table_of
 from maxmargin.estimators.declarations import MAX_TIME
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.estimators.left_out import Flags, Interval, best_plane_near, centred
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.linear_cv import LinearSVMCV
 from maxmargin.estimators.no_plane import no_plane
-from maxmargin.problems.statement import plain
+from maxmargin.problems.statement import TrainingSet, plain
 from maxmargin.run.control import collected, now
 
 TOLS = (1e-8, 1e-11)  # of the fits: the second one where the first leaves a row in doubt
@@ -243,10 +243,10 @@ class Question:
         self.signs = np.where(table.labels.codes == 1, 1.0, -1.0)
         self.weights = np.where(self.counting, 1.0, 0.0) if table.weights is None else table.weights
         self.rows = centred(table.X, bool(estimator.fit_intercept))
-        class_weight = class_weights(getattr(estimator, "class_weight", None), table)
+        class_weight = table.class_weights(getattr(estimator, "class_weight", None))
         if class_weight:
             self.estimator.set_params(class_weight=dict(class_weight))
-        of_rows = weights_of_rows(table._replace(weights=self.weights), class_weight)
+        of_rows = table._replace(weights=self.weights).weighted(class_weight).weights
         assert of_rows is not None
         self.costs: Vector = getattr(estimator, "C", math.inf) * np.where(self.counting, of_rows, 1.0)
 

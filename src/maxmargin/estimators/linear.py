@@ -19,14 +19,7 @@ from maxmargin.data.cluster import on_cluster
 from maxmargin.data.executor import sharing
 from maxmargin.data.table import Matrix, Table, Vector
 from maxmargin.estimators import by_blocks
-from maxmargin.estimators.base import (
-    MarginClassifier,
-    TrainingSet,
-    class_weights,
-    single,
-    table_of,
-    weights_of_rows,
-)
+from maxmargin.estimators.base import MarginClassifier, single, table_of
 from maxmargin.estimators.convergence import Ending
 from maxmargin.estimators.declarations import LINEAR_SVM, LOSS
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
@@ -36,7 +29,7 @@ from maxmargin.estimators.support_rows import SupportRows
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.losses import loss_named
 from maxmargin.problems.protocol import Iterate
-from maxmargin.problems.statement import SignedRows, TwoClasses, places_among, plain
+from maxmargin.problems.statement import SignedRows, TrainingSet, TwoClasses, places_among, plain
 from maxmargin.run.control import Clock, collected, tell_of
 from maxmargin.run.observation import Observer
 from maxmargin.solve.answer import Answer, SoftQuestion
@@ -271,8 +264,8 @@ class LinearSVM(SharesClient, CallbackSupportMixin, SupportRows, MarginClassifie
         self
             The fitted estimator.
         """
-        class_weight = class_weights(self.class_weight, table)
-        table = table._replace(weights=weights_of_rows(table, class_weight))
+        class_weight = table.class_weights(self.class_weight)
+        table = table.weighted(class_weight)
         starts = self._starts(table, a0)
         loss = loss_named(self.loss, self.huber_width)
         asked = SoftQuestion(

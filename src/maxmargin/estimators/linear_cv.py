@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data.checking import check_weights, checked_table, encode_labels
 from maxmargin.data.table import Matrix, Vector, matrix_of
-from maxmargin.estimators.base import TrainingSet, class_weights
 from maxmargin.estimators.convergence import Ending
 from maxmargin.estimators.declarations import LINEAR_SVM_CV, LOSS
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.path import check_Cs
+from maxmargin.problems.statement import TrainingSet
 from maxmargin.run.control import collected, tell_of
 
 LOWEST, HIGHEST = -4, 4  # powers of ten, as in LogisticRegressionCV
@@ -134,9 +134,8 @@ class LinearSVMCV(LinearSVM):
         weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
         class_weight = self.class_weight
         if class_weight is not None:
-            class_weight = dict(
-                class_weights(class_weight, TrainingSet(X, encode_labels(y, weights), weights, largest))
-            )
+            table = TrainingSet(X, encode_labels(y, weights), weights, largest)
+            class_weight = dict(table.class_weights(class_weight))
         machine.set_params(class_weight=class_weight, warm_start=True)
         folds = list(check_cv(self.cv, y, classifier=True).split(X, y))
         with collected() as ends:

@@ -25,7 +25,7 @@ from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.passes import combination, length, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.data.table import Vector, in_safe_range, row_squares
-from maxmargin.estimators.base import class_weights, table_of, weights_of_rows
+from maxmargin.estimators.base import table_of
 from maxmargin.estimators.convergence import End, Ending
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, LINEAR_SVM_CV, LOSS
 from maxmargin.estimators.hard_margin import canonical_plane, canonical_weights, hull_weights
@@ -111,8 +111,8 @@ def path(
     if len(table.labels.classes) != 2:
         raise ValueError(f"a path is for two classes; y has {len(table.labels.classes)}: choose two, or one and a rest")
     clock = Clock(max_time, verbose, table.begun)
-    weight_of_classes = class_weights(class_weight, table)
-    table = table._replace(weights=weights_of_rows(table, weight_of_classes))
+    weight_of_classes = table.class_weights(class_weight)
+    table = table.weighted(weight_of_classes)
     [two] = two_class_problems(table.X, table.labels, Strategy.ONE_VERSUS_REST, table.weights, table.largest)
     with clock.hears_ctrl_c():
         made = points_of(svm, two, clock, weight_of_classes, count, given, hard_margin)

@@ -13,11 +13,10 @@ from maxmargin.certificates import theorems
 from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.checking import checked_table, labels_of_a_batch
 from maxmargin.data.table import Vector, matrix_of
-from maxmargin.estimators.base import refuse_too_long_steps
+from maxmargin.estimators.base import plane_values, refuse_too_long_steps
 from maxmargin.estimators.declarations import MARGIN_PERCEPTRON, PERCEPTRON
 from maxmargin.estimators.mistakes import MistakeDriven
 from maxmargin.estimators.parameters import Declarations, check_parameters
-from maxmargin.estimators.predictions import plane_values
 from maxmargin.problems.choices import Norm, Order, Strategy
 from maxmargin.problems.protocol import Iterate, Run, shown
 from maxmargin.problems.run_record import Subject

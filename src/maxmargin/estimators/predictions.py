@@ -1,67 +1,58 @@
-"""What a fitted estimator says of rows: w.x + b and, where rows come by blocks, their labels and how many are right.
-
-A product needs no order of memory: an array in Fortran order, as that inside of a data frame, is multiplied as it lies.
-"""
+"""Labels from values: the votes of pairs of classes; of rows that come by blocks the labels, and how many are right."""
 
 from __future__ import annotations
 
 import copy
+import functools
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.data.checking import ACCEPTED, checked_table, is_source, opened, place_in, refuse_what_is_not_finite
-from maxmargin.data.executor import check_interrupt, pass_over, row_by_row
+from maxmargin.data.checking import is_source
+from maxmargin.data.executor import check_interrupt, pass_over
 from maxmargin.data.labelled import RawBlock, Unsurveyed, with_labels
-from maxmargin.data.table import Block, Matrix, Source, Table, as_table, canonical, is_column, is_dask, is_sparse
+from maxmargin.data.table import Source, is_column, is_dask
 
 
-def rows_to_multiply(estimator: Any, X: Any) -> Matrix | Table:
-    """X with all that `fit` checks of a table, but in the order of memory that it has."""
-    if is_source(X):
-        return checked_table(estimator, X, reset=False).X
-    X, names = opened(X)
-    X = canonical(validate_data(estimator, X, reset=False, **(ACCEPTED | {"order": None})))
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = (X.data if is_sparse(X) else X).sum()
-    if not np.isfinite(total):  # or else every number is
-        refuse_what_is_not_finite(X, place_in(names))
-    return X
+def votes(decisions: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+    """One-versus-one scores of each class: the votes won, and the summed scores squeezed below half a vote.
+
+    A score of exactly 0 is a vote for the positive side, as it is everywhere in predictions.
+    """
+    count = votes_of_few if len(decisions) <= n_classes else votes_of_many
+    won, confidence = count(decisions, n_classes)
+    return np.asarray(won + confidence / (3.0 * (np.abs(confidence) + 1.0)))
 
 
-def values_at(X: Matrix | Table, coef: NDArray[Any], intercept: Any) -> NDArray[np.float64]:
-    """w.x + b: one column for each plane."""
-    return row_by_row(PlaneValues(coef, intercept), as_table(X))
+def votes_of_many(decisions: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+    """The votes won and the summed scores of each row and class, pair after pair."""
+    won, confidence = found = np.zeros((2, len(decisions), n_classes))
+    for column, (k, j) in enumerate(itertools.combinations(range(n_classes), 2)):
+        score = decisions[:, column]
+        won[:, k] += score >= 0.0
+        won[:, j] += ~(score >= 0.0)
+        confidence[:, k] += score
+        confidence[:, j] -= score
+    return found
 
 
-@np.errstate(over="ignore", invalid="ignore")
-def plane_values(X: Matrix, coef: NDArray[Any], intercept: Any) -> NDArray[np.float64]:
-    """w.x + b: one column for each plane. A sum that overflows on its way is made anew in smaller units, so that it has
-    its sign, and is infinite only where it is beyond float64."""
-    values = np.asarray(X @ coef.T + intercept, dtype=np.float64)
-    if not np.isfinite(values.sum()):  # or else all of them are
-        beyond = np.flatnonzero(~np.all(np.isfinite(values), axis=1))
-        few = sparse.csr_array(X[beyond], dtype=np.float64)
-        largest = abs(few).max(axis=1).toarray().ravel(), np.max(np.abs(coef), axis=1)
-        of_rows, of_planes = (np.frexp(sizes)[1] for sizes in largest)
-        few.data = np.ldexp(few.data, -np.repeat(of_rows, np.diff(few.indptr)))
-        sums = few @ np.ldexp(coef, -of_planes[:, None]).T
-        again = np.ldexp(sums, of_rows[:, None] + of_planes) + intercept
-        values[beyond] = np.where(np.isfinite(values[beyond]), values[beyond], again)
-    return values
+@functools.lru_cache(maxsize=8)
+def pairs_of(n_classes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(n_classes, 1)
 
 
-class PlaneValues(NamedTuple):
-    """The same, of a block of rows."""
-
-    coef: NDArray[Any]
-    intercept: Any
-
-    def __call__(self, block: Block) -> NDArray[np.float64]:
-        return plane_values(block.X, self.coef, self.intercept)
+def votes_of_few(decisions: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+    """The same, added in the same order, all pairs at once: beside few rows, a loop over them takes the time."""
+    first, second = pairs_of(n_classes)
+    won, scores = found = np.zeros((2, len(decisions), n_classes, n_classes))  # of the other classes, by each class
+    won[:, second, first] = decisions >= 0.0
+    won[:, first, second] = ~(decisions >= 0.0)
+    scores[:, second, first] = decisions
+    scores[:, first, second] = -decisions
+    return np.asarray(found.sum(axis=2))
 
 
 def labels_by_blocks(estimator: Any, source: Source) -> NDArray[Any]:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates import report
 from maxmargin.data.table import Matrix, Table
-from maxmargin.estimators.base import MarginClassifier, TrainingSet, single
+from maxmargin.estimators.base import MarginClassifier, single
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.run_record import Subject
-from maxmargin.problems.statement import TwoClasses, plain
+from maxmargin.problems.statement import TrainingSet, TwoClasses, plain
 from maxmargin.problems.trace import Trace, UpdateObserver, dense, some_rows
 from maxmargin.run.control import Clock
 from maxmargin.solve.answer import Answer

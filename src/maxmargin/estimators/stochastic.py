@@ -14,13 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from maxmargin.certificates.passes import length
 from maxmargin.data.table import Matrix
 from maxmargin.estimators import by_blocks, stochastic_stream
-from maxmargin.estimators.base import (
-    TrainingSet,
-    class_weights,
-    refuse_too_long_steps,
-    table_of,
-    weights_of_rows,
-)
+from maxmargin.estimators.base import refuse_too_long_steps, table_of
 from maxmargin.estimators.declarations import STOCHASTIC_SVM
 from maxmargin.estimators.kernel import KernelPlanes, learns_from_streams
 from maxmargin.estimators.parameters import Declarations, check_parameters
@@ -30,7 +24,7 @@ from maxmargin.problems.choices import Strategy
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel, Linear
 from maxmargin.problems.run_record import Subject
-from maxmargin.problems.statement import ClassWeight, KernelMargin, TwoClasses
+from maxmargin.problems.statement import ClassWeight, KernelMargin, TrainingSet, TwoClasses
 from maxmargin.problems.step_lengths import PEGASOS
 from maxmargin.problems.trace import Trace
 from maxmargin.run.control import BY_THE_CLOCK, Clock, Status
@@ -209,8 +203,8 @@ class StochasticSVM(RecordsUpdates, SupportRows, KernelPlanes):
             return self
         table = table_of(self, X, y, sample_weight)
         kernel = None if self.kernel == Linear.name else self._kernel_on(table)
-        class_weight = class_weights(self.class_weight, table)
-        table = table._replace(weights=weights_of_rows(table, class_weight))
+        class_weight = table.class_weights(self.class_weight)
+        table = table.weighted(class_weight)
         seed = stochastic_stream.seed_of(self)
         earlier = iter(self._runs if self._goes_on(table) else ())
         steps_matter = self.max_iter is not None or self.record is not False or self.project or self.step != PEGASOS

@@ -14,13 +14,14 @@ import numpy as np
 
 from maxmargin.data.labelled import surveyed, with_labels
 from maxmargin.estimators import by_blocks
-from maxmargin.estimators.base import single, weights_of_classes
+from maxmargin.estimators.base import single
 from maxmargin.estimators.stochastic_stream import most_sweeps
 from maxmargin.problems.block_margin import BlockMargin, Facts
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.descent import NO_NUMBERS, Descent
 from maxmargin.problems.kernels import Linear
 from maxmargin.problems.losses import HINGE
+from maxmargin.problems.statement import weights_of_classes
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.stochastic_by_blocks import Descending, Sweeps, descend
 

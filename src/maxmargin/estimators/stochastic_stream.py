@@ -18,20 +18,13 @@ from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.passes import length
 from maxmargin.data.checking import Labels, check_weights, checked_table, labels_of_a_batch
 from maxmargin.data.table import matrix_of
-from maxmargin.estimators.base import (
-    TrainingSet,
-    class_weights,
-    refuse_too_long_steps,
-    single,
-    weights_of_rows,
-)
+from maxmargin.estimators.base import plane_values, refuse_too_long_steps, single
 from maxmargin.estimators.parameters import check_parameters
-from maxmargin.estimators.predictions import plane_values
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.descent import Descent
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.losses import HINGE
-from maxmargin.problems.statement import KernelMargin, SoftMargin, TwoClasses, prices, two_class_problems
+from maxmargin.problems.statement import KernelMargin, SoftMargin, TrainingSet, TwoClasses, prices, two_class_problems
 from maxmargin.problems.step_lengths import DAMPED, PEGASOS
 from maxmargin.run.control import Clock
 from maxmargin.solve.kernel_points import points_in_time, values_in_time
@@ -86,7 +79,7 @@ def learn(svm: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
     strategy = Strategy(svm.multi_class)
     first = not hasattr(svm, "classes_")
     table = rows_of_stream(svm, X, y, classes, sample_weight, first)
-    table = table._replace(weights=weights_of_rows(table, class_weights(svm.class_weight, table)))
+    table = table.weighted(table.class_weights(svm.class_weight))
     seed = seed_of(svm) if table.X.shape[0] > 1 else None
     step = DAMPED if svm.step == PEGASOS else svm.step
     runs = []
@@ -145,10 +138,10 @@ def certificate_on(svm: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     absent = np.setdiff1d(np.arange(len(svm.classes_)), table.labels.codes)
     if len(absent):
         raise ValueError(f"no row has the label {svm.classes_.tolist()[absent[0]]!r}: certify needs all classes")
-    class_weight = class_weights(svm.class_weight, table)
-    weights, clock = weights_of_rows(table, class_weight), Clock(svm.max_time, svm.verbose)
+    class_weight = table.class_weights(svm.class_weight)
+    table, clock = table.weighted(class_weight), Clock(svm.max_time, svm.verbose)
     certificates = []
-    problems = two_class_problems(table.X, table.labels, svm._strategy, weights, table.largest)
+    problems = two_class_problems(table.X, table.labels, svm._strategy, table.weights, table.largest)
     for two, w, b in zip(problems, svm.coef_, svm.intercept_, strict=True):
         problem = problem_of(svm, two)
         judge = measured_against_the_best(two, problem, (w, float(b)), svm.tol, clock)

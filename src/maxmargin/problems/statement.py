@@ -25,15 +25,15 @@ rows is k(x_i, x_j). C_i = inf is the hard margin: no row may be inside the stre
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
 
 from maxmargin.data.checking import Labels
 from maxmargin.data.table import Matrix, Table, Vector, as_table, largest_magnitude, matrix_of, select, take
@@ -199,6 +199,56 @@ def zero_of_slope(t: Vector, signs: Vector, costs: Vector, loss: Loss) -> float:
 ClassWeight = tuple[tuple[Any, float], ...]  # pairs (label, weight); none if every weight is 1
 
 
+class TrainingSet(NamedTuple):
+    """Checked input: rows, labels, the rows' weights if they have any, max |x_ij|, and when its reading began."""
+
+    X: Matrix | Table
+    labels: Labels
+    weights: Vector | None
+    largest: float
+    begun: float | None = None
+
+    def class_weights(self, class_weight: Any) -> ClassWeight:
+        """The weights of the classes, from None, a dict or "balanced"."""
+        if class_weight is None:
+            return ()
+        classes, codes = self.labels
+        counting = codes >= 0
+        # Weighted rows are counted by their weight, whichever release of scikit-learn is installed.
+        totals = np.bincount(codes[counting], None if self.weights is None else self.weights[counting], len(classes))
+        return weights_of_classes(class_weight, classes, totals)
+
+    def weighted(self, class_weight: ClassWeight) -> TrainingSet:
+        """The weight of each row is its class's times its own."""
+        if not class_weight:
+            return self
+        of_class = np.array([weight for _, weight in class_weight])
+        weights = of_class[np.maximum(self.labels.codes, 0)]
+        return self._replace(weights=weights if self.weights is None else weights * self.weights)
+
+
+def weights_of_classes(class_weight: Any, classes: NDArray[Any], totals: NDArray[Any]) -> ClassWeight:
+    """From None, a dict or "balanced", and the weight of all rows of each class."""
+    if class_weight is None:
+        return ()
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        weights = totals.sum() / (len(classes) * totals)
+    else:
+        weights = compute_class_weight(class_weight, classes=classes, y=classes)
+    return checked_class_weights(classes, weights)
+
+
+def checked_class_weights(classes: NDArray[Any], weights: NDArray[np.float64]) -> ClassWeight:
+    """Each class and its weight, or an error about one that weighs nothing."""
+    if not np.all((weights > 0.0) & (weights < math.inf)):
+        wrong = int(np.argmin((weights > 0.0) & (weights < math.inf)))
+        raise ValueError(
+            f"class_weight must be positive and finite; class {plain(classes[wrong])!r} has {weights[wrong]}. "
+            "To leave a class out, leave its rows out."
+        )
+    return tuple((plain(label), float(weight)) for label, weight in zip(classes, weights, strict=True))
+
+
 @dataclass(frozen=True, eq=False)
 class TwoClasses:
     """Rows of two sides: X and signs of this problem, and which rows of the user's table they are.
@@ -293,44 +343,6 @@ def _problem(
 def plain(label: Any) -> Any:
     """A label as Python writes it: 1, not np.int64(1)."""
     return label.item() if isinstance(label, np.generic) else label
-
-
-def votes(decisions: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
-    """One-versus-one scores of each class: the votes won, and the summed scores squeezed below half a vote.
-
-    A score of exactly 0 is a vote for the positive side, as it is everywhere in predictions.
-    """
-    count = votes_of_few if len(decisions) <= n_classes else votes_of_many
-    won, confidence = count(decisions, n_classes)
-    return np.asarray(won + confidence / (3.0 * (np.abs(confidence) + 1.0)))
-
-
-def votes_of_many(decisions: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
-    """The votes won and the summed scores of each row and class, pair after pair."""
-    won, confidence = found = np.zeros((2, len(decisions), n_classes))
-    for column, (k, j) in enumerate(itertools.combinations(range(n_classes), 2)):
-        score = decisions[:, column]
-        won[:, k] += score >= 0.0
-        won[:, j] += ~(score >= 0.0)
-        confidence[:, k] += score
-        confidence[:, j] -= score
-    return found
-
-
-@functools.lru_cache(maxsize=8)
-def pairs_of(n_classes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    return np.triu_indices(n_classes, 1)
-
-
-def votes_of_few(decisions: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
-    """The same, added in the same order, all pairs at once: beside few rows, a loop over them takes the time."""
-    first, second = pairs_of(n_classes)
-    won, scores = found = np.zeros((2, len(decisions), n_classes, n_classes))  # of the other classes, by each class
-    won[:, second, first] = decisions >= 0.0
-    won[:, first, second] = ~(decisions >= 0.0)
-    scores[:, second, first] = decisions
-    scores[:, first, second] = -decisions
-    return np.asarray(found.sum(axis=2))
 
 
 def prices(C: float, two: TwoClasses) -> Vector:

@@ -13,10 +13,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.estimators.base import TrainingSet, checked_class_weights
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.problems.losses import loss_named
-from maxmargin.problems.statement import TwoClasses
+from maxmargin.problems.statement import TrainingSet, TwoClasses, checked_class_weights
 from maxmargin.run.control import Clock
 from maxmargin.sklearn.handing_over import class_weight_of
 from maxmargin.solve.answer import Answer, SoftQuestion

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from maxmargin.data.checking import Labels, encode_labels
 from maxmargin.data.table import canonical, largest_magnitude
-from maxmargin.estimators.base import TrainingSet
 from maxmargin.estimators.convergence import Ending
 from maxmargin.estimators.parameters import check_parameters
+from maxmargin.problems.statement import TrainingSet
 from maxmargin.run.control import Status, collected, now, tell_of
 
 LEAST_GAP, LARGEST_GAP = 1e-10, 1e-6  # that are asked for: no more than float64 can prove, no less than libsvm reaches
