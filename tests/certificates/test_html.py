@@ -84,7 +84,8 @@ def part_of(low, high, about_margin=False, positive="a", negative="b"):
         is_separable=None,
         positive=positive,
         negative=negative,
-        verdict=SimpleNamespace(value="some verdict"),
+        verdict=SimpleNamespace(name="OPTIMAL", value="some verdict"),
+        relative_gap=1.0 - low / high if high else math.nan,
         **margins,
     )
 
@@ -142,6 +143,12 @@ def test_a_dozen_planes_are_shown():
         parts = tuple(part_of(1.0, 2.0, positive=k) for k in range(count))
         html = certificate_html(SimpleNamespace(parts=parts, report=lambda: "a < b"))
         assert html.count("<svg ") == min(count, 12)
-        assert (f"<p>and {more} more planes</p>" in html) is (more > 0)
+        assert (f"<p>and {more} more planes, of which no less is proven</p>" in html) is (more > 0)
         assert ("more planes" in html) is (more > 0)
         assert "<pre>a &lt; b</pre>" in html
+
+
+def test_of_many_planes_those_of_which_least_is_proven_are_shown():
+    parts = [part_of(1.0, 2.0 + k, positive=k) for k in range(30)]
+    html = certificate_html(SimpleNamespace(parts=tuple(parts), report=str))
+    assert [int(label) for label in re.findall(r"<b>(\d+) against", html)] == list(range(29, 17, -1))

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from maxmargin import HardMarginSVM, LinearSVM, MulticlassCertificate, Perceptron, Verdict, separability
+from maxmargin import HardMarginSVM, LinearSVM, MulticlassCertificate, Perceptron, Verdict, Verification, separability
+from maxmargin.certificates.rounding import rounded_up
 from maxmargin.data import synthetic
 
 # Three corners of a square, two rows each, and their names.
@@ -127,6 +128,55 @@ def test_the_report_has_a_heading_for_each_part():
     assert headings == ["['a' against 'b']", "['a' against 'c']", "['b' against 'c']"]
     assert report.count("The widest street") == 3
     assert str(fitted("ovo")) == report
+
+
+def of_many(count, changes):
+    """Two planes in turn, some of them changed."""
+    parts = [(fitted()[0], fitted()[1])[k % 2] for k in range(count)]
+    for k, change in changes.items():
+        parts[k] = dataclasses.replace(parts[k], **change)
+    return MulticlassCertificate(tuple(parts))
+
+
+STOPPED = {"verdict": Verdict.STOPPED, "margin_lower": 0.5}
+NONE = {"verdict": Verdict.NOT_SEPARABLE, "margin_lower": -1.0, "margin_upper": 0.0}
+
+
+def test_of_very_many_parts_the_report_says_what_holds_for_all_and_shows_the_worst():
+    assert of_many(12, {3: STOPPED}).report().count("  problem: ") == 12
+    certificate = of_many(1226, {700: {"margin_upper": 7.0}, 800: STOPPED, 900: {"margin_upper": 8.0}, 1000: NONE})
+    gap = max(part.relative_gap for part in certificate if part.verdict is not Verdict.NOT_SEPARABLE)
+    for one in (certificate, certificate.slim()):
+        report, lines = str(one), str(one).splitlines()
+        assert lines[:7] == [
+            "1,226 problems, of which each has a certificate of its own",
+            f"  1,224 times: {Verdict.OPTIMAL.value}",
+            f"  1 time: {Verdict.STOPPED.value}",
+            f"  1 time: {Verdict.NOT_SEPARABLE.value}",
+            "  each best margin: between 0.5 and 8",
+            f"  relative gaps: at most {rounded_up(gap, 2)}; 1 have none",
+            "The 3 of which least is proven; print(certificate[k]) shows number k, from 0:",
+        ]
+        headings = [line for line in lines if "[" in line and "]" in line and "against" in line and ":" in line]
+        assert [int(line.partition(":")[0]) for line in headings if line[0].isdigit()] == [1000, 800, 900]
+        assert str(one[1000]) in report
+        assert len(lines) < 60
+
+
+def test_a_part_without_a_plane_has_no_bound_among_the_others():
+    lines = of_many(13, dict.fromkeys(range(13), NONE)).report().splitlines()
+    assert lines[1:3] == [
+        f"  13 times: {Verdict.NOT_SEPARABLE.value}",
+        "The 3 of which least is proven; print(certificate[k]) shows number k, from 0:",
+    ]
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_an_answer_with_very_many_reasons_names_a_dozen(holds):
+    said = [f"reason {k}" for k in range(1234)]
+    text = str(Verification(holds, False, tuple(said)))
+    assert text.endswith(f": {'; '.join(said[:12])}; and 1,222 more in `reasons`.")
+    assert str(Verification(holds, False, tuple(said[:12]))).endswith(f": {'; '.join(said[:12])}.")
 
 
 def test_the_repr_is_one_line_that_counts():

@@ -35,6 +35,19 @@ def test_one_screen(flowers, tmp_path, capsys):
     assert len(captured.out.splitlines()) < 24
 
 
+def test_of_very_many_planes_a_table_has_those_of_which_least_is_proven(tmp_path, capsys):
+    random = np.random.default_rng(0)
+    y = np.repeat(np.arange(13), 4)
+    X = random.normal(size=(13, 3))[y] + 0.2 * random.normal(size=(52, 3))
+    path = tmp_path / "many.csv"
+    path.write_text("a,b,c,y\n" + "\n".join(f"{a},{b},{c},{k}" for (a, b, c), k in zip(X.tolist(), y, strict=True)))
+    assert main(["fit", str(path), "--label", "y", "--set", "multi_class=ovo"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any("60 of 78 planes: of no other is less proven. --json tells of all." in line for line in lines)
+    assert sum(" against " in line for line in lines) == 60
+    assert any("all 78 planes." in line for line in lines)
+
+
 def test_the_file_loads_in_python(model, flowers):
     table = read_csv(flowers[0], label="species")
     pipeline = maxmargin.persistence.load(model)

@@ -254,6 +254,34 @@ def test_float32_and_strings():
     assert part.excess < 2e-5
 
 
+def test_of_very_many_planes_those_that_fare_worst_are_shown():
+    random = np.random.default_rng(0)
+    y = np.repeat(np.arange(6), 8)
+    X = random.normal(size=(6, 2))[y] + 0.3 * random.normal(size=(48, 2))
+    for model in (LinearSVC(), Perceptron()):
+        answer = audit(model.fit(X, y), X, y)
+        assert len(answer) == 6
+        assert "fare worst" not in str(answer)
+        many = dataclasses.replace(answer, parts=tuple(answer.parts[k % 6] for k in range(24)))
+        lines = str(many).splitlines()
+        assert lines[2] == "  the 12 of 24 planes that fare worst; `parts` has all"
+        shown = [int(line.split()[0]) for line in lines[3:] if line.endswith("against the rest")]
+        worst = sorted(answer, key=lambda part: part.fares)[:3]
+        assert shown == [part.positive for part in worst for _ in range(4)]
+    assert max(part.excess for part in audit(LinearSVC().fit(X, y), X, y)) > 0.0
+
+
+def test_how_a_plane_fares():
+    parts = audit(
+        Perceptron().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]), [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+    )
+    part = parts.parts[0]
+    never = dataclasses.replace(part, is_separable=False, mistakes=1)
+    misses, more = (dataclasses.replace(part, mistakes=count, share=0.0) for count in (1, 2))
+    thin, wide = (dataclasses.replace(part, mistakes=0, share=share) for share in (0.1, 0.9))
+    assert sorted([wide, misses, never, thin, more], key=lambda one: one.fares) == [never, more, misses, thin, wide]
+
+
 def test_time_is_limited_and_bounds_stay_true():
     X, y = TWO
     model = exact_linear_svc().fit(X, y)

@@ -10,19 +10,19 @@ import math
 from html import escape
 from typing import Any
 
-from maxmargin.certificates.report import between, bounds_of, sides
+from maxmargin.certificates.report import PARTS_SHOWN, between, bounds_of, from_the_worst, sides
 from maxmargin.certificates.rounding import rounded_up
 
 WIDTH, HEIGHT, STEP = 280.0, 12.0, 6.0  # of the bar, and from one stroke of the hatch to the next
-PARTS_SHOWN = 12
 
 
 def certificate_html(certificate: Any) -> str:
     """One certificate, or one for each plane."""
     parts = tuple(getattr(certificate, "parts", (certificate,)))
-    blocks = [verdict_html(part) for part in parts[:PARTS_SHOWN]]
+    shown = range(len(parts)) if len(parts) <= PARTS_SHOWN else from_the_worst(parts)[:PARTS_SHOWN]
+    blocks = [verdict_html(parts[k]) for k in shown]
     if len(parts) > PARTS_SHOWN:
-        blocks.append(f"<p>and {len(parts) - PARTS_SHOWN} more planes</p>")
+        blocks.append(f"<p>and {len(parts) - PARTS_SHOWN:,} more planes, of which no less is proven</p>")
     report = f"<details><summary>certificate</summary><pre>{escape(certificate.report())}</pre></details>"
     style = "border-left: 3px solid; padding: 0.2em 0.8em; margin: 0.5em 0; max-width: 60em"
     return f'<div class="maxmargin-certificate" style="{style}">{"".join(blocks)}{report}</div>'

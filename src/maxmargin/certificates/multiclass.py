@@ -15,7 +15,7 @@ from maxmargin.certificates import certificate, kernel_margin, kernel_separation
 from maxmargin.certificates.block_margin import BlockMarginCertificate
 from maxmargin.certificates.html import certificate_html
 from maxmargin.certificates.record import KINDS, Record
-from maxmargin.certificates.report import Verification, sides
+from maxmargin.certificates.report import Verification, name_of, report_of_many
 from maxmargin.certificates.verify import strange_label
 from maxmargin.data.table import column_at_hand
 
@@ -170,14 +170,14 @@ class MulticlassCertificate:
         return self.report()
 
     def report(self) -> str:
-        """All of it, for a person: part by part.
+        """For a person, part by part; of very many parts, what holds for all, and those of which least is proven.
 
         Returns
         -------
         str
             What `print` shows.
         """
-        return "\n".join(f"{name_of(part)}\n{part.report()}" for part in self.parts)
+        return report_of_many(self.parts)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -240,7 +240,3 @@ def kind_of(fields: dict[str, Any]) -> type[Record]:
     """Which certificate these fields are: of the kinds that are told by some of them, the one that is told by most."""
     kinds = [kind for kind in KINDS.values() if kind.told_by <= set(fields)]
     return max(kinds, key=lambda kind: len(kind.told_by), default=certificate.Certificate)
-
-
-def name_of(part: Record) -> str:
-    return f"[{sides(part)}]"

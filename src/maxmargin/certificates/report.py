@@ -8,6 +8,8 @@ but for those below `REPORTED`: what was asked for, why a run ended and what it 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,6 +21,8 @@ from maxmargin.problems.kernels import KERNELS, Kernel
 from maxmargin.problems.losses import HINGE
 
 ROWS_SHOWN = 12
+PARTS_SHOWN = 12  # of many planes; of more, what holds for all, and the worst
+WORST_SHOWN = 3
 DIGITS = 12  # of a bound
 OPEN = "Not decided here: no plane is proven to separate the classes, nor that there is none. The bounds are true."
 REPORTED = "  what the algorithm reported, which the data cannot prove:"
@@ -37,6 +41,40 @@ def report(c: Any) -> str:
     if c.kkt is not None:
         lines += conditions(c.kkt, c.verdict.name == "OPTIMAL", "the optimum" if has(c, "C") else "the widest street")
     return "\n".join([*lines, *reported(c)])
+
+
+def report_of_many(parts: Sequence[Any]) -> str:
+    """Part by part; of very many, what holds for all of them, and those of which least is proven."""
+    if len(parts) <= PARTS_SHOWN:
+        return "\n".join(f"{name_of(part)}\n{part.report()}" for part in parts)
+    verdicts = Counter(part.verdict.value for part in parts)
+    lines = [f"{len(parts):,} problems, of which each has a certificate of its own"]
+    lines += [f"  {counted(count, 'times', 'time')}: {words}" for words, count in verdicts.most_common()]
+    found = [bounds_of(part) for part in parts if part.is_separable is not False]
+    if found:
+        lower, upper = min(one.lower for one in found), max(one.upper for one in found)
+        lines.append(f"  each {found[0].best}: {between(lower, upper, DIGITS)}")
+    gaps = [part.relative_gap for part in parts if not math.isnan(part.relative_gap)]
+    if gaps:
+        none = f"; {len(parts) - len(gaps):,} have none" if len(gaps) < len(parts) else ""
+        lines.append(f"  relative gaps: at most {rounded_up(max(gaps), 2)}{none}")
+    worst = from_the_worst(parts)[:WORST_SHOWN]
+    lines.append(f"The {len(worst)} of which least is proven; print(certificate[k]) shows number k, from 0:")
+    return "\n".join([*lines, *(f"{k}: {name_of(parts[k])}\n{parts[k].report()}" for k in worst)])
+
+
+def from_the_worst(parts: Sequence[Any]) -> list[int]:
+    """The places of the parts: what is not optimal first, then the largest gaps; no gap is larger than none at all."""
+
+    def order(k: int) -> tuple[bool, float]:
+        gap = parts[k].relative_gap
+        return parts[k].verdict.name == "OPTIMAL", -math.inf if math.isnan(gap) else -gap
+
+    return sorted(range(len(parts)), key=order)
+
+
+def name_of(part: Any) -> str:
+    return f"[{sides(part)}]"
 
 
 def has(c: Any, name: str) -> bool:
@@ -327,6 +365,6 @@ class Verification:
 
     def __str__(self) -> str:
         how = "in exact rational arithmetic" if self.exact else "in float64, rounding included"
-        if self.holds:
-            return f"Verified {how}: " + "; ".join(self.reasons) + "."
-        return f"Refused ({how}): " + "; ".join(self.reasons) + "."
+        more = len(self.reasons) - PARTS_SHOWN
+        reasons = "; ".join(self.reasons[:PARTS_SHOWN]) + (f"; and {more:,} more in `reasons`" if more > 0 else "")
+        return f"Verified {how}: {reasons}." if self.holds else f"Refused ({how}): {reasons}."

@@ -26,6 +26,7 @@ ROWS_SHOWN = 12
 COLUMNS_SHOWN = 8
 MOST_VALUES = 2**24  # of a kernel, to predict from the dual: fractions of a second
 FULL_REPORTS = 2  # of so many planes; of more, a line for each
+PLANES_SHOWN = 60  # of more, those of which least is proven
 PROVEN = ("OPTIMAL", "SEPARABLE")
 IMPOSSIBLE = ("NOT_SEPARABLE", "WEAKLY_SEPARABLE")
 
@@ -55,7 +56,7 @@ def tell_certificate(certificate: Any, verification: Any) -> None:
         say(certificate.report())
     else:
         show(table_of(parts))
-        checked = f"{checked.partition(':')[0]}: all {len(parts)} planes." if verification else checked
+        checked = f"{checked.partition(':')[0]}: all {len(parts):,} planes." if verification else checked
     if verification:
         say(f"  {checked}")
 
@@ -84,10 +85,14 @@ def normalized_for_machines(model: Any) -> dict[str, Any]:
 
 
 def table_of(parts: tuple[Any, ...]) -> Table:
-    """A line for each plane."""
-    from maxmargin.certificates.report import bounds_of, sides
+    """A line for each plane; of very many, for those of which least is proven."""
+    from maxmargin.certificates.report import bounds_of, from_the_worst, sides
 
-    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    caption = None
+    if len(parts) > PLANES_SHOWN:
+        caption = f"{PLANES_SHOWN} of {len(parts):,} planes: of no other is less proven. --json tells of all."
+        parts = tuple(parts[k] for k in from_the_worst(parts)[:PLANES_SHOWN])
+    table = Table(caption=caption, header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("plane", "verdict", "optimum between", "and", "gap", "rows with weight"):
         table.add_column(heading, justify="left" if heading in ("plane", "verdict") else "right", no_wrap=True)
     for part in parts:

@@ -30,8 +30,9 @@ from numpy.typing import NDArray
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.duality import LIGHTEST
 from maxmargin.certificates.kernel_margin import KernelCertificate
-from maxmargin.certificates.multiclass import MulticlassCertificate, name_of
+from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.record import is_witness_of_kernel
+from maxmargin.certificates.report import name_of
 from maxmargin.data.table import Vector
 from maxmargin.estimators.base import vectors_of
 from maxmargin.problems.choices import Strategy

@@ -14,7 +14,7 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.duality import OUTWARDS, PrimalValue
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.record import plain, spell_out
-from maxmargin.certificates.report import between
+from maxmargin.certificates.report import PARTS_SHOWN, between
 from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.problems.statement import TwoClasses
@@ -53,6 +53,11 @@ class ObjectivePart:
     excess: float
     certificate: SoftMarginCertificate | KernelCertificate
 
+    @property
+    def fares(self) -> tuple[float, ...]:
+        """How well: the smaller, the worse."""
+        return (-self.excess, -self.least_excess)
+
     def lines(self) -> list[str]:
         """For a person."""
         return [
@@ -90,6 +95,11 @@ class MarginPart:
     share: float
     is_separable: bool | None
     certificate: Certificate
+
+    @property
+    def fares(self) -> tuple[float, ...]:
+        """How well: the smaller, the worse."""
+        return (self.is_separable is not False, -self.mistakes, self.share)
 
     def lines(self) -> list[str]:
         """For a person."""
@@ -188,7 +198,7 @@ class Audit:
         return f"is at most {up(self.excess)} (relative) above the optimum, which is proven."
 
     def report(self) -> str:
-        """All of it, for a person.
+        """For a person: all planes, or of very many those that fare worst.
 
         Returns
         -------
@@ -196,7 +206,11 @@ class Audit:
             What `print` shows.
         """
         lines = [self.verdict, f"  {self.problem}"]
-        for part in self.parts:
+        parts: list[ObjectivePart | MarginPart] = list(self.parts)
+        if len(parts) > PARTS_SHOWN:
+            parts = sorted(parts, key=lambda part: part.fares)[:PARTS_SHOWN]
+            lines.append(f"  the {PARTS_SHOWN} of {len(self.parts):,} planes that fare worst; `parts` has all")
+        for part in parts:
             other = "the rest" if part.negative is None else repr(part.negative)
             lines.append(f"  {part.positive!r} against {other}")
             lines += [f"    {line}" for line in part.lines()]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.multiclass import MulticlassCertificate, name_of
-from maxmargin.certificates.report import Verification
+from maxmargin.certificates.multiclass import MulticlassCertificate
+from maxmargin.certificates.report import Verification, name_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart
 from maxmargin.estimators.base import single

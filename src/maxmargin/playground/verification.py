@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from maxmargin.certificates.multiclass import name_of
+from maxmargin.certificates.report import name_of
 from maxmargin.data.executor import interruptible
 from maxmargin.playground.fits import Stopped, fit_state
 from maxmargin.playground.many_classes import title_of
