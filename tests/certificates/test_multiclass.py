@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from maxmargin import HardMarginSVM, LinearSVM, MulticlassCertificate, Perceptron, Verdict, Verification, separability
-from maxmargin.certificates.rounding import rounded_up
+from maxmargin.certificates.words import rounded_up
 from maxmargin.data import synthetic
 
 # Three corners of a square, two rows each, and their names.

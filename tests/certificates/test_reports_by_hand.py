@@ -12,9 +12,10 @@ from maxmargin.certificates import report as written
 from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
 from maxmargin.certificates.kernel_margin import KernelCertificate, KernelVerdict
 from maxmargin.certificates.kernel_separation import KernelSeparationCertificate
-from maxmargin.certificates.proof import KKT, TheoremBound, Violation
+from maxmargin.certificates.proof import KKT, TheoremBound, Violation, promise
 from maxmargin.certificates.record import plain, read_back, spell_out
 from maxmargin.certificates.soft_margin import SoftMarginCertificate, SoftVerdict
+from maxmargin.certificates.words import sentences, title
 
 KKT_5 = KKT(Violation(0.5), Violation(0.0, 3), Violation(0.25, 0), Violation(math.inf, 4), Violation(1e-9))
 WITH = {"positive": "p", "negative": "n", "n_rows": 1234, "n_columns": 1000}
@@ -97,12 +98,12 @@ def test_a_hard_margin():
 
 @pytest.mark.parametrize("margin", [0.25, 1.0])
 def test_what_could_still_be_gained_is_said_of_a_margin_of_any_size(margin):
-    told = written.sentences(hard(margin_lower=margin, margin_upper=2.0 * margin))
+    told = sentences(hard(margin_lower=margin, margin_upper=2.0 * margin))
     assert told[1] == "So at most 50 % of it could still be gained."
-    [third] = written.sentences(hard(margin_lower=2.0 * margin, margin_upper=3.0 * margin))[1:2]
+    [third] = sentences(hard(margin_lower=2.0 * margin, margin_upper=3.0 * margin))[1:2]
     assert third == "So at most 34 % of it could still be gained."
     open_still = hard(margin_lower=0.0, margin_upper=2.0, verdict=Verdict.UNDECIDED)
-    assert "gained" not in "".join(written.sentences(open_still))
+    assert "gained" not in "".join(sentences(open_still))
 
 
 def test_an_inseparable_table():
@@ -116,9 +117,9 @@ def test_an_inseparable_table():
     origin = dataclasses.replace(c, weights=np.array([0.0, 1.0, 0.0]), fit_intercept=False)
     [row] = origin.rows[origin.weights > 0.0]
     assert lines(origin)[3] == f"  witness: 1 row, which is the origin: {row}"
-    assert written.sentences(origin) == [f"Row {row} proves it: it is the origin."]
-    assert written.title(origin).endswith("\n1 row of 1,234 proves it")
-    assert written.title(c).endswith("\n2 rows of 1,234 prove it")
+    assert sentences(origin) == [f"Row {row} proves it: it is the origin."]
+    assert title(origin).endswith("\n1 row of 1,234 proves it")
+    assert title(c).endswith("\n2 rows of 1,234 prove it")
     weak = dataclasses.replace(c, verdict=Verdict.WEAKLY_SEPARABLE, rows_off_plane=1000, further_look=FurtherLook.FOUND)
     assert lines(weak)[4:] == ["  off the plane, on their own side: 1,000 of 1,234 rows; all others lie on it"]
     late = dataclasses.replace(c, further_look=FurtherLook.NO_TIME)
@@ -303,4 +304,4 @@ def test_a_certificate_is_no_truth_value():
     ],
 )
 def test_what_a_theorem_promises(theorem, words):
-    assert written.promise(theorem) == words
+    assert promise(theorem) == words

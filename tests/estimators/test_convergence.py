@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import maxmargin
 from maxmargin import HardMarginSVM, KernelPerceptron, KernelSVM, LinearSVM, LinearSVMCV, StochasticSVM, path
-from maxmargin.certificates.rounding import rounded_gap
+from maxmargin.certificates.words import rounded_gap
 from maxmargin.data.synthetic import flowers, overlapping, xor
 from maxmargin.estimators.convergence import End, Ending
 from maxmargin.problems.protocol import Anew, Iterate, Options, Run

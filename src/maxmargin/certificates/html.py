@@ -10,8 +10,8 @@ import math
 from html import escape
 from typing import Any
 
-from maxmargin.certificates.report import PARTS_SHOWN, between, bounds_of, from_the_worst, sides
-from maxmargin.certificates.rounding import rounded_up
+from maxmargin.certificates.report import PARTS_SHOWN, from_the_worst
+from maxmargin.certificates.words import between, bounds_of, rounded_up, sides
 
 WIDTH, HEIGHT, STEP = 280.0, 12.0, 6.0  # of the bar, and from one stroke of the hatch to the next
 

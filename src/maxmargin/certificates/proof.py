@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.words import rounded_down, rounded_up
 
 
 class Verdict(StrEnum):
@@ -94,3 +94,13 @@ class TheoremBound:
         promise = "without a bound" if math.isinf(self.bound) else f"{relation} {shown(self.bound, 6)}"
         best = ", g of the best plane known" if self.plane else ""
         return f"{self.name}{best}: {self.measured:.6g} {promise}"
+
+
+def promise(theorem: TheoremBound) -> str:
+    """What a theorem promises beside what was counted."""
+    if not theorem.at_most:
+        return f"{theorem.name}: {theorem.bound:g} is promised, {rounded_down(theorem.measured, 3)} is reached."
+    if math.isfinite(theorem.bound):
+        return f"{theorem.name}: {theorem.measured:,.0f} of at most {math.floor(theorem.bound):,}."
+    counted = f"{theorem.measured:,.0f}" if float(theorem.measured).is_integer() else f"{theorem.measured:.6g}"
+    return f"{theorem.name}: it promises nothing here; {counted} were counted."

@@ -26,9 +26,9 @@ from maxmargin.certificates.form import FITS
 from maxmargin.certificates.html import certificate_html
 from maxmargin.certificates.proof import KKT, FurtherLook, TheoremBound
 from maxmargin.certificates.report import Verification, report
-from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.slim import without_proof
 from maxmargin.certificates.verify import verify
+from maxmargin.certificates.words import rounded_down, rounded_up
 from maxmargin.data.table import Vector
 
 KINDS: dict[str, type[Record]] = {}

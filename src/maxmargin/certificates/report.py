@@ -1,5 +1,4 @@
-"""A certificate as a person reads it, by its fields, whatever its kind: the report, the titles of pictures, sentences;
-and what a verification answers.
+"""All of a certificate as a person reads it, by its fields, whatever its kind; and what a verification answers.
 
 Numbers are rounded outwards, so that what is printed is still true. A report that was verified means every line,
 but for those below `REPORTED`: what was asked for, why a run ended and what it counted can be known from the run alone.
@@ -11,12 +10,12 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from maxmargin.certificates.proof import KKT, FurtherLook, TheoremBound
-from maxmargin.certificates.rounding import counted, rounded_down, rounded_up
+from maxmargin.certificates.proof import KKT, FurtherLook
+from maxmargin.certificates.words import between, bounds_of, counted, has, rounded_down, rounded_up, sides
 from maxmargin.problems.kernels import KERNELS, Kernel
 from maxmargin.problems.losses import HINGE
 
@@ -77,11 +76,6 @@ def name_of(part: Any) -> str:
     return f"[{sides(part)}]"
 
 
-def has(c: Any, name: str) -> bool:
-    """Whether it is a field of its kind."""
-    return name in vars(c)
-
-
 def was_stopped(c: Any) -> bool:
     """Which is nothing that is proven."""
     return bool(c.verdict.name == "STOPPED")
@@ -104,54 +98,6 @@ def number(value: float) -> str:
     """
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value))
-
-
-class Bounds(NamedTuple):
-    """What is bounded, "margin" or "objective", and what its best value is proven to lie between."""
-
-    quantity: str
-    lower: float
-    upper: float
-
-    @property
-    def best(self) -> str:
-        return "best margin" if self.quantity == "margin" else "least objective"
-
-    def between(self, digits: int) -> str:
-        return between(self.lower, self.upper, digits)
-
-
-def bounds_of(c: Any) -> Bounds:
-    """Where no plane separates, no margin is positive."""
-    if c.is_separable is False:
-        return Bounds("margin", 0.0, 0.0)
-    return (
-        Bounds("margin", c.margin_lower, c.margin_upper) if c.is_about_margin else Bounds("objective", c.dual, c.primal)
-    )
-
-
-def between(lower: float, upper: float, digits: int = 6) -> str:
-    """Two bounds, rounded outwards.
-
-    >>> between(1 / 3, 2 / 3, 3)
-    'between 0.333 and 0.667'
-    """
-    if lower == -math.inf:
-        return f"at most {rounded_up(upper, digits)}"
-    return f"between {rounded_down(lower, digits)} and {rounded_up(upper, digits)}"
-
-
-def sides(c: Any) -> str:
-    return f"{c.positive!r} against {'the rest' if c.negative is None else repr(c.negative)}"
-
-
-def side_names(certificate: Any) -> tuple[str, str]:
-    """The labels of the two sides, as a reader wants them."""
-    first, second = (
-        "the rest" if label is None else label if isinstance(label, str) else f"label {label}"
-        for label in (certificate.positive, certificate.negative)
-    )
-    return first, second
 
 
 def problem(c: Any) -> str:
@@ -262,77 +208,6 @@ def conditions(kkt: KKT, optimal: bool, goal: str) -> list[str]:
         value = f"{violation.value:.1e}" if math.isfinite(violation.value) else str(violation.value)
         lines.append(f"    {name:<13}{value}{where}")
     return lines
-
-
-# Titles and sentences: a picture has two lines, the page and the commands have room for one.
-
-TITLES = {"OPTIMAL": "The widest street", "SEPARABLE": "Separable", "UNDECIDED": "Undecided at this precision"}
-CONDITIONS = {
-    "stationarity": "w = sum a_i y_i x_i",
-    "primal": "y_i (w.x_i + b) >= 1 - xi_i",
-    "dual": "a_i >= 0 and sum a_i y_i = 0",
-    "slackness": "a_i > 0 only on its edge or inside, xi_i > 0 only where a_i = C",
-    "bias": "every support vector on its edge gives the same b",
-}
-HARD_CONDITIONS = CONDITIONS | {
-    "primal": "y_i (w.x_i + b) >= 1",
-    "slackness": "a_i > 0 only on the edge: y_i (w.x_i + b) = 1",
-    "bias": "every support vector gives the same b",
-}
-
-
-def title(c: Any) -> str:
-    """The verdict and the bounds, above a picture of the street."""
-    if c.is_separable is False:
-        weakly = c.verdict.name == "WEAKLY_SEPARABLE"
-        first = "Weakly separable: the hulls touch" if weakly else "Not separable: the hulls meet"
-        return f"{first}\n{rows_that_prove(c)}"
-    if has(c, "C"):
-        hard = not math.isfinite(c.C)
-        best = "The widest street in the space of the kernel" if hard else "The best street for this C"
-        first = best if c.is_optimal else "Not proven to the gap that was asked for"
-        price = "" if hard else f"C = {c.C:g}, "
-        return f"{first}\n{price}least objective proven {between(c.dual, c.primal)}"
-    kind = getattr(c, "norm", f"{getattr(c, 'kernel', '')} kernel")
-    first = TITLES.get(c.verdict.name, "Stopped before it was proven")
-    return f"{first}\nbest {kind} margin proven {between(max(0.0, c.margin_lower), c.margin_upper)}"
-
-
-def rows_that_prove(c: Any) -> str:
-    return f"{counted(c.n_support, 'rows', 'row')} of {c.n_rows:,} {'proves' if c.n_support == 1 else 'prove'} it"
-
-
-def sentences(c: Any) -> list[str]:
-    """What is proven of the plane and of all others, what could still be gained, and which rows say so."""
-    if c.is_separable is False:
-        rows = ", ".join(str(int(row)) for row in sorted(c.rows[c.weights > 0.0]))
-        if c.n_support == 1:
-            return [f"Row {rows} proves it: it is the origin."]
-        return [f"Rows {rows} prove it: their hulls meet."]
-    plane = "plane in the space of the kernel" if has(c, "kernel") else "line"
-    quantity, lower, upper = bounds_of(c)
-    low, high, found = rounded_down(lower), rounded_up(upper), []
-    if quantity == "objective":
-        found.append(f"This {plane} costs at most {high}; no {plane} costs less than {low}.")
-    elif lower > 0.0:
-        a_margin = "an l1 margin" if getattr(c, "norm", "l2") == "l1" else "a margin"
-        lifted = ", the bias counted in" if c.is_lifted else ""
-        found.append(f"This {plane} has {a_margin} of at least {low}{lifted}; no {plane} has more than {high}.")
-    elif math.isfinite(upper):
-        found.append(f"No {plane} has a margin of more than {high}.")
-    if found and math.isfinite(c.relative_gap) and (quantity == "objective" or lower > 0.0):
-        found.append(f"So at most {rounded_up(100.0 * c.relative_gap, 2)} % of it could still be gained.")
-    return [*found, f"{c.support_words}."]
-
-
-def promise(theorem: TheoremBound) -> str:
-    """What a theorem promises beside what was counted."""
-    if not theorem.at_most:
-        return f"{theorem.name}: {theorem.bound:g} is promised, {rounded_down(theorem.measured, 3)} is reached."
-    if math.isfinite(theorem.bound):
-        return f"{theorem.name}: {theorem.measured:,.0f} of at most {math.floor(theorem.bound):,}."
-    counted = f"{theorem.measured:,.0f}" if float(theorem.measured).is_integer() else f"{theorem.measured:.6g}"
-    return f"{theorem.name}: it promises nothing here; {counted} were counted."
 
 
 @dataclass(frozen=True)

@@ -48,8 +48,9 @@ from maxmargin.certificates.form import (
     separation_refused,
 )
 from maxmargin.certificates.measure import objective
-from maxmargin.certificates.report import Verification, bounds_of
+from maxmargin.certificates.report import Verification
 from maxmargin.certificates.theorem_verification import theorem_refused
+from maxmargin.certificates.words import bounds_of
 from maxmargin.data.checking import check_labels, check_weights, checked_rows, is_source
 from maxmargin.data.cluster import on_cluster
 from maxmargin.data.table import Matrix, Table, Vector, column_at_hand, matrix_of, select

@@ -12,7 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from maxmargin.certificates.rounding import rounded_down, rounded_gap, rounded_up
+from maxmargin.certificates.words import rounded_down, rounded_gap, rounded_up
 from maxmargin.cli.console import ExitCode, UserError, say, say_json, show, time_told
 from maxmargin.cli.preparation import scaling_of, sentences_of, sentences_of_left_out
 from maxmargin.cli.recorded_run import write_record
@@ -65,7 +65,7 @@ def tell_normalized(model: Any) -> None:
     """What is proven of the rows at length 1, beside the margin of the rows as they are."""
     if not hasattr(model, "normalized_margin_"):
         return
-    from maxmargin.certificates.report import between, sides
+    from maxmargin.certificates.words import between, sides
     from maxmargin.estimators.model_verification import normalized_margins
 
     found = normalized_margins(model)
@@ -86,7 +86,8 @@ def normalized_for_machines(model: Any) -> dict[str, Any]:
 
 def table_of(parts: tuple[Any, ...]) -> Table:
     """A line for each plane; of very many, for those of which least is proven."""
-    from maxmargin.certificates.report import bounds_of, from_the_worst, sides
+    from maxmargin.certificates.report import from_the_worst
+    from maxmargin.certificates.words import bounds_of, sides
 
     caption = None
     if len(parts) > PLANES_SHOWN:

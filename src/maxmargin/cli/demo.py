@@ -13,7 +13,7 @@ from rich import box
 from rich.table import Table
 
 import maxmargin
-from maxmargin.certificates.rounding import rounded_down, rounded_gap, rounded_up, rounded_within
+from maxmargin.certificates.words import rounded_down, rounded_gap, rounded_up, rounded_within
 from maxmargin.cli.certified import Proof, proof_for_machines, tell_proof
 from maxmargin.cli.check import ask
 from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json, show
@@ -148,7 +148,7 @@ def print_answer(runs: list[Run], margin: float, flowers: DataFile, separable: P
 
 def tell_soft(soft: Run, X: Any, y: Any) -> None:
     """The soft margin where no plane separates: what it found, and how far it can be from the best."""
-    from maxmargin.certificates.report import between
+    from maxmargin.certificates.words import between
 
     certificate, (inside, mistakes) = soft.estimator.certificate_, soft.estimator.violations(X, y)
     say(f"\n4. A soft margin, with proof: LinearSVM on {NOISY_ROWS} noisy points, which no plane separates", "bold")

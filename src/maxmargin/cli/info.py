@@ -37,7 +37,7 @@ def info(model: ModelFile, as_json: AsJson = False) -> int:
 
 def contents(loaded: Model, path: str) -> dict[str, Any]:
     """All of it as plain values."""
-    from maxmargin.certificates.report import sides
+    from maxmargin.certificates.words import sides
 
     classifier = loaded.classifier
     certificate = getattr(classifier, "certificate_", None)

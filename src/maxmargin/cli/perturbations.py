@@ -127,7 +127,7 @@ def table_of(answer: Robustness, radii: list[float] | None) -> Table:
     """The accuracy at some radii."""
     import numpy as np
 
-    from maxmargin.certificates.rounding import rounded_down, rounded_up
+    from maxmargin.certificates.words import rounded_down, rounded_up
 
     if radii is None:
         right = answer.distances[(answer.distances > 0.0) & np.isfinite(answer.distances)]

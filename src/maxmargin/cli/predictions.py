@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from maxmargin.certificates.rounding import counted
+from maxmargin.certificates.words import counted
 from maxmargin.cli.console import UserError, messages
 from maxmargin.cli.models import Model
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from maxmargin.certificates.rounding import counted
+from maxmargin.certificates.words import counted
 from maxmargin.cli.console import UserError
 from maxmargin.cli.options import Scaling
 from maxmargin.cli.tables import DataFile

@@ -18,7 +18,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from maxmargin.certificates.rounding import counted
+from maxmargin.certificates.words import counted
 from maxmargin.cli.console import (
     ExitCode,
     UserError,

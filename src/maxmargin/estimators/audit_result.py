@@ -14,9 +14,9 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.duality import OUTWARDS, PrimalValue
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.record import plain, spell_out
-from maxmargin.certificates.report import PARTS_SHOWN, between
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.report import PARTS_SHOWN
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.certificates.words import between, rounded_down, rounded_up
 from maxmargin.problems.statement import TwoClasses
 
 

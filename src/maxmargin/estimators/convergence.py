@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import sklearn
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin.certificates.rounding import rounded_gap
+from maxmargin.certificates.words import rounded_gap
 from maxmargin.run.control import EARLY, Status
 
 PACKAGES = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))

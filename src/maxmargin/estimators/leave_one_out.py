@@ -26,8 +26,8 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.rounding import counted, rounded_down, rounded_up
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.certificates.words import counted, rounded_down, rounded_up
 from maxmargin.data.table import Vector
 from maxmargin.estimators.base import table_of
 from maxmargin.estimators.declarations import MAX_TIME

@@ -15,8 +15,9 @@ from sklearn.pipeline import Pipeline
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.normalized import follows_from
 from maxmargin.certificates.record import is_witness_of_kernel
-from maxmargin.certificates.report import Verification, between
+from maxmargin.certificates.report import Verification
 from maxmargin.certificates.verify import problem_of
+from maxmargin.certificates.words import between
 from maxmargin.data.checking import checked_table
 from maxmargin.data.objects import Places
 from maxmargin.data.table import column_at_hand, is_sparse

@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates import report
+from maxmargin.certificates import words
+from maxmargin.certificates.proof import promise
 from maxmargin.data.table import Matrix, Table
 from maxmargin.estimators.base import MarginClassifier, single
 from maxmargin.problems.choices import Strategy
@@ -65,9 +66,9 @@ class RecordsUpdates(MarginClassifier):
             places=places,
             rows=two.rows[places],
             n_rows=len(two.signs),
-            names=report.side_names(certificate),
-            title=report.title(certificate),
-            words=(*report.sentences(certificate), *map(report.promise, certificate.theorems)),
+            names=words.side_names(certificate),
+            title=words.title(certificate),
+            words=(*words.sentences(certificate), *map(promise, certificate.theorems)),
             theorems=tuple(
                 {name: value for name, value in dataclasses.asdict(theorem).items() if name != "plane"}
                 for theorem in certificate.theorems

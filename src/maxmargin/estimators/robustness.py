@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificates.rounding import rounded_down
+from maxmargin.certificates.words import rounded_down
 from maxmargin.data.checking import check_labels
 from maxmargin.data.table import Matrix, Vector
 from maxmargin.estimators.decision import Decision, Rule, read_decision

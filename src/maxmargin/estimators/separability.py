@@ -9,9 +9,8 @@ from typing import Any
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.normalized import NormalizedMargin, follows_from
-from maxmargin.certificates.report import between
-from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.verify import problem_of
+from maxmargin.certificates.words import between, rounded_down, rounded_up
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.run.control import collected
 from maxmargin.solve.separation import with_weak_plane

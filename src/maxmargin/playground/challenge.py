@@ -20,7 +20,7 @@ import numpy as np
 
 from maxmargin import certify
 from maxmargin.certificates.measure import plane_margin
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.words import rounded_down, rounded_up
 from maxmargin.data.table import Vector
 from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.playground.curves import SOFT, own_loss

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import maxmargin
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.words import rounded_down, rounded_up
 from maxmargin.playground.fits import Fit, fit_state
 from maxmargin.playground.messages import State
 from maxmargin.teaching.program import FORMS, program

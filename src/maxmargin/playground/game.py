@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.words import rounded_down, rounded_up
 from maxmargin.persistence.errors import Refusal
 from maxmargin.playground.explain import number
 from maxmargin.playground.fits import fit_state

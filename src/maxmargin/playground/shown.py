@@ -18,10 +18,18 @@ from maxmargin.certificates.certificate import Certificate, Verdict
 from maxmargin.certificates.kernel_margin import KernelVerdict
 from maxmargin.certificates.measure import dual_norm
 from maxmargin.certificates.passes import length
+from maxmargin.certificates.proof import promise
 from maxmargin.certificates.record import is_witness_of_kernel
-from maxmargin.certificates.report import CONDITIONS, HARD_CONDITIONS, bounds_of, promise, sentences
-from maxmargin.certificates.rounding import rounded_down, rounded_up, rounded_within
 from maxmargin.certificates.soft_margin import SoftVerdict
+from maxmargin.certificates.words import (
+    CONDITIONS,
+    HARD_CONDITIONS,
+    bounds_of,
+    rounded_down,
+    rounded_up,
+    rounded_within,
+    sentences,
+)
 from maxmargin.data.table import Vector
 from maxmargin.playground.fits import Fit, Stopped, fit_state
 from maxmargin.playground.messages import State, short, short_points

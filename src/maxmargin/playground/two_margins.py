@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import maxmargin
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.words import rounded_down, rounded_up
 from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.playground.fits import Recording, Stopped, fit_state, warm_up
 from maxmargin.playground.messages import MOST_SECONDS, State

@@ -23,8 +23,8 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.passes import length, margins_of, row_shares
-from maxmargin.certificates.report import side_names
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
+from maxmargin.certificates.words import side_names
 from maxmargin.data.checking import checked_rows, is_source
 from maxmargin.data.frames import PLAIN, frame_of
 from maxmargin.data.table import Matrix, Vector, as_table, column_at_hand, is_sparse, matrix_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificates.certificate import Certificate
-from maxmargin.certificates.report import between, rows_that_prove, side_names
+from maxmargin.certificates.words import between, rows_that_prove, side_names
 from maxmargin.data.table import Vector
 from maxmargin.estimators.separability import separability
 from maxmargin.plots.geometry import Hulls, hulls_of, part_of, rows_and_names, signs_of

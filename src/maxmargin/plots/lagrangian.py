@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.words import rounded_down, rounded_up
 from maxmargin.plots.margin_line import MarginLine, margin_line
 from maxmargin.plots.style import (
     DASHES,

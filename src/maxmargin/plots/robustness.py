@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.certificates.rounding import rounded_down
+from maxmargin.certificates.words import rounded_down
 from maxmargin.estimators.robustness import Robustness, robustness
 from maxmargin.plots.style import DASHES, Legend, Palette, furnish, legend_of, one_axes, palette_of, titled
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.certificates.rounding import counted
+from maxmargin.certificates.words import counted
 from maxmargin.plots.style import DASHES, Legend, furnish, legend_of, palette_of, titled
 from maxmargin.plots.updates import Run
 

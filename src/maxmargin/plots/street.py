@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.certificates import report
 from maxmargin.certificates.certificate import Certificate
+from maxmargin.certificates.words import title
 from maxmargin.plots.geometry import Plane, Street, certified_plane, plane_of, street_of
 from maxmargin.plots.hull import draw_witness, witness_points
 from maxmargin.plots.shapes import square_around
@@ -261,5 +261,5 @@ class StreetDisplay:
 
     @property
     def title(self) -> str:
-        """The verdict and the bounds, as the report says them."""
-        return report.title(self.certificate)
+        """The verdict and the bounds, as a title."""
+        return title(self.certificate)

@@ -14,7 +14,7 @@ import numpy as np
 
 from maxmargin.certificates.kernel_duality import measure
 from maxmargin.certificates.passes import proves_gap
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.words import rounded_down, rounded_up
 from maxmargin.data.synthetic import xor
 from maxmargin.data.table import Vector
 from maxmargin.problems.kernels import Polynomial

@@ -16,8 +16,8 @@ import numpy as np
 
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.passes import longest_row
-from maxmargin.certificates.rounding import rounded_down, rounded_up
 from maxmargin.certificates.theorems import novikov
+from maxmargin.certificates.words import rounded_down, rounded_up
 from maxmargin.data.table import Vector
 from maxmargin.teaching.answers import Field, differs, listed, number
 from maxmargin.teaching.exercise import Task, Variant, register

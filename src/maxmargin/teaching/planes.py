@@ -15,7 +15,7 @@ import numpy as np
 from maxmargin.certificates.exact import exact_margins_positive
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.passes import length
-from maxmargin.certificates.rounding import rounded_down
+from maxmargin.certificates.words import rounded_down
 from maxmargin.data.table import Vector
 from maxmargin.teaching.answers import Field, differs, listed, number
 from maxmargin.teaching.exercise import Task, Variant, register

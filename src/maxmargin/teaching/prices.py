@@ -15,7 +15,7 @@ import numpy as np
 
 from maxmargin.certificates.duality import dual_value, primal_value
 from maxmargin.certificates.passes import proves_gap
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.words import rounded_down, rounded_up
 from maxmargin.data.table import Vector
 from maxmargin.problems.losses import HINGE
 from maxmargin.problems.statement import SoftMargin

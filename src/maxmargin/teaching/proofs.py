@@ -12,7 +12,7 @@ import numpy as np
 
 from maxmargin.certificates.exact import proves_intersection
 from maxmargin.certificates.measure import hull_distance
-from maxmargin.certificates.rounding import rounded_up
+from maxmargin.certificates.words import rounded_up
 from maxmargin.data.table import Vector
 from maxmargin.teaching.answers import NEAR, Field, listed, number, without_dust
 from maxmargin.teaching.exercise import Task, Variant, register

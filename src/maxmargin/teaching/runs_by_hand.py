@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from maxmargin.certificates.measure import plane_margin
-from maxmargin.certificates.rounding import rounded_down
 from maxmargin.certificates.theorems import novikov
+from maxmargin.certificates.words import rounded_down
 from maxmargin.data.table import Vector
 from maxmargin.teaching.answers import Field, differs, listed, number
 from maxmargin.teaching.exercise import Task, Variant, register

@@ -19,7 +19,7 @@ import numpy as np
 from maxmargin.certificates import exact
 from maxmargin.certificates.measure import hull_distance, plane_margin
 from maxmargin.certificates.passes import proves_gap
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.words import rounded_down, rounded_up
 from maxmargin.data.table import Vector
 from maxmargin.estimators.hard_margin import HardMarginSVM
 from maxmargin.teaching.answers import GAP, NEAR, Field, listed, number, without_dust

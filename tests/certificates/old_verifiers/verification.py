@@ -32,7 +32,7 @@ from maxmargin import Verification
 from maxmargin.certificates import exact
 from maxmargin.certificates.certificate import Certificate, FurtherLook, Verdict
 from maxmargin.certificates.measure import Claim, HullDistance, PlaneMargin, hull_distance, objective, plane_margin
-from maxmargin.certificates.rounding import rounded_down, rounded_up
+from maxmargin.certificates.words import rounded_down, rounded_up
 from maxmargin.data.checking import check_labels, check_rows, check_weights
 from maxmargin.data.table import Matrix, Vector
 from maxmargin.problems.statement import plain
