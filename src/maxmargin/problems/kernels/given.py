@@ -11,6 +11,7 @@ one after the other.
 from __future__ import annotations
 
 import itertools
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.data.executor import Threads
+from maxmargin.data.frames import unmasked
 from maxmargin.data.objects import given, placed
 from maxmargin.data.table import Matrix, Vector, is_sparse, largest_magnitude
 from maxmargin.problems.kernels.base import Kernel, Points, as_array, block_sums, register, rows_of, spans, weights_of
@@ -129,14 +131,29 @@ class Precomputed(Kernel):
 
 
 def checked_values(returned: Any, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
-    """What a user's function returned for these rows of tables, as it must be."""
-    values: NDArray[np.float64] = np.asarray(as_array(returned) if is_sparse(returned) else returned, dtype=np.float64)
+    """What a user's function returned for these rows of tables, as it must be: in an array of our own, because solvers
+    write into it, and the function may keep its."""
     shape = len(rows), len(columns)
-    if values.shape != shape:
-        raise ValueError(
-            f"the kernel function was given {shape[0]} and {shape[1]} rows and must return a table of shape {shape}, "
-            f"one value for each pair; it returned the shape {values.shape}"
-        )
+    asked = (
+        f"the kernel function was given {shape[0]} and {shape[1]} rows and must return a table of shape {shape}, "
+        "one value for each pair"
+    )
+    returned = unmasked(returned) if isinstance(returned, np.ma.MaskedArray) else returned
+    try:
+        table = np.asarray(returned.toarray() if is_sparse(returned) else returned)
+    except ValueError as error:  # lists of different lengths
+        raise ValueError(f"{asked}; it returned no table: {error}") from None
+    if table.shape != shape:
+        turned = ", which is transposed: rows are those of its first argument" if table.shape == shape[::-1] else ""
+        found = f"the shape {table.shape}{turned}" if table.ndim else reprlib.repr(returned)
+        raise ValueError(f"{asked}; it returned {found}")
+    no_numbers = "the values of a kernel are real numbers, and the kernel function returned"
+    if table.dtype.kind not in "biufO":
+        raise ValueError(f"{no_numbers} {table.dtype}")
+    try:
+        values = np.array(table, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{no_numbers} something else: {error}") from None
     if not np.all(np.isfinite(values)):
         row, column = np.argwhere(~np.isfinite(values))[0]
         raise ValueError(
