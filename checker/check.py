@@ -278,13 +278,13 @@ def judge(text: str, table: Any, problem: type[Problem] = Problem) -> tuple[str,
         c = json.loads(text, **NUMBERS_OF_JSON)
         about = c.get("table", {}) if "certificate" in c else {}
         c, rows = c.get("certificate", c), read(table, about) if isinstance(table, str) else table
-    except (ArithmeticError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (ArithmeticError, OSError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         return "CANNOT CHECK", f"the certificate, or {str(table)[:80]}, cannot be read: {error!r}"
     try:
         check_parts(c["parts"], rows, problem) if "parts" in c else check(c, rows, problem)
-    except NotImplementedError as error:
+    except (NotImplementedError, OSError) as error:  # blocks.py is not beside this file
         return "CANNOT CHECK", str(error)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         if about.get("prepared") and hashlib.sha256(Path(table).read_bytes()).hexdigest() != about.get("sha256"):
             return "CANNOT CHECK", "the certificate is about a table that was prepared, and this is not that one"
         return "REFUSED", str(error) if type(error) is ValueError else f"no certificate of this table: {error!r}"

@@ -6,6 +6,8 @@ from collections import Counter
 
 import numpy as np
 
+from maxmargin.data.executor import fold_range, join, join_two, on_block
+
 
 class Blocked:
     """X cut at these edges; `n_rows` is told or not. `fails_at`: a block, and how often it can be read."""
@@ -29,6 +31,19 @@ class Blocked:
         counts = set(self.reads.values())
         assert len(counts) == 1, "some blocks were read more often than others"
         return counts.pop()
+
+
+class LastFirst:
+    """An executor of one's own: it takes the last block first."""
+
+    def map(self, part, table, *row_vectors):
+        found = {k: on_block(part, table, k, row_vectors) for k in reversed(range(table.n_blocks))}
+        return (found[k] for k in sorted(found))
+
+    def fold(self, part, blocks, own):
+        ranges = [(k, min(k + 8, blocks.n_blocks)) for k in range(0, blocks.n_blocks, 8)]
+        found = {start: fold_range(part, blocks, own, start, stop) for start, stop in reversed(ranges)}
+        return join((found[start] for start in sorted(found)), join_two)
 
 
 class ColumnOf:

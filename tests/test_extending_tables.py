@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from blocked_rows import LastFirst
 from sklearn.base import clone
 
 from maxmargin import (
@@ -91,13 +92,14 @@ def test_it_is_fitted_and_proven(mapped, loss, fit_intercept):
         assert (svm.predict(rows) == in_memory.predict(held)).all()
         assert verify_model(svm, rows, Y)
     assert not found.verify(table, -Y)
-    with executing(Threaded(3)):
-        again = LinearSVM(C=0.5, loss=loss, fit_intercept=fit_intercept, tol=1e-6).fit(table, Y)
-        assert again.certificate_.verify(table, Y)
-    assert (again.coef_ == svm.coef_).all()
-    assert (again.intercept_ == svm.intercept_).all()
-    assert (again.certificate_.primal, again.certificate_.dual) == (found.primal, found.dual)
-    assert (again.dual_coef_ == svm.dual_coef_).all()
+    for executor in (Threaded(3), LastFirst()):
+        with executing(executor):
+            again = LinearSVM(C=0.5, loss=loss, fit_intercept=fit_intercept, tol=1e-6).fit(table, Y)
+            assert again.certificate_.verify(table, Y)
+        assert (again.coef_ == svm.coef_).all()
+        assert (again.intercept_ == svm.intercept_).all()
+        assert (again.certificate_.primal, again.certificate_.dual) == (found.primal, found.dual)
+        assert (again.dual_coef_ == svm.dual_coef_).all()
 
 
 def test_newton_and_the_judge_never_hold_the_whole_table(table, monkeypatch):

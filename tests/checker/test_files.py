@@ -3,6 +3,7 @@ code."""
 
 import ast
 import json
+import shutil
 import subprocess
 import sys
 
@@ -63,6 +64,26 @@ def test_as_a_program(written, program):
     assert run(certificate, str(table) + ".missing", program=program)[0] == CANNOT
     assert run(certificate, program=program)[0] == CANNOT
     assert run(table, table, program=program)[0] == CANNOT
+
+
+def test_nested_without_end(written):
+    _, write = written
+    table = write(CSV, "table.csv")
+    assert run(write("[" * 100_000, "deep.json"), table)[0] == CANNOT
+    assert run(write('{"verdict": ' + "[" * 900 + "]" * 900 + "}", "deeper.json"), table)[0] == REFUSED
+
+
+def test_blocks_py_is_named_where_it_is_not_there(written, tmp_path):
+    """Only a certificate of a table that was read by blocks needs it."""
+    certificate, write = written
+    alone = shutil.copy(CHECKER / "check.py", tmp_path)
+    table = write(CSV, "table.csv")
+    assert run(certificate, table, program=alone)[0] == VERIFIED
+    answer, why = run(
+        write(about(certificate, {}).replace('"verdict"', '"heights": [4], "verdict"'), "c.json"), table, program=alone
+    )
+    assert answer == CANNOT
+    assert "blocks.py" in why
 
 
 def answer(certificate, path):

@@ -6,9 +6,12 @@ Problems are drawn from those of `nasty_problems`, all estimators, solvers, loss
 blocks of a few numbers, so that also small ones are shared among threads.
 """
 
+import os
 import sys
 import warnings
 from unittest import mock
+
+os.environ["MAXMARGIN_UNCOMPILED_ROWS"] = "0"  # plain Python may add in another order than compiled loops do
 
 import nasty_problems
 from sklearn.base import clone

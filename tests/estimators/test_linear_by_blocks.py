@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sparse
-from blocked_rows import Blocked, uneven
+from blocked_rows import Blocked, LastFirst, uneven
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import LinearSVM, load, save
@@ -88,7 +88,7 @@ def test_blocks_of_one_class_each():
 
 def test_the_same_blocks_give_the_same_bits():
     bits = []
-    for executor in (None, Threaded(2)):
+    for executor in (None, Threaded(2), LastFirst()):
         svm, table = by_blocks()
         if executor is None:
             svm.fit(table, Y)
@@ -96,7 +96,7 @@ def test_the_same_blocks_give_the_same_bits():
             with executing(executor):
                 svm.fit(table, Y)
         bits.append((svm.coef_.tobytes(), svm.intercept_.tobytes(), svm.certificate_.to_json()))
-    assert bits[0] == bits[1]
+    assert bits[0] == bits[1] == bits[2]
 
 
 def test_predictions_and_scores_read_each_block_once():

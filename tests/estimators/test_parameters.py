@@ -15,13 +15,14 @@ import pytest
 
 import maxmargin
 from maxmargin.cli.options import choice_of, kernel_named
-from maxmargin.estimators.declarations import GAMMA, KERNEL, LIMIT, LOSS, PRICE, SEED, TOL, VERBOSE
+from maxmargin.estimators.declarations import GAMMA, HUBER_WIDTH, KERNEL, LIMIT, LOSS, PRICE, SEED, TOL, VERBOSE
 from maxmargin.estimators.parameters import Choice, Flag, Integer, Number, check_parameters, declared
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.record import read_parameters, write_parameters
 from maxmargin.persistence.schema import Reader, without_numpy
 from maxmargin.playground.catalogue import ALGORITHMS, value_read
 from maxmargin.problems.kernels import KERNELS, Kernel
+from maxmargin.problems.losses import LEAST, MOST
 from maxmargin.solvers.registry import SOLVERS, Solver, register
 
 public = [getattr(maxmargin, name) for name in maxmargin.__all__]
@@ -259,3 +260,16 @@ def test_declarations_load_nothing():
     script = "import sys, maxmargin.estimators.declarations; print(*sys.modules)"
     finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not set(finished.stdout.split()) & {"numpy", "scipy", "sklearn", "numba"}
+
+
+def test_help_names_all_members_that_are_ours():
+    """Help is shown without loading the members, so that it names them by hand."""
+    script = "from maxmargin.problems import kernels, losses; print(*losses.LOSSES, '/', *kernels.KERNELS)"
+    finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    losses, kernels = (names.split() for names in finished.stdout.split("/"))
+    assert all(name in LOSS.option for name in losses)
+    assert all(name in KERNEL.option for name in kernels if name != "function")  # code is in no command
+
+
+def test_the_width_of_a_loss_ends_where_every_bend_does():
+    assert HUBER_WIDTH.interval == (LEAST, MOST)

@@ -11,7 +11,7 @@ import numpy as np
 from maxmargin.certificates.block_duality import WIDEST
 from maxmargin.certificates.form import no_numbers, no_question, of_another_kind
 from maxmargin.data.labelled import ROW_BITS, block_and_row
-from maxmargin.problems.losses import HUBER_HINGE, loss_named
+from maxmargin.problems.losses import loss_named, width_refused
 
 
 def no_claim(c: Any) -> Iterator[str]:
@@ -28,8 +28,8 @@ def no_claim(c: Any) -> Iterator[str]:
 
 
 def no_problem(c: Any) -> Iterator[str]:
-    if (c.loss == HUBER_HINGE.name) != (c.huber_width is not None):
-        yield f"huber_width is {c.huber_width}: the Huber hinge needs one, and no other loss has it"
+    if (refused := width_refused(c.loss, c.huber_width)) is not None:
+        yield refused
     try:
         loss_named(c.loss, c.huber_width)
     except ValueError as error:

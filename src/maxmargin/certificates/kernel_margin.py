@@ -37,7 +37,7 @@ from maxmargin.certificates.record import Record
 from maxmargin.certificates.theorem_verification import pegasos_refused
 from maxmargin.certificates.verify import Bound, Evaluator, objective_at_least, objective_at_most, register
 from maxmargin.data.table import Vector
-from maxmargin.problems.losses import HINGE, HUBER_HINGE, Loss, loss_named, width_of
+from maxmargin.problems.losses import HINGE, Loss, loss_named, width_of, width_refused
 from maxmargin.problems.statement import KernelMargin, TwoClasses
 
 ROUNDING = 2.0**-53
@@ -212,8 +212,8 @@ class KernelMarginEvaluator(KernelEvaluator):
         c = self.c
         if not c.C > 0.0:
             yield f"C must be positive, not {c.C}"
-        if (c.loss == HUBER_HINGE.name) != (c.huber_width is not None):
-            yield f"huber_width is {c.huber_width}: the Huber hinge needs one, and no other loss has it"
+        if (refused := width_refused(c.loss, c.huber_width)) is not None:
+            yield refused
         if c.is_hard and c.loss != HINGE.name:
             yield f"the hard margin, C = inf, pays no loss, and the certificate speaks of the {c.loss}"
         if not math.isfinite(self.c.b):

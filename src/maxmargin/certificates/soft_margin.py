@@ -34,7 +34,7 @@ from maxmargin.certificates.record import Record
 from maxmargin.certificates.theorem_verification import pegasos_refused
 from maxmargin.certificates.verify import Bound, Evaluator, objective_at_least, objective_at_most, register
 from maxmargin.data.table import Vector
-from maxmargin.problems.losses import HUBER_HINGE, loss_named
+from maxmargin.problems.losses import loss_named, width_refused
 from maxmargin.problems.statement import SoftMargin
 
 
@@ -138,8 +138,8 @@ class SoftMarginEvaluator(Evaluator):
 
     def malformed(self) -> Iterator[str]:
         c = self.c
-        if (c.loss == HUBER_HINGE.name) != (c.huber_width is not None):
-            yield f"huber_width is {c.huber_width}: the Huber hinge needs one, and no other loss has it"
+        if (refused := width_refused(c.loss, c.huber_width)) is not None:
+            yield refused
         if not 0.0 < c.C < math.inf:
             yield f"C must be positive and finite, not {c.C}"
 

@@ -281,8 +281,7 @@ class Serial(NamedTuple):
         return (on_block(part, table, k, row_vectors) for k in range(table.n_blocks))
 
     def fold(self, part: Part[Any], blocks: Blocks, own: Mapping[int, Any]) -> Any:
-        with one_thread_for_blas():  # with another number of threads, other bits
-            return fold_range(part, blocks, own, 0, blocks.n_blocks)
+        return fold_range(part, blocks, own, 0, blocks.n_blocks)
 
 
 EXECUTOR: ContextVar[Executor | None] = ContextVar("EXECUTOR", default=None)  # None: one block after the other
@@ -315,7 +314,8 @@ def pass_over(part: Part[Any], blocks: Blocks, own: Mapping[int, Any] | None = N
 
     `own` has what only some blocks need beside the part, by their number: rows that are listed, for example.
     """
-    return (EXECUTOR.get() or Serial()).fold(part, blocks, {} if own is None else own)
+    with one_thread_for_blas():  # with another number of threads, other bits
+        return (EXECUTOR.get() or Serial()).fold(part, blocks, {} if own is None else own)
 
 
 def fold_range(part: Part[Any], blocks: Blocks, own: Mapping[int, Any], start: int, stop: int) -> Any:

@@ -27,7 +27,7 @@ from maxmargin.playground.explain import number
 from maxmargin.playground.fits import Recording, Stopped, fit_state, warm_up
 from maxmargin.playground.messages import MOST_SECONDS, State
 from maxmargin.plots.geometry import plane_of
-from maxmargin.problems.losses import HINGE, TEXTBOOK, Loss, loss_named
+from maxmargin.problems.losses import HINGE, TEXTBOOK, Loss, loss_named, width_of
 from maxmargin.run.control import collected
 from maxmargin.run.observation import observing
 
@@ -85,7 +85,7 @@ def path(state: State, is_stopped: Callable[[], bool] = lambda: False) -> dict[s
     """The soft margin of lines, by the loss of the state, whatever its algorithm is."""
     own, price, bias = own_loss(state), state.parameters.get("C"), state.parameters.get("fit_intercept", True)
     warm_up(SOFT, SOFT.read({"loss": own.name, "fit_intercept": bias}))
-    width = own.bend if own.name == "huber_hinge" else None
+    width = width_of(own)
     asked: dict[str, Any] = {"loss": own.name, "huber_width": width, "fit_intercept": bias, "tol": PATH_GAP}
     with observing(Recording(is_stopped)), collected():
         found = maxmargin.path(state.points, state.signs, Cs=POINTS, max_time=MOST_SECONDS, **asked)

@@ -149,6 +149,13 @@ def loss_named(name: Any, huber_width: Any = None) -> Loss:
     return loss._replace(bend=float(huber_width))
 
 
+def width_refused(name: str, huber_width: float | None) -> str | None:
+    """Why a certificate cannot state the two side by side, where it says each width in full."""
+    if (name == HUBER_HINGE.name) == (huber_width is not None):
+        return None
+    return f"huber_width is {huber_width}: the Huber hinge needs one, and no other loss has it"
+
+
 def width_of(loss: Loss) -> float | None:
     """What `loss_named` needs beside the name."""
     return loss.bend if loss.name == HUBER_HINGE.name else None
