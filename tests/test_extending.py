@@ -31,7 +31,7 @@ from maxmargin.persistence import ModelFileError, fit_with_checkpoints, read_sko
 from maxmargin.playground.catalogue import ALGORITHMS
 from maxmargin.problems.kernels import KERNELS, Kernel
 from maxmargin.problems.kernels import register as register_kernel
-from maxmargin.problems.protocol import AT_REST, Iterate, State, varying
+from maxmargin.problems.protocol import Iterate, State, varying
 from maxmargin.solvers.registry import SEPARATION, SOFT_MARGIN, SOLVERS, Solver, names_of, register
 
 X, Y = overlapping(200)
@@ -53,7 +53,7 @@ def start(problem, options):
 def steps(problem, state):
     table, signs = problem.X, problem.signs
     while state.rounds < 10_000:
-        yield AT_REST
+        yield None
         w = table.T @ (signs * state.a)
         slope = 1.0 - signs * (table @ w)
         corner = np.where(slope > 0.0, problem.upper, 0.0)
@@ -136,7 +136,7 @@ def exchanges(problem, state):
     table, signs, a = problem.X, problem.signs, state.a
     classes = [np.flatnonzero(signs == sign) for sign in (1.0, -1.0)]
     while state.rounds < 10_000:
-        yield AT_REST
+        yield None
         w = table.T @ (signs * a)
         values = signs * (table @ w)
         pairs = [
@@ -245,7 +245,7 @@ def kernels():
     """Two kernels, which are known for as long as the test runs."""
     for kind in (RationalQuadratic, Overlap):
         register_kernel(kind)
-    yield
+    yield None
     for kind in (RationalQuadratic, Overlap):
         del KERNELS[kind.name]
 

@@ -32,7 +32,7 @@ from maxmargin.data.synthetic import overlapping
 from maxmargin.data.table import Table
 from maxmargin.data.threaded import Threaded
 from maxmargin.persistence import fit_with_checkpoints, verify_model
-from maxmargin.problems.protocol import AT_REST, Iterate, State
+from maxmargin.problems.protocol import Iterate, State
 from maxmargin.solvers.registry import SOFT_MARGIN, SOLVERS, Solver, register
 
 X, Y = overlapping(500)
@@ -116,7 +116,7 @@ def test_solvers_that_need_memory_get_a_matrix(table):
 
     def steps(problem, state):
         seen.append(problem.X)
-        yield AT_REST
+        yield None
         yield Iterate(np.zeros(2), 0.0, np.zeros(len(Y)), True)
 
     for name, needs_memory in (("at_hand", True), ("by_blocks", False)):

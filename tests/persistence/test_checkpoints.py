@@ -180,13 +180,22 @@ def change(path, edit):
         (lambda document, arrays: document.update(written_by="9.9"), "written by '9.9'"),
         (lambda document, arrays: document.update(format="other"), "not a checkpoint"),
         (lambda document, arrays: document.update(more=1), "a field 'more'"),
-        (lambda document, arrays: document["problems"][0]["judge"]["state"].pop("b"), "says nothing of 'b'"),
+        (
+            lambda document, arrays: document["problems"][0]["judge"]["state"]["plane"]["state"].pop("b"),
+            "says nothing of 'b'",
+        ),
         (
             lambda document, arrays: document["problems"][0]["judge"]["state"].update(c=1),
             "'c', which this run does not know",
         ),
-        (lambda document, arrays: document["problems"][0]["judge"]["state"].update(b=None), "must be a number"),
-        (lambda document, arrays: document["problems"][0]["judge"]["state"].update(b="1"), "cannot be of this run"),
+        (
+            lambda document, arrays: document["problems"][0]["judge"]["state"]["plane"]["state"].update(b=None),
+            "must be a number",
+        ),
+        (
+            lambda document, arrays: document["problems"][0]["judge"]["state"]["plane"]["state"].update(b="1"),
+            "cannot be of this run",
+        ),
         (lambda document, arrays: document["problems"][0].update(other=1), "'other', which this run does not know"),
         (lambda document, arrays: document["problems"].append([]), "must be an object"),
         (lambda document, arrays: arrays.pop("0/judge/a"), "is missing"),

@@ -98,7 +98,7 @@ LONGEST_HEADER = 2**24
 MOST_ARRAYS = 64
 KEY = "maxmargin"
 PREFIX = 8  # bytes before the header
-TYPES = {"F64": "float64", "F32": "float32", "I64": "int64", "I32": "int32", "U64": "uint64", "BOOL": "bool"}
+TYPES = ("F64", "F32", "I64", "I32", "I8", "U64", "BOOL")
 
 
 def pack(document: dict[str, Any], arrays: Arrays) -> bytes:

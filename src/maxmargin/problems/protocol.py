@@ -4,9 +4,9 @@ A solver is a generator over its `State` that shows iterates. Their arrays are i
 one copies it. An iterate that proposes nothing is a pause between two steps, in which the clock is read. One that
 proposes asks to be evaluated. For a soft margin the judge answers with an `Evaluation`, and the solver goes on from
 there until it is closed; where it gets None, it goes on as if it had not asked. For a separation a proposal is the end:
-what it shows is certified. `AT_REST` is no iterate: it says that the run could go on from its state as it is now, in
-this process or in another: no local variable matters there. `snapshot` copies the state, and `restore` brings another
-process to the same place.
+what it shows is certified. `yield None` shows nothing. It says that the solver is at rest: the run could go on from its
+state as it is now, in this process or in another, for no local variable matters there. `snapshot` copies the state,
+and `restore` brings another process to the same place.
 
 A state is a dataclass. Its varying fields are what the steps change; the others follow from the problem, and whoever
 starts the state again has them.
@@ -16,12 +16,13 @@ starts the state again has them.
         squares: Vector                             of the problem
         a: Vector = varying()                       an array, a number, a flag, a text
         gaps: list[float] = varying(grows=True)     of any length
-        inner: State | Kept | None = varying(None)  the state of whoever is at work for this one
+        plane: Plane = varying(parts=("w", "b"))    a named tuple, or these of its fields: the others are derived
+        inner: State | None = varying(None)         the state of whoever is at work for this one
 
-An inner state begins late: what was kept of it waits as `Kept`, until `resumed` takes it over. A varying array of
-int64 holds numbers of rows, -1 to n - 1, and is refused otherwise: keep counts as float64. A field keeps its type: an
-int that becomes a float is refused. What an earlier process wrote is compared with what this one would write: other
-names, types or shapes are refused.
+What was kept of an inner state waits, as `Kept`, until `state.inner = fresh` begins it, which takes it over. A
+varying array of int64 holds numbers of rows, -1 to n - 1, and is refused otherwise: keep counts as float64. A field
+keeps its type: an int that becomes a float is refused. What an earlier process wrote is compared with what this one
+would write: other names, types or shapes are refused.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.table import Vector
+from maxmargin.data.table import Vector, is_sparse
 
 Record = dict[str, Any]
+Shown = TypeVar("Shown")
 
 GENERATOR = ("random", "stream", "has_half", "half")
 
@@ -46,7 +48,11 @@ class StateError(ValueError):
 
 
 class Kept(dict[str, Any]):
-    """What an earlier process kept of a state that has not begun here."""
+    """What an earlier process kept of something that has not begun here; of a run on so many rows."""
+
+    def __init__(self, record: Record, n_rows: int) -> None:
+        super().__init__(record)
+        self.n_rows = n_rows
 
 
 @dataclass(eq=False)
@@ -59,8 +65,22 @@ class State:
     def after_restore(self) -> None:
         """Whatever is derived from the varying fields, anew; a `StateError` where they cannot be of this run."""
 
+    def own_rows(self, n_rows: int) -> int:
+        """How many rows its numbers of rows are of, where whoever holds it has so many."""
+        return n_rows
 
-AnyState = TypeVar("AnyState", bound=State)
+
+class Waiting(State):
+    """A state of which something has not begun here: what begins takes over what was kept of it.
+
+    A class of its own, which a restored state is made: in other runs nobody asks at each field that is set.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kept = vars(self).get(name)
+        if isinstance(kept, Kept) and isinstance(value, State):
+            restore(value, kept, kept.n_rows, place=f"the state {type(value).__name__!r}")
+        super().__setattr__(name, value)
 
 
 def varying(
@@ -69,9 +89,12 @@ def varying(
     factory: Callable[[], Any] | None = None,
     grows: bool = False,
     lasting: bool = False,
+    parts: tuple[str, ...] = (),
+    replaced: bool = False,
 ) -> Any:
-    """A field that the run changes. `grows`: an array or list of any length. `lasting`: kept when the run has ended."""
-    metadata = {"varying": True, "grows": grows, "lasting": lasting}
+    """A field that the run changes. `grows`: an array or list of any length. `lasting`: kept when the run has ended.
+    `replaced`: by another, and never written to, so that a snapshot shares its arrays."""
+    metadata = {"varying": True, "grows": grows, "lasting": lasting, "parts": parts, "replaced": replaced}
     if factory is not None:
         return dataclasses.field(default_factory=factory, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
@@ -87,39 +110,44 @@ def snapshot(state: State, *, ended: bool = False) -> Record:
     state.before_snapshot()
     record = {}
     for field in varying_fields(state, ended):
-        value = copied(getattr(state, field.name), ended)
+        only, shares = field.metadata["parts"], field.metadata["replaced"]
+        value = copied(getattr(state, field.name), ended, only, shares)
         if value is not None:
             record[field.name] = value
     return record
 
 
-def copied(value: Any, ended: bool = False) -> Any:
+def copied(value: Any, ended: bool = False, only: tuple[str, ...] = (), shares: bool = False) -> Any:
     """A value that no longer changes, as Python's own number, as an array, or as a record of such."""
     if isinstance(value, State):
         return snapshot(value, ended=ended)
     if isinstance(value, np.ndarray):
-        return value.copy()
+        return value if shares else value.copy()
+    if is_sparse(value):
+        return {name: copied(getattr(value, name), shares=shares) for name in ("data", "indices", "indptr")}
     if isinstance(value, list):
         return np.array(value)
     if isinstance(value, np.random.Generator):
         return numbers_of(value)
-    if (parts := parts_of(value)) is not None:
-        return {name: copied(part) for name, part in parts.items() if part is not None}
+    if (parts := parts_of(value, only)) is not None:
+        return {name: copied(part, shares=shares) for name, part in parts.items() if part is not None}
     return value.item() if isinstance(value, np.generic) else value
 
 
-def parts_of(value: Any) -> dict[str, Any] | None:
-    """The fields of a named tuple or of a dataclass; None of anything else."""
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return dict(value._asdict())
-    if dataclasses.is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return None
+def parts_of(value: Any, only: tuple[str, ...] = ()) -> dict[str, Any] | None:
+    """The fields, or some of them, of a named tuple or of a dataclass; None of anything else."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        names: Iterable[str] = value._fields
+    elif dataclasses.is_dataclass(value):
+        names = (field.name for field in dataclasses.fields(value))
+    else:
+        return None
+    return {name: getattr(value, name) for name in only or names}
 
 
 def restore(state: State, kept: Record, n_rows: int, *, ended: bool = False, place: str = "the run") -> None:
     """Bring the state to where the record was made."""
-    own = {field.name: field for field in varying_fields(state, ended)}
+    own, n_rows = {field.name: field for field in varying_fields(state, ended)}, state.own_rows(n_rows)
     for name in kept:
         if name not in own:
             raise StateError(f"{place} has {name[:40]!r}, which this run does not know")
@@ -131,16 +159,20 @@ def restore(state: State, kept: Record, n_rows: int, *, ended: bool = False, pla
             if now is not None:
                 raise StateError(f"{place} says nothing of {name!r}")
             continue
-        setattr(
-            state, name, brought_back(now, kept[name], n_rows, field.metadata["grows"], ended, f"{name!r} of {place}")
-        )
+        grows, only = field.metadata["grows"], field.metadata["parts"]
+        found = brought_back(now, kept[name], n_rows, grows, ended, f"{name!r} of {place}", only)
+        setattr(state, name, found)
+        if isinstance(found, Kept) and not isinstance(state, Waiting):
+            state.__class__ = type(type(state).__name__, (Waiting, type(state)), {})
     state.after_restore()
 
 
-def brought_back(own: Any, value: Any, n_rows: int, grows: bool, ended: bool, place: str) -> Any:
+def brought_back(
+    own: Any, value: Any, n_rows: int, grows: bool, ended: bool, place: str, only: tuple[str, ...] = ()
+) -> Any:
     """The kept value in place of the state's own; arrays that keep their shape are written to where they are."""
     if own is None and isinstance(value, dict):
-        return Kept(value)
+        return Kept(value, n_rows)
     if isinstance(own, State):
         if not isinstance(value, dict):
             raise StateError(f"{place} cannot be of this run")
@@ -149,7 +181,7 @@ def brought_back(own: Any, value: Any, n_rows: int, grows: bool, ended: bool, pl
     if isinstance(own, np.random.Generator):
         put_numbers(own, value, place)
         return own
-    if (parts := parts_of(own)) is not None:
+    if (parts := parts_of(own, only)) is not None:
         if not isinstance(value, dict) or not set(value) <= set(parts):
             raise StateError(f"{place} cannot be of this run")
         missing = {name for name, part in parts.items() if part is not None} - set(value)
@@ -161,7 +193,7 @@ def brought_back(own: Any, value: Any, n_rows: int, grows: bool, ended: bool, pl
             else None
             for name, part in parts.items()
         }
-        return type(own)(**found)
+        return type(own)(**{**(parts_of(own) or {}), **found})
     if own is None:  # what need not be there: a vector
         own = np.zeros(0)
     if isinstance(own, list):
@@ -174,13 +206,6 @@ def brought_back(own: Any, value: Any, n_rows: int, grows: bool, ended: bool, pl
         own[...] = value
         return own
     return value
-
-
-def resumed(kept: State | Kept | None, fresh: AnyState, n_rows: int) -> AnyState:
-    """A state that begins here: from where an earlier process left it, if one did."""
-    if isinstance(kept, Kept):
-        restore(fresh, kept, n_rows, place=f"the state {type(fresh).__name__!r}")
-    return fresh
 
 
 def fits(value: Any, own: Any, grows: bool, n_rows: int) -> bool:
@@ -303,8 +328,7 @@ class Options(NamedTuple):
     stepwise: bool = False
 
 
-AT_REST = Iterate(np.zeros(0), 0.0, np.zeros(0))
-Iterates = Generator[Iterate, "Evaluation | None", None]
+Iterates = Generator[Iterate | None, "Evaluation | None", None]
 
 
 @dataclass(eq=False)
@@ -322,21 +346,26 @@ class Anew(State):
     options: Options
 
 
-def shown_as(run: Iterable[Iterate], change: Callable[[Iterate], Iterate]) -> Iterates:
-    """The iterates of a run as others, which nobody answers; this one is at rest where that one is."""
+def shown_as(run: Iterable[Iterate | None], change: Callable[[Iterate], Iterate | None]) -> Iterates:
+    """The iterates of a run as others, which nobody answers, until one is None; at rest where the run is."""
     for iterate in run:
-        yield iterate if iterate is AT_REST else change(iterate)
+        if iterate is None:
+            yield None
+        elif (other := change(iterate)) is not None:
+            yield other
+        else:
+            return
 
 
-def shown(run: Iterates) -> Iterates:
-    """The iterates of a run, without its rests."""
-    answer: Evaluation | None = None
+def shown(run: Generator[Shown | None, Any, Any]) -> Generator[Shown, Any, None]:
+    """What a run shows, without its rests."""
+    answer: Any = None
     try:
         while True:
             try:
-                iterate = run.send(answer)
+                found = run.send(answer)
             except StopIteration:  # of the solver, and of nobody else
                 return
-            answer = None if iterate is AT_REST else (yield iterate)
+            answer = None if found is None else (yield found)
     finally:
         run.close()

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from maxmargin._loops import compiled_by_now as compiled_by_now
 from maxmargin.data.executor import Alarm, OutOfTime, interruptible
-from maxmargin.problems.protocol import AT_REST, Evaluation, Iterate, Iterates, Run, State, StateError, varying
+from maxmargin.problems.protocol import Evaluation, Iterate, Iterates, Run, State, StateError, varying
 from maxmargin.problems.statement import SignedRows, SoftMargin
 from maxmargin.run.observation import NOBODY, OBSERVATION, Observer
 
@@ -279,7 +279,7 @@ class Clock:
                     iterate = iterates.send(answer)
             except StopIteration:  # of the solver: that of an observer or a kernel is an error of theirs
                 return None
-            if iterate is not AT_REST:
+            if iterate is not None:
                 return iterate
             if state is not None and self.snapshots is not None:
                 self.snapshots.rest(state)

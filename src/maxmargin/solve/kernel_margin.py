@@ -32,7 +32,7 @@ from maxmargin.data.executor import OutOfTime, Threads, check_interrupt, interru
 from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.kernels import Kernel, Linear, Points, rows_of
 from maxmargin.problems.losses import HINGE, Loss
-from maxmargin.problems.protocol import Evaluation, Iterate, Iterates, Kept, Run, State, resumed, varying
+from maxmargin.problems.protocol import Evaluation, Iterate, Iterates, Run, State, varying
 from maxmargin.problems.statement import ClassWeight, KernelMargin, SignedRows, TwoClasses, prices
 from maxmargin.run.control import Clock, Status, now, prove
 from maxmargin.solve.answer import Answer
@@ -71,7 +71,7 @@ class KernelJudge(State):
     """
 
     a: Vector = varying(lasting=True)
-    b: float = varying(lasting=True)
+    measured: KernelMeasure = varying(parts=("b",), lasting=True)
     least: float = varying(lasting=True)
     was_brief: bool = varying(lasting=True)
 
@@ -80,8 +80,8 @@ class KernelJudge(State):
     ) -> None:
         self.problem, self.tol, self.threads = problem, tol, threads
         self.a = np.zeros(problem.n_rows)
-        self.measured: KernelMeasure = measure(problem, self.a, threads=threads)
-        self.any_plane, self.b, self.least = any_plane, 0.0, float(self.measured.primal)
+        self.measured = measure(problem, self.a, threads=threads)
+        self.any_plane, self.least = any_plane, float(self.measured.primal)
         self.witness: Vector | None = None
         self.was_brief = False  # the last proposal was refused for its rows with weight alone
         self.settles, self.is_settled = settles and problem.n_rows <= MOST_ROWS, False
@@ -205,11 +205,8 @@ class KernelJudge(State):
         if measured.primal < math.inf and (not self.gap <= self.tol or gap_of(measured) <= self.tol):
             self.a, self.measured = a, measured
 
-    def before_snapshot(self) -> None:
-        self.b = float(self.measured.b)
-
     def after_restore(self) -> None:
-        self.measured = measure(self.problem, self.a, b=self.b, threads=self.threads)
+        self.measured = measure(self.problem, self.a, b=self.measured.b, threads=self.threads)
 
     def tidy(self) -> None:
         """Pairs of variables end at the ends of their boxes by themselves."""
@@ -325,7 +322,7 @@ class KernelWork:
         def iterates(state: Rounds) -> Iterates:
             check_interrupt()
             run = batch_smo(problem, self.cache_of(two), self.shared.scale, memory=self.memories[1], **options)
-            state.run = run.state if state.run is None else resumed(state.run, run.state, problem.n_rows)
+            state.run = run.state
             yield from run.iterates
 
         state = Rounds()
@@ -357,7 +354,7 @@ class KernelWork:
 class Rounds(State):
     """Of batch SMO, which is not started before its first iterate is asked for."""
 
-    run: State | Kept | None = varying(None)
+    run: State | None = varying(None)
 
 
 class KernelQuestion(NamedTuple):

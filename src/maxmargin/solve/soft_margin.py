@@ -54,16 +54,14 @@ class Judge(State):
     Of a run that is kept, so are the plane and the weights: what they are worth is measured again.
     """
 
-    w: Vector = varying(lasting=True)
-    b: float = varying(lasting=True)
+    plane: Plane = varying(parts=("w", "b"), lasting=True)
     a: Vector = varying(lasting=True)
 
     def __init__(self, problem: SoftMargin, tol: float, largest: float | None) -> None:
         self.problem, self.tol, self.largest = problem, tol, largest
         n, d = problem.table.shape
         nothing = np.broadcast_to(np.zeros(1), n)
-        self.w, self.b, self.a = np.zeros(d), 0.0, nothing
-        self.dual = no_dual_value(d)
+        self.a, self.dual = nothing, no_dual_value(d)
         self.plane = self.measured(np.zeros(d), best_bias(problem, nothing), nothing)
 
     def look_at(self, w: Vector, values: Vector) -> Plane:
@@ -145,11 +143,9 @@ class Judge(State):
         """What observers see of an iterate on the way, and the problem that it is of."""
         return iterate, self.problem
 
-    def before_snapshot(self) -> None:
-        self.w, self.b = self.plane.w, float(self.plane.b)
-
     def after_restore(self) -> None:
-        self.plane = self.measured(self.w, self.b, values_of(self.problem.table, self.w))
+        w, b, *_ = self.plane
+        self.plane = self.measured(w, b, values_of(self.problem.table, w))
         if np.any(self.a):
             self.dual = dual_value(self.problem, self.a, largest=self.largest, matters=self.tol)
 

@@ -52,7 +52,7 @@ from typing import Any, NamedTuple
 from maxmargin.data.table import Vector
 from maxmargin.problems.losses import LOSSES, Loss
 from maxmargin.problems.many_margins import ManySolver
-from maxmargin.problems.protocol import AT_REST, Evaluation, Iterates, Kept, Options, Run, State, resumed, varying
+from maxmargin.problems.protocol import Evaluation, Iterates, Options, Run, State, varying
 from maxmargin.problems.statement import AnyRows, Norm, Separation, SoftMargin, at_hand
 from maxmargin.solvers.patience import NOTHING_SEEN, UNLIMITED, Patience, has_run_out, patience_for
 
@@ -259,7 +259,7 @@ class PlanState(State):
     solver: str
     turn: int = varying(0)
     seen: list[tuple[float, float, float]] = varying(factory=lambda: list(NOTHING_SEEN), grows=True)
-    algorithm: State | Kept | None = varying(None)
+    algorithm: State | None = varying(None)
 
 
 def soft_margin(
@@ -277,12 +277,11 @@ def in_turn(problem: SoftMargin, state: PlanState) -> Iterates:
     tol = state.options.tol
     planned = [(state.solver, UNLIMITED)] if state.solver != AUTO else plan(problem, state.options)
     for name, patience in itertools.islice(planned, state.turn, None):
-        if not isinstance(state.algorithm, Kept):
-            yield AT_REST
+        if state.algorithm is None:
+            yield None
         problem = rows_for(name, SOFT_MARGIN, problem)  # once they are in memory, for the solvers after it, too
         run = started(SOFT_MARGIN, name, problem, state.options)
-        kept = state.algorithm
-        state.algorithm = run.state if kept is None else resumed(kept, run.state, problem.n_rows)
+        state.algorithm = run.state
         yield from while_it_pays(run.iterates, name, patience, tol, state.seen)
         state.turn, state.seen, state.algorithm = state.turn + 1, list(NOTHING_SEEN), None
 
@@ -298,12 +297,10 @@ def while_it_pays(
                 iterate = solver.send(answer)
             except StopIteration:  # of the solver, and of nobody else
                 return
-            if iterate is AT_REST:
-                answer = yield AT_REST
-                continue
-            iterate.solver = name
+            if iterate is not None:
+                iterate.solver = name
             answer = yield iterate
-            if patience.passes < math.inf and has_run_out(patience, iterate, tol, seen):
+            if iterate is not None and patience.passes < math.inf and has_run_out(patience, iterate, tol, seen):
                 return
     finally:
         solver.close()
@@ -351,7 +348,7 @@ class ChoiceState(State):
 
     options: Options
     solver: str
-    algorithm: State | Kept | None = varying(None)
+    algorithm: State | None = varying(None)
 
 
 def separation(problem: Separation, *, solver: str = AUTO, tol: float = 1e-9, stepwise: bool = False) -> Run:
@@ -372,8 +369,7 @@ def chosen(problem: Separation, state: ChoiceState) -> Iterates:
         by_norm = "hulls" if suits_hulls(problem) else "coordinate_descent"
         name = "linear_program" if problem.norm is Norm.L1 else by_norm
     run = started(SEPARATION, name, problem, state.options)
-    kept = state.algorithm
-    state.algorithm = run.state if kept is None else resumed(kept, run.state, problem.n_rows)
+    state.algorithm = run.state
     yield from run.iterates
 
 

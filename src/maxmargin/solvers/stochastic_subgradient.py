@@ -44,7 +44,7 @@ from maxmargin._loops import njit, numbers_per_call, touch
 from maxmargin.data.executor import check_interrupt
 from maxmargin.data.table import Vector, is_sparse, row_squares, rows_of
 from maxmargin.problems.descent import NO_NUMBERS, Descent, Position
-from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Kept, Run, State, resumed, varying
+from maxmargin.problems.protocol import Iterate, Iterates, Run, State, varying
 from maxmargin.problems.statement import KernelMargin, SoftMargin
 from maxmargin.problems.step_lengths import DAMPED, PEGASOS, inverse_scaling
 from maxmargin.problems.trace import UpdateObserver
@@ -169,7 +169,7 @@ class SubgradientState(State):
     run: Descent = varying(lasting=True)
     before: int = varying()
     loss: float = varying(0.0)
-    memory: KernelMemory | Kept | None = varying(None)
+    memory: KernelMemory | None = varying(None)
 
 
 def stochastic_subgradient(
@@ -216,9 +216,9 @@ def steps(
     visits_per_call = max(1, int(numbers_per_call(NUMBERS_PER_CALL) / max(1, per_row)))
     if memory is not None:  # a visit adds a row of the kernel, which may have to be made
         visits_per_call = max(1, int(min(numbers_per_call(NUMBERS_PER_CALL), PRODUCTS_PER_CALL / max(1, per_row)) / n))
-        state.memory = resumed(state.memory, memory, n)
+        state.memory = memory
     while n > 0 and run.sweeps < last:
-        yield AT_REST
+        yield None
         sweeps = range(run.sweeps, min(last, run.sweeps + max(1, VISITS_PER_CALL // n)))
         order = np.concatenate([order_of(n, seed, sweep) for sweep in sweeps])
         for start in range(0, len(order), visits_per_call):

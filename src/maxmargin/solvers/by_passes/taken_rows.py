@@ -14,9 +14,8 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from maxmargin.data.labelled import RowIds
-from maxmargin.data.table import Matrix, Vector, is_sparse, rows_of, stacked
+from maxmargin.data.table import Matrix, Vector, rows_of, stacked
 from maxmargin.problems.block_margin import OwnRows, SignedBlock
-from maxmargin.problems.protocol import Record
 from maxmargin.solvers.passes import sum_by_class, values_of_block
 
 Places = NDArray[np.intp]
@@ -89,24 +88,15 @@ class TakenRows(NamedTuple):
         own = np.bincount(of_class, self.costs, minlength=2)
         return np.asarray(self.costs * (weights / np.where(own > 0.0, own, 1.0))[of_class])
 
-    def record(self) -> Record:
-        """As plain arrays, which a snapshot keeps."""
-        X = self.X
-        own = {"values": X}
-        if is_sparse(X):
-            own = {"values": X.data, "indices": X.indices, "indptr": X.indptr.astype(np.float64)}
-        return own | {name: getattr(self, name) for name in NUMBERS}
-
     @classmethod
-    def from_record(cls, kept: Record, n_columns: int, most: int) -> TakenRows:
-        """The way back; a ValueError or KeyError where these are no rows."""
-        n = len(kept["signs"])
-        X = kept["values"]
-        if "indptr" in kept:
-            X = sparse.csr_array((X, kept["indices"], kept["indptr"].astype(kept["indices"].dtype)), (n, n_columns))
+    def of_record(cls, kept: Any, n_columns: int, most: int) -> TakenRows:
+        """Those that an earlier process had; a ValueError, LookupError or TypeError where these are no rows."""
+        n, X = len(kept["signs"]), kept["X"]
+        if isinstance(X, dict):
+            X = sparse.csr_array((X["data"], X["indices"], X["indptr"]), (n, n_columns))
         if X.shape != (n, n_columns) or any(len(kept[name]) != n for name in NUMBERS):
             raise ValueError("rows of a working set do not fit each other")
-        return cls(X, most=most, **{name: kept[name] for name in NUMBERS})
+        return cls(X, most=most, by_class=bool(kept["by_class"]), **{name: kept[name] for name in NUMBERS})
 
 
 def taken(

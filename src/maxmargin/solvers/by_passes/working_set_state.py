@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.data.table import Vector
 from maxmargin.problems.block_margin import Facts, ListedRows, PassState, Proposal, Rule, Weights
-from maxmargin.problems.protocol import Kept, Record, StateError, resumed, varying
+from maxmargin.problems.protocol import StateError, varying
 from maxmargin.solvers.by_passes.replayed_path import Path
 from maxmargin.solvers.by_passes.taken_rows import Square, TakenRows
 
@@ -22,7 +22,7 @@ SAMPLE, BAND, LOOK, PATH = PHASES = "sample", "band", "look", "path"
 
 @dataclass(eq=False)
 class WorkingSet(PassState):
-    """What is asked next is `phase`; `w`, `b`: the best plane. The sample and W are plain arrays only to be kept."""
+    """What is asked next is `phase`; `w`, `b`: the best plane; `rows`: W."""
 
     facts: Facts
     most: int
@@ -46,33 +46,26 @@ class WorkingSet(PassState):
     slow_looks: int = varying(0)
     movements: float = varying(MOVEMENTS)
     aim: float = varying(AIM)
-    path: Path | Kept | None = varying(None)
+    path: Path | None = varying(None)
     passes: int = varying(0)
     fruitless: int = varying(0)
-    sample_rows: Record | None = varying(None)
-    own_rows: Record | None = varying(None)
-    sample: TakenRows | None = None
-    rows: TakenRows | None = None
+    sample: TakenRows | None = varying(None, replaced=True)
+    rows: TakenRows | None = varying(None, replaced=True)
 
     @property
     def gap(self) -> float:
         return (self.primal - self.dual) / self.primal if 0.0 < self.primal < math.inf else math.inf
 
-    def before_snapshot(self) -> None:
-        self.sample_rows = None if self.sample is None else self.sample.record()
-        self.own_rows = None if self.rows is None else self.rows.record()
-
     def after_restore(self) -> None:
         d = self.facts.n_columns
         try:
             self.sample, self.rows = (
-                None if kept is None else TakenRows.from_record(kept, d, self.most)
-                for kept in (self.sample_rows, self.own_rows)
+                None if kept is None else TakenRows.of_record(kept, d, self.most) for kept in (self.sample, self.rows)
             )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise StateError("the rows of its working set do not fit this run") from error
-        if isinstance(self.path, Kept):
-            self.path = resumed(self.path, Path.at(np.zeros(d), 0.0, 1.0, np.zeros(d)), self.facts.n_rows)
+        if self.path is not None:
+            self.path = Path.at(np.zeros(d), 0.0, 1.0, np.zeros(d))
         if self.phase not in PHASES or (self.phase != SAMPLE and self.sample is None):
             raise StateError("it has no such phase")
 

@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from maxmargin._loops import njit, numbers_per_call, touch
 from maxmargin.data.rows import add, dot, square, touch_row
 from maxmargin.data.table import Matrix, Vector, is_sparse, rows_of
-from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Options, State, varying
+from maxmargin.problems.protocol import Iterate, Iterates, Options, State, varying
 from maxmargin.problems.statement import SoftMargin, best_bias
 from maxmargin.solvers.coordinate_descent.schedule import (
     Schedule,
@@ -205,7 +205,7 @@ class CoordinateDescent(State):
     tally: Tally = varying()
     limits: Vector = varying()
     active: NDArray[np.int64] = varying(grows=True)
-    word: int = varying(0)  # of the random numbers
+    random: NDArray[np.uint64] = varying()  # the state of the generator
     sweeps: int = varying()
     iterations: int = varying()
     passes: float = varying()
@@ -258,12 +258,6 @@ class CoordinateDescent(State):
         if problem.fit_intercept:
             b = best_bias(problem, values_of(problem.X, self.point.w))
             self.point.bias[0] = b - self.dual.rho * self.point.bias[1]
-
-    def before_snapshot(self) -> None:
-        self.word = int(self.random[0])
-
-    def after_restore(self) -> None:
-        self.random[0] = self.word % 2**64
 
     def restart(self) -> None:
         """S and D anew from a and w."""
@@ -375,7 +369,7 @@ def steps(problem: SoftMargin, state: DescentState) -> Iterates:
     """Sweeps and subspace steps until the judge is content, until rounding stops them, or after MOST_PASSES."""
     descent, schedule = state.descent, state.schedule
     while descent.passes < MOST_PASSES and not schedule.is_at_its_end:
-        yield AT_REST
+        yield None
         for _ in descent.sweep():
             yield descent.iterate()
         schedule.see(descent.gap)

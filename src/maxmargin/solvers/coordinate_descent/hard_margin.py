@@ -11,12 +11,13 @@ whether they meet. Cost: a sweep reads every active row once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from maxmargin.data.table import Vector, row_squares
-from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Options, State, varying
+from maxmargin.problems.protocol import Iterate, Iterates, Options, State, varying
 from maxmargin.problems.statement import Separation
 from maxmargin.solvers.coordinate_descent.descent import CoordinateDescent
 from maxmargin.solvers.hulls.nearest import nearest_hulls
@@ -68,12 +69,18 @@ def steps(problem: Separation, state: StreetState) -> Iterates:
                     return
         if iterate.sweeps >= LAST_SWEEP:
             return
+        yield None
 
 
-def sweeps(problem: Separation, descent: CoordinateDescent, tol: float) -> Iterates:
+def sweeps(problem: Separation, descent: CoordinateDescent, tol: float) -> Iterator[Iterate]:
     """The widest street: an iterate after each round of sweeps; it proposes when its relative gap is at most tol."""
     while True:
-        yield AT_REST
+        if descent.sweeps > 0:
+            step = descent.subspace_step(descent.free())
+            for _ in step.run(ITERATIONS):
+                pass
+            descent.land(step)
+            descent.look_at_everything()
         for _ in range(SWEEPS_AT_FIRST if descent.sweeps == 0 else SWEEPS):
             for _ in descent.sweep():
                 pass
@@ -81,11 +88,6 @@ def sweeps(problem: Separation, descent: CoordinateDescent, tol: float) -> Itera
         yield iterate
         if iterate.proposes:
             return
-        step = descent.subspace_step(descent.free())
-        for _ in step.run(ITERATIONS):
-            pass
-        descent.land(step)
-        descent.look_at_everything()
 
 
 def meeting_of_heaviest(problem: Separation, iterate: Iterate, count: int) -> Iterate | None:

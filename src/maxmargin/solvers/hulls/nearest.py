@@ -64,7 +64,9 @@ def steps(problem: Separation, state: Anew) -> Iterates:
     return nearest_hulls(problem, tol=FINER * state.options.tol, stepwise=state.options.stepwise)
 
 
-def nearest_hulls(problem: Separation, tol: float = 1e-11, stepwise: bool = False) -> Iterates:
+def nearest_hulls(
+    problem: Separation, tol: float = 1e-11, stepwise: bool = False
+) -> Generator[Iterate, Evaluation | None, None]:
     """Better and better iterates; the last one proposes. `stepwise`: the first corral, then one for each major step."""
     groups = np.where(problem.signs > 0, 0, 1) if problem.fit_intercept else np.zeros(problem.n_rows, np.intp)
     working, weights, steps = yield from first_working_set(problem, groups)

@@ -34,6 +34,7 @@ COPIED = 0.1  # of the table: so few active rows are copied, to be read in one r
 FEW_ROWS = 2000  # active: not worth making fewer
 PRODUCTS = 200_000_000  # of numbers, between two checks of the clock
 WORTH_DROPPING, MANY_WRONG = 0.25, 0.005  # of the active rows, of the dropped ones
+OF_A_ROW = PathRows._fields[2:]
 SHARING = 5  # numbers: what it costs to share a dual variable among the copies of a row
 
 
@@ -46,16 +47,16 @@ def no_direction(rows: int) -> Direction:
 class ActiveRows(State):
     """The active rows and the sums over all rows; w, b and the direction in which they go.
 
-    units         the numbers of the active rows; path_rows have their moved, p, q, s, xi, and moves their direction
-    sides, left   of every row: active, or dropped at p = 0 or at p = 1, and how much was left to that then
+    units         the numbers of the active rows; now has their moved, p, q, s, xi, and move their direction
+    side, left    of every row: active, or dropped at p = 0 or at p = 1, and how much was left to that then
     fixed         sum_i C_i (x_i, 1) over the rows dropped at p = 1, for either class
     carried       the same of what was left, which fades with tau
     """
 
     units: NDArray[np.int64] = varying(grows=True)
-    path_rows: NDArray[np.float64] = varying(grows=True)
-    moves: NDArray[np.float64] = varying(grows=True)
-    sides: NDArray[np.int64] = varying(grows=True)
+    now: PathRows = varying(parts=OF_A_ROW, grows=True)
+    move: Direction = varying(grows=True)
+    side: NDArray[np.int8] = varying()
     left: Vector = varying(grows=True)
     w: Vector = varying()
     b: float = varying()
@@ -80,8 +81,6 @@ class ActiveRows(State):
         self.a = np.zeros(len(costs))
         self.steps = 0
         self.drop_rule = DropRule()
-        self.units, self.path_rows, self.moves = np.zeros(0, np.int64), np.zeros((0, 5)), np.zeros((0, 3))
-        self.sides = np.zeros(0, np.int64)
         self.centre = np.zeros(d)
         if bias and n > 0 and not is_sparse(merged.X):
             self.centre = merged.X[merged.place[:: -(-n // SAMPLE)]].mean(axis=0, dtype=np.float64)
@@ -129,23 +128,17 @@ class ActiveRows(State):
         self.matrices, self.buffers = np.empty((blocks, width, width)), np.zeros((blocks, CHUNK, width))
         self.total_cost = float(np.abs(self.now.cost).sum())
 
-    def rest(self) -> None:
+    def leave_direction(self) -> None:
         """Room for whoever works between two steps, where the directions say nothing."""
         self.move = self.trial = no_direction(0)
 
-    def before_snapshot(self) -> None:
-        self.path_rows, self.moves = self.state.T, np.stack(self.move, axis=1)
-        self.sides = self.side.astype(np.int64)
-
     def after_restore(self) -> None:
-        units = self.units
-        of_active, of_all = {len(units), len(self.path_rows), len(self.moves)}, {len(self.sides), len(self.left)}
-        fit = len(of_active) == 1 and of_all <= {0, self.n} and len(self.sides) == self.n
+        units, move, state = self.units, self.move, [getattr(self.now, name) for name in OF_A_ROW]
+        fit = {len(units)} == {len(part) for part in (*state, *move)} and len(self.left) in (0, self.n)
         if not fit or units.max(initial=0) >= self.n or units.min(initial=0) < 0:
             raise StateError("its active rows do not fit this run")
-        self.side = self.sides.astype(np.int8)
-        self.enter(units, self.path_rows.T)
-        self.move = Direction(*np.ascontiguousarray(self.moves.T))
+        self.enter(units, np.array(state))
+        self.move = move
 
     def step_and_weigh(self, step: float) -> PathPoint:
         """Take the step; the Newton system of the place where it leads."""
@@ -268,7 +261,7 @@ class ActiveRows(State):
     def iterate(self, point: PathPoint, proposes: bool) -> Iterate:
         """The plane and the dual variables of the caller's rows."""
         if proposes:
-            self.rest()
+            self.leave_direction()
         if proposes or 4 * len(self.units) > len(self.a) or self.steps % 8 == 0:
             self.spread(point.shrink)
         b = self.b if self.merged.moved is None else self.b - float(self.w @ self.merged.moved)
@@ -315,7 +308,7 @@ class ActiveRows(State):
         dropped = at_zero | at_cost
         if np.count_nonzero(dropped) < WORTH_DROPPING * len(dropped):
             return False
-        self.rest()
+        self.leave_direction()
         dropped[np.argmin(np.abs(self.now.xi - self.now.s))] = False  # somebody stays
         self.fade()
         units, at_cost, cost = self.units[dropped], at_cost[dropped], np.abs(self.now.cost[dropped])

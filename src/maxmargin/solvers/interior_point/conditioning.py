@@ -35,7 +35,7 @@ def can_be_placed(problem: SoftMargin) -> bool:
 
 
 def from_a_better_place(
-    problem: SoftMargin, w: Vector, solver: Callable[[SoftMargin, Vector], Iterator[Iterate]]
+    problem: SoftMargin, w: Vector, solver: Callable[[SoftMargin, Vector], Iterator[Iterate | None]]
 ) -> Iterates:
     """The iterates of a solver that is given the problem, and a w, in other coordinates; none if it is too large."""
     if not can_be_placed(problem):

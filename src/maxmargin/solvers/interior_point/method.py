@@ -39,7 +39,7 @@ import numpy as np
 from maxmargin._loops import is_plain
 from maxmargin.data.executor import Threads, one_thread_for_blas
 from maxmargin.data.table import is_sparse, matrix_of
-from maxmargin.problems.protocol import AT_REST, Iterates, Kept, Options, State, resumed, varying
+from maxmargin.problems.protocol import Iterates, Options, State, varying
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers.coordinate_descent.schedule import ROW, rows_together
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
@@ -131,13 +131,17 @@ STALLED = 20  # steps without a smaller gap, residual or mu
 
 @dataclass(eq=False)
 class PathState(State):
-    """Where on which path: `path` is the one at hand; rows may be dropped from it, unless that lost it before."""
+    """Where on which path: `path` is the one at hand; rows may be dropped from it, unless that lost it before.
+
+    is_short    it is followed in compiled calls
+    """
 
     tol: float
     stepwise: bool = False
     has_moved: bool = varying(False)
     may_drop: bool = varying(True)
-    path: Following | ShortPath | Kept | None = varying(None)
+    is_short: bool = varying(False)
+    path: Following | ShortPath | None = varying(None)
 
 
 def start(problem: SoftMargin, options: Options) -> PathState:
@@ -159,11 +163,11 @@ def steps(problem: SoftMargin, state: PathState) -> Iterates:
 
 def follow_all_rows(problem: SoftMargin, merged: MergedRows, threads: Threads, state: PathState) -> Iterates:
     """From w = 0 to the end. If the path is lost after rows were dropped, once more from the start with all of them."""
-    kept = state.path
-    if merged.are_few and ("numbers" in kept if isinstance(kept, Kept) else not is_plain(follow)):
-        short = ShortPath(merged, problem.loss.knee, problem.fit_intercept, state.tol)
-        state.path = short if kept is None else resumed(kept, short, problem.n_rows)
-        yield from short_steps(state.path, problem.upper, state.stepwise)
+    if state.path is None:
+        state.is_short = merged.are_few and not is_plain(follow)
+    if state.is_short:
+        state.path = short = ShortPath(merged, problem.loss.knee, problem.fit_intercept, state.tol)
+        yield from short_steps(short, problem.upper, state.stepwise)
         state.path = None
         return
     for may_drop in (True, False) if state.may_drop else (False,):
@@ -213,15 +217,14 @@ class Following(State):
 class OnAPath(Protocol):
     """Whoever follows a path."""
 
-    path: Following | ShortPath | Kept | None
+    path: Following | ShortPath | None
 
 
 def follow_path(
     problem: SoftMargin, state: OnAPath, active: ActiveRows, tol: float, patience: int = MOST_STEPS
 ) -> Iterates:
     """From where the active rows are to the end of the path; given up if a gap of 1/2 takes more than `patience`."""
-    following, kept = Following(active, tol), state.path
-    state.path = following if kept is None else resumed(kept, following, problem.n_rows)
+    state.path = following = Following(active, tol)
     yield from followed(following, tol, patience)
     state.path = None
 
@@ -234,7 +237,7 @@ def followed(following: Following, tol: float, patience: int) -> Iterates:
     """
     active, progress = following.active, following.progress
     while active.steps < MOST_STEPS:
-        yield AT_REST
+        yield None
         with alone():
             point = active.step_and_weigh(following.step)
         following.step = 0.0

@@ -18,7 +18,6 @@ Differs: the rows left out are chosen by a sample, not by the path.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,8 +89,10 @@ def steps(problem: SoftMargin, state: SampledState) -> Iterates:
 def solve_sample(problem: SoftMargin, state: SampledState, active: ActiveRows) -> Iterates:
     """To a gap at which its plane is good enough; nothing of it is a proposal for the whole."""
     nothing = np.zeros(problem.n_rows)
-    path = itertools.takewhile(lambda iterate: not iterate.proposes, follow_path(problem, state, active, SAMPLE_GAP))
-    yield from shown_as(path, lambda iterate: dataclasses.replace(iterate, a=nothing, gap=1.0))
+    yield from shown_as(
+        follow_path(problem, state, active, SAMPLE_GAP),
+        lambda iterate: None if iterate.proposes else dataclasses.replace(iterate, a=nothing, gap=1.0),
+    )
     state.path = None
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from maxmargin._loops import njit
 from maxmargin.data.table import Vector, rows_of
-from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, State, varying
+from maxmargin.problems.protocol import Iterate, Iterates, State, varying
 from maxmargin.solvers.interior_point.at_once import EXTRAS
 from maxmargin.solvers.interior_point.central_path import (
     Direction,
@@ -103,7 +103,7 @@ def short_steps(path: ShortPath, upper: Vector, stepwise: bool) -> Iterates:
     """To the end of the path, or of as much of it as the judge wants."""
     most = 1 if stepwise else MOST_STEPS
     while True:
-        yield AT_REST
+        yield None
         found = path.go_on(most)
         if found == ENDED:
             return

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from maxmargin.data.table import Vector
-from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Kept, Run, State, StateError, restore, varying
+from maxmargin.problems.protocol import Iterate, Iterates, Run, State, StateError, varying
 from maxmargin.problems.statement import KernelMargin
 from maxmargin.solvers.kernel_smo.active_rows import Table, View, look, terms_of
 from maxmargin.solvers.kernel_smo.kernel_rows import Rows, Values
@@ -95,6 +95,9 @@ class Part(State):
     goal: float = varying(0.0)
     enough: float = varying(0.0)
     progress: Progress = varying(factory=Progress)
+
+    def own_rows(self, n_rows: int) -> int:
+        return len(self.before)
 
     def aim_at(self, goal: float, gap: float) -> None:
         """A gap below the goal is worth a proposal; part of the way, or any, is enough for a look at the others."""
@@ -269,22 +272,12 @@ class SMOState(State):
     whole: AllRows = varying()
     aim: float = varying()
     chosen: Rows = varying(factory=lambda: np.zeros(0, dtype=np.intp), grows=True)
-    part: Part | Kept | None = varying(None)
+    part: Part | None = varying(None)
     progress: Progress = varying(factory=Progress)
     rounds: int = varying(0)
     steps: int = varying(0)
     proven: float = varying(math.nan)
     dual: float = varying(0.0)
-
-    def after_restore(self) -> None:
-        """The part that an earlier process was at work on."""
-        if not isinstance(self.part, Kept):
-            return
-        if not len(self.chosen) or self.chosen.min() < 0:
-            raise StateError("it was at work on a part of the rows, and does not say on which")
-        part = self.whole.part_of(self.chosen, 0.0)
-        restore(part, self.part, len(self.chosen), place="the part at work")
-        self.part = part
 
     def iterate(self, gap: float, *, proposes: bool = False) -> Iterate:
         shown = gap if self.whole.is_all else math.nan
@@ -310,9 +303,13 @@ def batch_smo(
 def steps(state: SMOState) -> Iterates:
     """The rounds of the header, 1 to 4; a round, `table.step`, is SMO on a working set (active_rows, working_set)."""
     whole = state.whole
+    if state.part is not None:  # an earlier process was at work on it
+        if not len(state.chosen) or state.chosen.min() < 0:
+            raise StateError("it was at work on a part of the rows, and does not say on which")
+        state.part = whole.part_of(state.chosen, 0.0)
     while True:
         if state.part is None:
-            yield AT_REST
+            yield None
             view = whole.look()
             gap = view.gap / view.primal if 0.0 < view.primal < np.inf else view.gap
             level = state.aim if whole.is_all else ROUGH
@@ -328,11 +325,10 @@ def steps(state: SMOState) -> Iterates:
                 yield state.iterate(gap)
                 continue
         part, chosen = state.part, state.chosen
-        assert not isinstance(part, Kept)
         if part is not None:
             gap = part.gap
             while True:
-                yield AT_REST
+                yield None
                 inner = part.table.look()
                 if whole.is_small:  # there are no others
                     part.aim_at(goal_of(state.aim, inner), 0.0)

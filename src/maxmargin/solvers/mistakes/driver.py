@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.table import Vector, is_sparse, row_squares
 from maxmargin.problems.choices import Order
-from maxmargin.problems.protocol import AT_REST, Iterate, Iterates, Kept, Run, State, resumed, varying
+from maxmargin.problems.protocol import Iterate, Iterates, Run, State, varying
 from maxmargin.problems.statement import Norm, Separation
 from maxmargin.problems.trace import UpdateObserver
 
@@ -120,7 +120,7 @@ def learn(start: Callable[[], Learner], budget: Budget, trace: UpdateObserver | 
     state, n = learner.state, len(learner.state.counts)
     everything = np.arange(n)
     while True:
-        yield AT_REST
+        yield None
         learner.begin_order()
         is_look = learner.order is Order.DRAWN and state.clean >= n
         order = everything if is_look else next_order(learner, everything, budget.sweeps - state.sweeps)
@@ -203,11 +203,11 @@ class SearchState(State):
     tried: float = varying()
     updates: int = varying(0)
     sweeps: int = varying(0)
-    phase: State | Kept | None = varying(None)
+    phase: State | None = varying(None)
 
 
 def shrinking(
-    state: SearchState, n_rows: int, budget: Budget, phase_with: Callable[[float, Budget], Run], factor: float = 0.5
+    state: SearchState, budget: Budget, phase_with: Callable[[float, Budget], Run], factor: float = 0.5
 ) -> Iterates:
     """Phase after phase, each with half the number of the one before (or `factor` of it), until one ends by itself.
 
@@ -215,9 +215,9 @@ def shrinking(
     """
     while True:
         phase = phase_with(state.tried, Budget(budget.updates - state.updates, budget.sweeps - state.sweeps))
-        state.phase = resumed(state.phase, phase.state, n_rows)
+        state.phase = phase.state
         for iterate in phase.iterates:
-            if iterate is not AT_REST:
+            if iterate is not None:
                 iterate.updates += state.updates
                 iterate.sweeps += state.sweeps
                 last = iterate

@@ -66,4 +66,4 @@ def margin_perceptron(
             problem, order=order, seed=seed, guess=guess, share=share, gives_up=True, max_updates=limit, trace=trace
         )
 
-    return Run(state, shrinking(state, problem.n_rows, Budget(max_updates), phase, math.sqrt(share)))
+    return Run(state, shrinking(state, Budget(max_updates), phase, math.sqrt(share)))

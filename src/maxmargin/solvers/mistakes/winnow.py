@@ -302,7 +302,7 @@ def winnow(
         return Run(state, learn(rule, left._replace(updates=min(math.floor(allowed), left.updates)), trace))
 
     search = SearchState(-math.log1p(-(LARGEST_EPSILON if epsilon is None else epsilon)))
-    return Run(search, shrinking(search, problem.n_rows, Budget(max_updates, max_sweeps), phase))
+    return Run(search, shrinking(search, Budget(max_updates, max_sweeps), phase))
 
 
 def n_weights(problem: Separation, balanced: bool = True) -> int:
