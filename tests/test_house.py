@@ -24,6 +24,7 @@ HEAVY = {
 EMPTY_NAMES = {"common", "core", "helpers", "misc", "utils"}
 LONGEST_FILE = 400
 LONGER = {"persistence/schema.py": 491}  # one idea: what a document may hold, read and written by the same annotations
+MOST_LINES_FOR_CHECKPOINTS = 30
 # Files that a reader meets on the way of a fit: what is not asked for (observers, warnings, theorems) is not met.
 HOUSE = Path(__file__).parents[1] / "benchmarks" / "house.py"
 FILES_ON_THE_WAY = {  # one of them is the door to the loops
@@ -144,6 +145,10 @@ def test_private_methods_are_called_inside_of_their_class(house, counted):
     assert counted["private"] == {}
     found = house.private_calls(ast.parse("native._fit_table(table); self._solve(1); native.fit(X); super()._store()"))
     assert list(found) == [(1, "native._fit_table")]
+
+
+def test_algorithms_know_little_of_checkpoints(counted):
+    assert sum(counted["checkpoints"].values()) <= MOST_LINES_FOR_CHECKPOINTS, counted["checkpoints"]
 
 
 @pytest.mark.parametrize("family", ["loss", "kernel", "solver", "certificate kind", "table"])

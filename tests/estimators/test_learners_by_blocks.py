@@ -30,7 +30,7 @@ from maxmargin.persistence.checkpoint import fit_with_checkpoints
 from maxmargin.persistence.errors import ModelFileError
 from maxmargin.problems.block_margin import Facts
 from maxmargin.problems.choices import Order
-from maxmargin.problems.protocol import StateError, restore
+from maxmargin.problems.protocol import StateError, restore, snapshot
 from maxmargin.run.control import Status
 from maxmargin.solve.lessons import PerceptronLesson
 from maxmargin.solve.mistakes_by_blocks import Learning
@@ -365,9 +365,8 @@ def test_a_file_that_names_rows_that_do_not_exist_is_refused():
     lesson = PerceptronLesson(1.0, 0.0, 0.25, Order.CYCLIC, 0, 100, False)
     one, other = (Learning(rows, problem, Facts.of(rows, problem), lesson, 1.0, 1e6) for _ in range(2))
     one.ids, one.counts = np.array([2**40], dtype=np.uint64), np.ones(1)
-    one.keep()
     with pytest.raises(StateError, match="cannot be of this table"):
-        restore(other, one.kept, N)
+        restore(other, snapshot(one), N)
 
 
 @pytest.mark.parametrize("learner", [Perceptron(), Winnow(), MarginPerceptron()], ids=repr)

@@ -128,9 +128,7 @@ def test_bounds_never_get_worse(monkeypatch):
         bounds.append((proven.primal, proven.dual))
         return proven
 
-    def proposes_always(solver, problem, facts):
-        started = solver(problem, facts)
-
+    def proposes_always(started):
         def run():
             answer = None
             while True:
@@ -146,13 +144,9 @@ def test_bounds_never_get_worse(monkeypatch):
         return started._replace(run=run())
 
     monkeypatch.setattr(by_blocks.Standing, "measure", measured)
-    solve = by_blocks.Leader.solve
+    led = by_blocks.Standing.led
     monkeypatch.setattr(
-        by_blocks.Leader,
-        "solve",
-        lambda leader, problems, facts, start, at_once: solve(
-            leader, problems, facts, lambda *both: proposes_always(start, *both), at_once
-        ),
+        by_blocks.Standing, "led", lambda self, solver, *most: led(self, proposes_always(solver), *most)
     )
     svm = asked().fit(Blocked(X, EDGES), Y)
     primal, dual = np.array(bounds).T

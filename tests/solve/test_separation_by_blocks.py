@@ -12,7 +12,7 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.separation import refused_by_blocks
 from maxmargin.data import synthetic
 from maxmargin.problems.block_margin import Facts
-from maxmargin.problems.protocol import restore
+from maxmargin.problems.protocol import restore, shown, snapshot
 from maxmargin.solve.by_blocks import answers_of, side_by_side
 from maxmargin.solve.separation_by_blocks import Separating
 
@@ -167,12 +167,12 @@ def test_a_run_goes_on_from_its_state_with_the_same_bits():
     problem = two_classes(table)
     facts = Facts.of(table, problem)
     first = Separating(table, problem, facts, 1e-9, 1e3)
-    run, answer = first.led(keeps=True), None
+    run, answer = shown(first.led()), None
     for _ in range(3):
         (answer,) = answers_of(table, [problem], [run.send(answer)])
     run.send(answer)
     second = Separating(table, problem, facts, 1e-9, 1e3)
-    restore(second, first.kept, table.n_rows)
+    restore(second, snapshot(first), table.n_rows)
     (certificate,) = side_by_side(table, [problem], [second.led()])
     assert certificate.to_json() == whole.to_json()
     assert second.passes > 4
@@ -183,7 +183,7 @@ def test_stopped_after_any_pass_it_proves_what_it_has_seen():
     table = by_blocks(X, y)
     problem = two_classes(table)
     run = Separating(table, problem, Facts.of(table, problem), 1e-9, 1e3)
-    led, answer, uppers = run.led(), None, []
+    led, answer, uppers = shown(run.led()), None, []
     assert run.certificate(stopped=True).verdict is Verdict.STOPPED
     for _ in range(4):
         (answer,) = answers_of(table, [problem], [led.send(answer)])

@@ -31,7 +31,7 @@ from maxmargin.problems.losses import Loss, loss_named
 from maxmargin.problems.statement import ClassWeight, plain, weights_of_classes
 from maxmargin.reading.scan import bytes_of
 from maxmargin.run.control import Clock, Status, tell_of
-from maxmargin.solve.by_blocks import Leader
+from maxmargin.solve.by_blocks import Leader, Standing
 from maxmargin.solvers.by_passes import registry
 from maxmargin.solvers.by_passes.budget import bytes_to_read, divided
 
@@ -90,11 +90,11 @@ def fit(svm: Any, X: Any, y: Any, sample_weight: Any, a0: Any, observer_of: Any)
         share = divided(memory, facts[0], floors)
         if observer_of is not None:
             clock.observer = observer_of(table.classes, 1.0)
-        leader = Leader(table, clock, svm.tol, svm.max_iter, surveyed_in)
-        standings = leader.solve(
-            problems, facts, lambda problem, known: registry.start(name, problem, known, share.bytes_each, svm.tol),
-            share.at_once,
-        )  # fmt: skip
+        solvers = [registry.start(name, *both, share.bytes_each, svm.tol) for both in zip(problems, facts, strict=True)]
+        started = list(zip(problems, facts, solvers, strict=True))
+        standings = [Standing.of(problem, known, svm.tol, solver.state) for problem, known, solver in started]
+        runs = [one.led(solver, svm.max_iter) for one, solver in zip(standings, solvers, strict=True)]
+        Leader(table, standings, clock, svm.tol, surveyed_in).lead(runs, share.at_once)
         store(svm, table, standings, class_weight, name)
     tell_end(svm, clock, [Status[standing.status] for standing in standings])
 

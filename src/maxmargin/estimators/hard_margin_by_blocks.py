@@ -58,8 +58,8 @@ def fit(
         share = divided(memory_for(svm, X), facts[0], [floor(own) for own in facts])
         both = zip(problems, facts, strict=True)
         standings = [Separating(table, problem, own, svm.tol, share.bytes_each) for problem, own in both]
-        leader = Leader(table, clock, svm.tol, None, surveyed_in)
-        leader.lead(standings, [standing.led(leader.keeps) for standing in standings], share.at_once)
+        leader = Leader(table, standings, clock, svm.tol, surveyed_in)
+        leader.lead([standing.led() for standing in standings], share.at_once)
         stopped = [Status[standing.status] in (Status.TIME, Status.INTERRUPTED) for standing in standings]
         if returns and not any(stopped):
             shown = [standing for standing in standings if standing.certificate().is_separable is False]

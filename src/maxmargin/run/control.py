@@ -285,6 +285,11 @@ class Clock:
                 self.snapshots.rest(state)
             answer = None
 
+    def rest(self, states: Sequence[State]) -> None:
+        """Of problems that advance side by side, these are at rest."""
+        if self.snapshots is not None:
+            self.snapshots.rest_side_by_side(states)
+
     def ended_before(self, state: RunState) -> Status | None:
         """The run begins, from where an earlier process left it; how it ended there, if it did."""
         if self.snapshots is None or not self.snapshots.open(state):

@@ -2,15 +2,16 @@
 
 Whoever drives a solver opens the state of the run (`problems.protocol`), which holds all others within it, and says
 where it is at rest: a copy is made there and, from time to time, kept. A run of many two-class problems has a record
-for each: the state of the one at hand and, of those that have ended, what lasts of theirs.
+for each: the state of the one at hand and, of those that have ended, what lasts of theirs. Where they advance side by
+side, it has the last copy of each.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from maxmargin.problems.protocol import Record, restore, snapshot
+from maxmargin.problems.protocol import Record, State, restore, snapshot
 from maxmargin.run.control import RunState
 
 SHORTEST_REST = 0.05  # seconds between two copies: a copy costs less than the sweeps between
@@ -27,6 +28,7 @@ class Snapshots:
         self.latest: list[Record] | None = None
         self.state: RunState | None = None
         self.kept: Record = {}
+        self.copies: dict[State, Record] = {}  # of states that advance side by side; of one not begun: nothing
         self.is_closed = False  # no more is kept: a problem was left before its end
         self.is_open = False
         self.copied = self.written = time.perf_counter()
@@ -64,10 +66,19 @@ class Snapshots:
         self.latest, self.copied = [*self.ended, snapshot(state)], now
         self.write_if_due()
 
-    def together(self, records: list[Record]) -> None:
-        """Here, another process could go on with problems that advance side by side; of one not begun: nothing."""
+    def take_up(self, states: Sequence[State], n_rows: int) -> None:
+        """These advance side by side, from where an earlier process left them."""
+        self.copies = {state: {} for state in states}
+        for state, kept in zip(states, self.earlier, strict=False):
+            if kept:
+                restore(state, kept, n_rows)
+                self.copies[state] = kept
+
+    def rest_side_by_side(self, states: Sequence[State]) -> None:
+        """Here, another process could go on from these, and from where the others last were at rest."""
         if not self.is_closed:
-            self.latest = records
+            self.copies.update({state: snapshot(state) for state in states})
+            self.latest = list(self.copies.values())
             self.write_if_due()
 
     def end(self, state: RunState, status: str) -> None:

@@ -12,16 +12,17 @@ A solver also yields a `Proposal`: then the judge's own run takes its place in t
 with what is proven so far. The best plane and the best dual point are kept from the judge's numbers; they need not come
 together.
 
-Whenever a solver asks for a pass its state is complete, and a copy of it is kept with the best plane and weights:
-another process goes on from there with the same bits. What they are worth is measured again, never read from a file.
+Whenever a solver asks for a pass its state is complete, with the best plane and weights: it is at rest, and another
+process goes on from there with the same bits. What they are worth is measured again, never read from a file.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,10 +46,12 @@ from maxmargin.problems.block_margin import (
     SolverByPasses,
     Weights,
 )
-from maxmargin.problems.protocol import Iterate, Record, State, StateError, restore, snapshot, varying
+from maxmargin.problems.protocol import Iterate, State, StateError, varying
 from maxmargin.problems.statement import SignedRows
 from maxmargin.run.control import Clock, Status, now
 from maxmargin.run.observation import PassProgress
+
+RestingRun = Generator[Ask | Proposal | None, Any, Any]  # that says by `yield None` that it is at rest
 
 SLOWER = 1.3  # times the slowest pass so far: so much time is kept for the last one, which measures
 
@@ -80,17 +83,21 @@ class SideBySide(NamedTuple):
 def side_by_side(
     table: LabelledTable,
     problems: list[BlockMargin],
-    runs: list[PassRun],
+    runs: Sequence[PassRun | RestingRun],
     one_pass: Callable[[LabelledTable, list[BlockMargin], list[Ask]], tuple[Any, ...]] | None = None,
+    rest: Callable[[int], None] = lambda number: None,
 ) -> list[Any]:
-    """The results of all runs, in their order; `one_pass` makes the passes."""
+    """The results of all runs, in their order; `one_pass` makes the passes, `rest` is told which run is at rest."""
     results: list[Any] = [None] * len(runs)
     answers: dict[int, Any] = dict.fromkeys(range(len(runs)))
     while answers:
         asks: dict[int, Any] = {}
         for number, answer in answers.items():
             try:
-                asks[number] = runs[number].send(answer)
+                while (wish := runs[number].send(answer)) is None:
+                    rest(number)
+                    answer = None
+                asks[number] = wish
             except StopIteration as end:
                 results[number] = end.value
         if not asks:
@@ -134,7 +141,6 @@ class Standing(State):
     primal: float = math.inf
     dual: float = 0.0
     fingerprint: str = ""  # of the rows that were measured
-    kept: Record | None = None
     measured: int = 0  # how many passes the solver had had at the last measurement
 
     @classmethod
@@ -182,93 +188,56 @@ class Standing(State):
         proposal = self.solver.proposal()
         return proposal if proposal is not None or self.is_known else self.again()
 
-    def keep(self) -> None:
-        self.kept = snapshot(self)
-
-    def led(self, solver: SolverByPasses, max_iter: int | None, keeps: bool) -> PassRun:
-        """The run of the solver, and of the judge in its turn, until the gap is proven."""
+    def led(self, solver: SolverByPasses, max_iter: int | None) -> RestingRun:
+        """The run of the solver, and of the judge in its turn, until the gap is proven; at rest before each pass."""
         if self.is_known:
             yield from self.measure(self.again())
-        if self.status:
-            return
         answer: Any = None
-        while True:
-            try:
-                with np.errstate(all="ignore"):
-                    wish = solver.run.send(answer)
-            except StopIteration:
-                self.status = Status.STALLED.name
-                break
-            if isinstance(wish, Proposal):
-                answer = yield from self.measure(wish)
-            elif max_iter is not None and self.passes >= max_iter:
-                self.status = Status.BUDGET.name
-                if (last := self.solver.proposal()) is not None and self.measured < self.passes:
-                    yield from self.measure(last)
-            else:
-                if keeps:
-                    self.keep()
-                answer = yield wish
-                self.passes += 1
-            if self.gap <= self.tol:
-                self.status = Status.PROVEN.name
-            if self.status:
-                break
-        solver.run.close()
-        if keeps:
-            self.keep()
-
-
-Start = Callable[[BlockMargin, Facts], SolverByPasses]
+        try:
+            while not self.status:
+                try:
+                    with np.errstate(all="ignore"):
+                        wish = solver.run.send(answer)
+                except StopIteration:
+                    self.status = Status.STALLED.name
+                    break
+                if isinstance(wish, Proposal):
+                    answer = yield from self.measure(wish)
+                elif max_iter is not None and self.passes >= max_iter:
+                    self.status = Status.BUDGET.name
+                    if (last := self.solver.proposal()) is not None and self.measured < self.passes:
+                        yield from self.measure(last)
+                else:
+                    yield None
+                    answer = yield wish
+                    self.passes += 1
+                if self.gap <= self.tol:
+                    self.status = Status.PROVEN.name
+            yield None
+        finally:
+            solver.run.close()
 
 
 class Leader:
     """Leads the problems of a table, as many at once as fit, within the time of a clock."""
 
-    def __init__(self, table: LabelledTable, clock: Clock, tol: float, max_iter: int | None, survey_seconds: float):
-        self.table, self.clock, self.tol, self.max_iter = table, clock, tol, max_iter
+    def __init__(self, table: LabelledTable, standings: list[Any], clock: Clock, tol: float, survey_seconds: float):
+        """`standings` of whatever kind; they go on from where an earlier process left them."""
+        self.table, self.standings, self.clock, self.tol = table, standings, clock, tol
         self.passes, self.slowest = 0, survey_seconds
-        self.standings: list[Any] = []  # of whatever kind
         self.said: set[str] = set()
+        if clock.snapshots is not None:
+            clock.snapshots.take_up(standings, table.n_rows)
 
-    def solve(self, problems: list[BlockMargin], facts: list[Facts], start: Start, at_once: int) -> list[Standing]:
-        """What is proven of each soft margin, and how it ended."""
-        solvers = [start(*both) for both in zip(problems, facts, strict=True)]
-        own = zip(problems, facts, solvers, strict=True)
-        standings = [Standing.of(problem, known, self.tol, solver.state) for problem, known, solver in own]
-        both = zip(standings, solvers, strict=True)
-        runs = [standing.led(solver, self.max_iter, self.keeps) for standing, solver in both]
-        try:
-            self.lead(standings, runs, at_once)
-        finally:
-            for solver in solvers:
-                solver.run.close()
-        return standings
-
-    @property
-    def keeps(self) -> bool:
-        """Whether somebody wants states that another process can go on from."""
-        return self.clock.snapshots is not None
-
-    def take_up(self, standings: list[Any]) -> None:
-        """From where an earlier process left them."""
-        self.standings = standings
-        earlier = [] if self.clock.snapshots is None else self.clock.snapshots.earlier
-        for standing, kept in zip(standings, earlier, strict=False):
-            if kept:
-                restore(standing, kept, self.table.n_rows)
-                standing.kept = kept
-
-    def lead(self, standings: list[Any], runs: list[Any], at_once: int) -> None:
-        """The runs of these standings, until they end or the time is over."""
-        self.take_up(standings)
-        problems = [standing.problem for standing in standings]
+    def lead(self, runs: list[Any], at_once: int) -> None:
+        """The runs of the standings, until they end or the time is over."""
+        problems = [standing.problem for standing in self.standings]
         reason: Status | None = None
         try:
             with self.clock.searching():
                 for first in range(0, len(runs), at_once):
                     group = slice(first, first + at_once)
-                    side_by_side(self.table, problems[group], runs[group], self.one_pass)
+                    side_by_side(self.table, problems[group], runs[group], self.one_pass, partial(self.rest, first))
         except OutOfTime:
             reason = self.clock.reason
         except KeyboardInterrupt:
@@ -277,9 +246,12 @@ class Leader:
         finally:
             for run in runs:
                 run.close()
-            self.keep()
         if reason is not None:
             self.end(reason)
+
+    def rest(self, first: int, number: int) -> None:
+        """A run of the group that begins with this one is at rest."""
+        self.clock.rest([self.standings[first + number]])
 
     def end(self, reason: Status) -> None:
         """Measure what was found; whatever has never been measured, also beyond the limit."""
@@ -302,9 +274,8 @@ class Leader:
         side_by_side(self.table, [standing.problem for standing, _ in words], runs, self.one_pass)
 
     def one_pass(self, table: LabelledTable, problems: list[BlockMargin], asks: list[Ask]) -> tuple[Any, ...]:
-        """A pass: before it the states are kept, while it goes on it is shown."""
+        """A pass, which is shown while it goes on."""
         clock, begun, done = self.clock, now(), 0
-        self.keep()
         if clock.verbose:
             self.say_notes()
         if clock.is_limited and not clock.interrupted:
@@ -322,23 +293,12 @@ class Leader:
         self.show_planes()
         return answers
 
-    def keep_all(self) -> None:
-        """The standings are at rest."""
-        if self.keeps:
-            for standing in self.standings:
-                standing.keep()
-            self.keep()
-
     def say_notes(self) -> None:
         """What solvers have to say, each sentence once."""
         notes = {getattr(standing.solver, "note", "") for standing in self.standings if hasattr(standing, "solver")}
         for note in sorted(notes - self.said - {""}):
             self.said.add(note)
             self.clock.say(note)
-
-    def keep(self) -> None:
-        if self.clock.snapshots is not None:
-            self.clock.snapshots.together([standing.kept or {} for standing in self.standings])
 
     @property
     def gap(self) -> float:

@@ -30,7 +30,7 @@ from maxmargin.data.labelled import LabelledTable, RowIds, block_and_row
 from maxmargin.data.table import Vector
 from maxmargin.problems.block_margin import Ask, BlockMargin, Facts, ListedRows, OwnRows, SignedBlock
 from maxmargin.problems.choices import Order
-from maxmargin.problems.protocol import Record, State, StateError, snapshot, varying
+from maxmargin.problems.protocol import State, StateError, shown, varying
 from maxmargin.problems.statement import Separation
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.by_blocks import SLOWER, Leader, run_all
@@ -99,7 +99,6 @@ class Learning(State):
     rows: RawRows | None = None
     gap: float = math.inf
     is_known: bool = False
-    kept: Record | None = None
 
     def __post_init__(self) -> None:
         if self.lesson.unit(self.scale) is None:
@@ -120,12 +119,8 @@ class Learning(State):
         are_there = bool(np.all(blocks < len(heights))) and bool(np.all(rows < heights[blocks]))
         if not (are_there and np.all(np.diff(blocks * 2**32 + rows) > 0) and len(self.ids) == len(self.counts)):
             raise StateError("rows that were mistaken cannot be of this table")
-
-    def keep(self) -> None:
-        """At rest. A witness is not kept: who goes on asks for it again."""
-        self.kept = snapshot(self)
-        if self.witness is not None:
-            self.kept |= {"status": "", "was_asked": False}
+        if self.status == Status.WITNESS.name:  # which is not kept: who goes on asks for it again
+            self.status, self.was_asked = "", False
 
     def begin_phase(self, tried: float) -> None:
         self.tried = tried
@@ -195,7 +190,7 @@ class Learning(State):
         """Whether there is a plane: until one is seen, or the hulls meet."""
         self.was_asked = True
         known = Separating(self.table, self.problem, self.facts, PRECISE, max(self.memory, 1e6))
-        run, answer = known.led(), None
+        run, answer = shown(known.led()), None
         while True:
             try:
                 wish = run.send(answer)
@@ -242,21 +237,21 @@ class Learning(State):
 
 def learn(table: LabelledTable, standings: list[Learning], clock: Clock, seconds: float) -> None:
     """Until each has ended by itself, by a witness or its budget, the time is over, or Ctrl-C; all are judged."""
-    leader = Leader(table, clock, 0.0, None, seconds)
-    leader.take_up(standings)
+    leader = Leader(table, standings, clock, 0.0, seconds)
     reason = Status.BUDGET
     try:
         with clock.searching():
             new = [one for one in standings if math.isnan(one.unit)]
             run_all(leader, new, [one.measure_unit() for one in new])
-            while going := [one for one in standings if not one.status]:
-                leader.keep_all()
+            while True:
+                clock.rest(standings)
+                if not (going := [one for one in standings if not one.status]):
+                    break
                 tired = [one for one in going if one.sweeps >= REFEREE_AFTER and not one.was_asked]
                 run_all(leader, tired, [one.ask_referee() for one in tired])
                 if going := [one for one in going if not one.status]:
                     clock.reserve = SLOWER * leader.slowest if clock.is_limited else 0.0
                     one_sweep(table, going, clock)
-            leader.keep_all()
             spent = [one for one in standings if one.status == Status.BUDGET.name and not one.was_asked]
             run_all(leader, spent, [one.ask_referee() for one in spent])
     except OutOfTime:

@@ -23,7 +23,7 @@ from maxmargin.certificates.measure import ScaledPlane, scaled_plane
 from maxmargin.data.labelled import LabelledTable
 from maxmargin.data.table import Vector
 from maxmargin.problems.block_margin import Ask, BlockMargin, Facts, ListedRows, OwnRows, SignedBlock
-from maxmargin.problems.protocol import Record, State, snapshot, varying
+from maxmargin.problems.protocol import State, varying
 from maxmargin.run.control import Status
 from maxmargin.solvers.by_passes.widest_street import HardMarginState, Look, street_by_passes
 from maxmargin.solvers.passes import combination
@@ -76,7 +76,6 @@ class Separating(State):
     rows: RawRows | None = None
     latest: Plane | None = None
     best: Plane | None = None
-    kept: Record | None = None
     gap: float = math.inf
     primal: float = math.inf
     dual: float = 0.0
@@ -94,7 +93,7 @@ class Separating(State):
     def last_word(self) -> None:
         """Nothing is left to be measured where a run must end: each street was judged with its scan."""
 
-    def led(self, keeps: bool = False) -> Generator[Ask, Any, Certificate]:
+    def led(self) -> Generator[Ask | None, Any, Certificate]:
         """The widest street of the problem, or the witness that there is none; as it is certified."""
         steps = street_by_passes(self.problem, self.facts, self.solver, self.tol, self.memory)
         answer: Any = None
@@ -107,8 +106,7 @@ class Separating(State):
                     if end.value.meets:
                         yield from self.judge_witness(end.value.carrying)
                     break
-                if keeps:
-                    self.kept = snapshot(self)
+                yield None
                 found = yield judged(wish) if isinstance(wish, Look) else wish
                 self.passes += 1
                 answer = found

@@ -34,7 +34,7 @@ from maxmargin.data.labelled import LabelledTable
 from maxmargin.data.table import Vector
 from maxmargin.problems.block_margin import Ask, BlockMargin, Facts, ListedRows, Rule, SignedBlock, Weights
 from maxmargin.problems.descent import NO_NUMBERS, Descent
-from maxmargin.problems.protocol import Record, State, StateError, snapshot, varying
+from maxmargin.problems.protocol import State, StateError, varying
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.problems.step_lengths import DAMPED
 from maxmargin.run.control import Clock, Status
@@ -73,7 +73,6 @@ class Descending(State):
     primal: float = math.inf
     dual: float = 0.0
     fingerprint: str = ""
-    kept: Record | None = None
 
     @property
     def gap(self) -> float:
@@ -91,11 +90,6 @@ class Descending(State):
         d = self.facts.n_columns
         if self.is_known and not len(self.w) == len(self.weights.rule.w) == d:
             raise StateError("the plane or the rule of the run cannot be of this table")
-
-    def keep(self) -> None:
-        """At rest."""
-        self.run.a = NO_NUMBERS
-        self.kept = snapshot(self)
 
     def measure_again(self) -> Generator[Ask, Any, None]:
         """What an earlier process has found."""
@@ -138,6 +132,7 @@ class Descending(State):
         for start in range(0, n, at_once):
             check_interrupt()
             visit(table, rule, self.run, None, order[start : start + at_once], step)
+        self.run.a = NO_NUMBERS
 
 
 class Sweeps(NamedTuple):
@@ -150,13 +145,12 @@ class Sweeps(NamedTuple):
 
 def descend(table: LabelledTable, standings: list[Descending], sweeps: Sweeps, clock: Clock, seconds: float) -> None:
     """Until every gap is proven, the sweeps are made, the time is over, or Ctrl-C; whatever was found is measured."""
-    leader = Leader(table, clock, standings[0].tol, None, seconds)
     first = {id(one): one.run.sweeps for one in standings}
     for one in standings:
         if not len(one.run.v_lag):
             one.run.begin_mean()
         one.run.a = NO_NUMBERS
-    leader.take_up(standings)
+    leader = Leader(table, standings, clock, standings[0].tol, seconds)
     known = [one for one in standings if one.is_known]
     run_all(leader, known, [one.measure_again() for one in known])
     reason, going = Status.BUDGET, [one for one in standings if not one.status]
@@ -172,7 +166,7 @@ def descend(table: LabelledTable, standings: list[Descending], sweeps: Sweeps, c
                     look_at(leader, going)
                     next_look = UNTIL_NEXT_LOOK * (sweep + 1)
                     going = [one for one in going if not one.status]
-                leader.keep_all()
+                clock.rest(standings)
                 if not going:
                     break
     except OutOfTime:

@@ -12,7 +12,7 @@ from maxmargin.problems.block_margin import Ask, Facts, Proposal, SolverByPasses
 from maxmargin.problems.losses import SQUARED_HINGE
 from maxmargin.problems.protocol import restore, snapshot
 from maxmargin.run.control import Clock
-from maxmargin.solve.by_blocks import Leader, answers_of
+from maxmargin.solve.by_blocks import Leader, Standing, answers_of
 from maxmargin.solvers.by_passes import pressed_rows, registry
 from maxmargin.solvers.by_passes.master import dual_value
 from maxmargin.solvers.by_passes.pressed_rows import Sort
@@ -37,10 +37,10 @@ def solver_of(problem, facts, most, tol):
 def led(X, y, most, tol=1e-6, fit_intercept=True, **cut):
     table = by_blocks(X, y, **cut)
     problem = two_classes(table, fit_intercept=fit_intercept)
-    leader = Leader(table, Clock(None, 0), tol, None, 0.0)
-    (standing,) = leader.solve(
-        [problem], [Facts.of(table, problem)], lambda problem, facts: solver_of(problem, facts, most, tol), 1
-    )  # fmt: skip
+    facts = Facts.of(table, problem)
+    solver = solver_of(problem, facts, most, tol)
+    standing = Standing.of(problem, facts, tol, solver.state)
+    Leader(table, [standing], Clock(None, 0), tol, 0.0).lead([standing.led(solver, None)], 1)
     return standing
 
 

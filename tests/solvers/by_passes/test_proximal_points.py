@@ -14,7 +14,7 @@ from maxmargin.problems.block_margin import Ask, Facts, Proposal
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE, Loss, loss_named
 from maxmargin.problems.protocol import restore, snapshot
 from maxmargin.run.control import Clock, Status
-from maxmargin.solve.by_blocks import Leader, answers_of
+from maxmargin.solve.by_blocks import Leader, Standing, answers_of
 from maxmargin.solvers.by_passes import proximal_points
 from maxmargin.solvers.by_passes.proximal_passes import Differ, Form, Look, Product, Stages, remembered
 
@@ -39,10 +39,10 @@ def question(table, loss=HINGE, fit_intercept=True):
 def led(X, y, loss=HINGE, tol=1e-6, fit_intercept=True, memory=1e7, **cut):
     table = by_blocks(X, y, **cut)
     problem = question(table, loss, fit_intercept)
-    leader = Leader(table, Clock(None, 0), tol, None, 0.0)
-    (standing,) = leader.solve(
-        [problem], [Facts.of(table, problem)], lambda one, facts: proximal_points.start(one, facts, memory, tol), 1
-    )
+    facts = Facts.of(table, problem)
+    solver = proximal_points.start(problem, facts, memory, tol)
+    standing = Standing.of(problem, facts, tol, solver.state)
+    Leader(table, [standing], Clock(None, 0), tol, 0.0).lead([standing.led(solver, None)], 1)
     return standing
 
 
