@@ -216,6 +216,28 @@ def test_rows_that_do_not_exist_are_refused(every_rest, tmp_path):
     refused(path, "'active' of 'descent' of the state 'DescentState' cannot be of this run", model)
 
 
+@pytest.mark.parametrize(
+    ("name", "number", "sentence"),
+    [
+        ("part/table/working_set", len(X) - 1, "'working_set' of 'table' of the state 'Part' cannot be of this run"),
+        ("chosen", -1, "at work on a part of the rows, and does not say on which"),
+        ("part/cache/owner", len(X) - 1, "'owner' of 'cache' of the state 'Part' cannot be of this run"),
+    ],
+)
+def test_rows_that_are_not_of_the_part_at_work_are_refused(name, number, sentence, every_rest, tmp_path):
+    path, (model, table, labels) = tmp_path / "checkpoint", CASES["kernel"]
+    fit_with_checkpoints(model, table, labels, path=path, every=0.0)
+    for content in every_rest:  # until few rows are at work
+        path.write_bytes(content)
+        arrays = container.unpack(content, 1000)[1]
+        if len(arrays.get("0/solver/run/part/table/working_set", ())) and len(arrays["0/solver/run/chosen"]) < len(
+            table
+        ):
+            break
+    change(path, lambda document, arrays: arrays[f"0/solver/run/{name}"].__setitem__(0, number))
+    refused(path, sentence, model, table, labels)
+
+
 def test_full_disk_ends_no_fit(tmp_path, monkeypatch):
     model, path = StochasticSVM(1, tol=1e-6, max_iter=5), tmp_path / "checkpoint"
     original, calls = checkpoint.write, []

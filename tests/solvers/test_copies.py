@@ -7,7 +7,7 @@ import scipy.sparse as sparse
 
 from maxmargin import LinearSVM
 from maxmargin.problems.losses import HINGE, SQUARED_HINGE
-from maxmargin.problems.protocol import Options
+from maxmargin.problems.protocol import Options, shown
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solvers import copies as module
 from maxmargin.solvers.coordinate_descent import descent
@@ -70,7 +70,7 @@ def test_merged_sweeps_show_feasible_weights_of_all_rows(form, loss, bias):
     problem = SoftMargin(form(X), signs, costs, loss, bias)
     state = descent.start(problem, Options(1e-3))
     assert state.descent.n_distinct < 200
-    for iterate in descent.steps(problem, state):
+    for iterate in shown(descent.steps(problem, state)):
         if iterate.proposes:
             break
     a, w = iterate.a, iterate.w
