@@ -1,5 +1,5 @@
-"""What was found and proven, on one screen and as plain values; the rows of the file that carry it; the exit code that
-says it; and the model of a fit, which is written first."""
+"""What a fit finds in its time, and what is proven: on one screen and as plain values, with the exit code that says it.
+The model is written first."""
 
 from __future__ import annotations
 
@@ -10,20 +10,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from maxmargin.certificates.words import rounded_down, rounded_gap, rounded_up
-from maxmargin.cli.console import ExitCode, UserError, say, say_json, show, time_told
+from maxmargin.cli.checkpoints import CheckpointOptions, fit_and_keep
+from maxmargin.cli.console import (
+    ExitCode,
+    TimeLimit,
+    UserError,
+    gap_shown,
+    messages,
+    say,
+    say_json,
+    show,
+    time_told,
+)
 from maxmargin.cli.preparation import scaling_of, sentences_of, sentences_of_left_out
 from maxmargin.cli.recorded_run import write_record
 from maxmargin.cli.tables import DataFile
 
 if TYPE_CHECKING:
-    from maxmargin import Certificate, Verification
     from maxmargin.estimators.probability import Calibration
 
-ROWS_SHOWN = 12
-COLUMNS_SHOWN = 8
 MOST_VALUES = 2**24  # of a kernel, to predict from the dual: fractions of a second
 FULL_REPORTS = 2  # of so many planes; of more, a line for each
 PLANES_SHOWN = 60  # of more, those of which least is proven
@@ -113,91 +120,55 @@ def certificate_for_machines(certificate: Any, verification: Any) -> dict[str, A
     }
 
 
-class Proof(NamedTuple):
-    """A certificate of separability, and whether it holds on the data."""
+class Planes(NamedTuple):
+    """What a fit has left."""
 
-    certificate: Certificate
-    verification: Verification
-
-
-def tell_proof(data: DataFile, proof: Proof) -> None:
-    """The report; where it is a witness, its rows; and what the check of it said."""
-    say(proof.certificate.report())
-    if proof.certificate.is_separable is False and proof.certificate.n_support:
-        show(table_of_rows(data, proof.certificate))
-    say(f"  {proof.verification}")
+    certificate: Any
+    is_interrupted: bool
+    has_planes: bool
 
 
-def proof_for_machines(data: DataFile, proof: Proof) -> dict[str, Any]:
-    """The same as plain values; the certificate is what `Certificate.from_json` reads."""
-    return {
-        "certificate": json.loads(proof.certificate.to_json()),
-        "verification": dataclasses.asdict(proof.verification),
-        "carrying_rows": rows_for_machines(data, proof.certificate),
-    }
+def sought(
+    classifier: Any, X: Any, y: Any, weights: dict[str, Any], limit: TimeLimit, kept: CheckpointOptions, share: float
+) -> Planes:
+    """Fit, in a share of the time."""
+    from maxmargin.estimators.no_plane import NoPlaneError
+
+    is_interrupted, has_planes = False, True
+    if limit.seconds is not None:
+        classifier.set_params(max_time=limit.left(share))
+    try:
+        with gap_shown("Fitting", getattr(classifier, "tol", None)):
+            if kept.checkpoint is None:
+                classifier.fit(X, y, **weights)
+            else:
+                fit_and_keep(classifier, X, y, weights, kept)
+        certificate = classifier.certificate_
+    except NoPlaneError as error:
+        certificate, has_planes = error.certificate, False
+    except KeyboardInterrupt:
+        if not hasattr(classifier, "certificate_"):
+            raise
+        certificate, is_interrupted = classifier.certificate_, True
+    if kept.checkpoint is not None and (is_interrupted or "TIME" in status_of(classifier)):
+        messages.print(f"The run is kept in {kept.checkpoint}: the same command with --resume goes on with it.")
+    if limit.seconds is not None:
+        classifier.set_params(max_time=limit.seconds)  # as the user gave it
+    return Planes(certificate, is_interrupted, has_planes)
 
 
-def heaviest(certificate: Certificate, most: int | None = ROWS_SHOWN) -> list[tuple[int, float]]:
-    """The rows that carry weight and their weights, in the order of the table; the heaviest where they are many."""
-    pairs = zip(certificate.rows.tolist(), certificate.weights.tolist(), strict=True)
-    carrying = sorted((pair for pair in pairs if pair[1] > 0.0), key=lambda pair: -pair[1])
-    return sorted(carrying[:most])
-
-
-def table_of_rows(data: DataFile, certificate: Certificate) -> Table:
-    """The rows that carry the proof, with the lines where they stand in the file."""
-    rows = heaviest(certificate)
-    more = certificate.n_support - len(rows)
-    table = Table(
-        caption=f"and {more:,} more" if more > 0 else None, header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
-    )
-    names = [name for name, _ in contents(data, rows[0][0])] if data.feature_names is not None else []
-    for heading in ("line", "weight", data.label_name or "label", *(names or ["contents"])):
-        table.add_column(Text(heading), justify="right", no_wrap=True)
-    for row, weight in rows:
-        values = [f"{value:g}" for _, value in contents(data, row)]
-        if data.feature_names is None:
-            values = ["  ".join(f"{name}:{value:g}" for name, value in contents(data, row))]
-        cells = [data.place_told(row), f"{weight:.4g}", str(data.y[row]), *values]
-        table.add_row(*(Text(cell) for cell in cells))
-    return table
-
-
-def contents(data: DataFile, row: int, most: int | None = COLUMNS_SHOWN) -> list[tuple[str, float]]:
-    """The first columns of a row by name; of a sparse row the first entries, by index."""
-    if data.feature_names is not None:
-        return list(zip(data.feature_names[:most], data.X[row].tolist()[:most], strict=True))
-    entries = data.X[[row]].tocoo()
-    pairs = zip(entries.col.tolist(), entries.data.tolist(), strict=True)
-    first = 0 if data.zero_based else 1
-    return [(str(index + first), value) for index, value in sorted(pairs)[:most]]
-
-
-def rows_for_machines(data: DataFile, certificate: Certificate) -> list[dict[str, Any]]:
-    """All rows that carry weight as plain values; the contents too where they are a witness, which is small."""
-    is_witness = certificate.is_separable is False
-    return [
-        {
-            "row": row,
-            **data.place_of(row),
-            "weight": weight,
-            "label": data.y[row].item(),
-            **({"contents": contents(data, row, most=None)} if is_witness else {}),
-        }
-        for row, weight in heaviest(certificate, most=None)
-    ]
-
-
-def dual_answer(classifier: Any, X: Any, y: Any, weights: Any) -> Any:
-    """What the multipliers say by themselves (`from_dual`); None of a classifier without them, or of very many."""
+def dual_answer(classifier: Any, X: Any, y: Any, weights: Any, predicted: Any) -> Any:
+    """What the multipliers say by themselves (`from_dual`), beside the labels that are predicted; None of a classifier
+    without them, or of very many."""
     by_its_dual = type(classifier).__name__ in ("HardMarginSVM", "LinearSVM", "LinearSVMCV", "KernelSVM")
     by_its_dual = by_its_dual and not getattr(classifier, "normalize_rows", False)  # then of other rows
     if not by_its_dual or not 0 < len(getattr(classifier, "support_", ())) * len(y) <= MOST_VALUES:
         return None
-    from maxmargin.teaching.dual_answer import from_dual
+    from maxmargin.teaching.dual_answer import answer_beside, refuse_other_multipliers
 
     try:
-        return from_dual(classifier, X, y, sample_weight=weights)
+        refuse_other_multipliers(classifier)
+        return answer_beside(classifier, X, y, None, weights, predicted)
     except ValueError:  # many classes, or multipliers that make no plane
         return None
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maxmargin.cli.certified import Proof
-from maxmargin.cli.checked import Margins, find, in_words, parts_of, print_answer, refuse_labels, summary
+from maxmargin.cli.checked import Margins, Proof, find, in_words, parts_of, print_answer, refuse_labels, summary
 from maxmargin.cli.console import (
     ExitCode,
     Stopwatch,

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.cli.blocks import PreparedBlocks, scanned
-from maxmargin.cli.certified import Proof, heaviest
-from maxmargin.cli.checked import find, in_words, parts_of, print_answer, refuse_labels, summary
+from maxmargin.cli.checked import Proof, find, heaviest, in_words, parts_of, print_answer, refuse_labels, summary
 from maxmargin.cli.column_survey import fitted
 from maxmargin.cli.console import ExitCode, Stopwatch, TimeLimit, gap_shown, in_a_sentence, messages, say_json
 from maxmargin.cli.options import ReadingOptions, Scaling

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console, RenderableType
 
 if TYPE_CHECKING:
+    from maxmargin.estimators.convergence import Ending
     from maxmargin.problems.protocol import Iterate
     from maxmargin.problems.statement import SignedRows
     from maxmargin.run.observation import PassProgress
@@ -228,14 +229,14 @@ def gap_shown(work: str, tol: float | None = None, options: Mapping[str, str] = 
 
     A fit that ended early is told in a sentence when the bar is gone; `options` are how the command spells parameters.
     """
-    from maxmargin.estimators.convergence import Ending
-    from maxmargin.run.control import told_of_ends
+    from maxmargin.run.control import EARLY, told_of_ends
 
     endings: list[Ending] = []
     with told_of_ends(endings.append), bar_shown(work, tol):
         yield
     for ending in endings:
-        if (sentence := ending.sentence(options.get)) is not None:
+        may_be_early = ending.not_begun or not EARLY.isdisjoint(end.status for end in ending.ends)
+        if may_be_early and (sentence := ending.sentence(options.get)) is not None:
             messages.print(f"maxmargin: {sentence}")
 
 

@@ -14,8 +14,8 @@ from rich.table import Table
 
 import maxmargin
 from maxmargin.certificates.words import rounded_down, rounded_gap, rounded_up, rounded_within
-from maxmargin.cli.certified import Proof, proof_for_machines, tell_proof
 from maxmargin.cli.check import ask
+from maxmargin.cli.checked import Proof, proof_for_machines, tell_proof
 from maxmargin.cli.console import ExitCode, UserError, messages, say, say_json, show
 from maxmargin.cli.options import ReadingOptions
 from maxmargin.cli.tables import DataFile, read

@@ -8,13 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli.certified import (
-    Fitted,
-    Found,
-    Told,
-    conclude,
-    dual_answer,
-)
+from maxmargin.cli.certified import Fitted, Found, Told, conclude, dual_answer, sought
+from maxmargin.cli.checkpoints import CheckpointOptions, check_checkpoint
 from maxmargin.cli.console import (
     Stopwatch,
     TimeLimit,
@@ -25,14 +20,7 @@ from maxmargin.cli.console import (
     messages,
     refuse_to_write_over,
 )
-from maxmargin.cli.fitting import (
-    CheckpointOptions,
-    FitOptions,
-    check_checkpoint,
-    make_classifier,
-    sought,
-)
-from maxmargin.cli.options import AsJson, Data, Exact, Memory, ReadingOptions, Scheduler
+from maxmargin.cli.options import AsJson, Data, Exact, FitOptions, Memory, ReadingOptions, Scheduler, make_classifier
 from maxmargin.cli.preparation import (
     left_out_of,
     preparation_of,
@@ -80,7 +68,8 @@ def fit(
         raise UserError(f"{output} cannot be written: it is a folder; name a file in it")
     refuse_to_write_over(output, data, sql=reading.sql)
     check_time(asked.max_time)
-    check_checkpoint(kept, output)
+    if kept != CheckpointOptions():
+        check_checkpoint(kept, output)
     if record is not None:
         check_record(record, data, reading.sql, {"the model": output, "the checkpoint": kept.checkpoint})
     if scheduler is not None and memory is None:
@@ -157,8 +146,11 @@ def run(
         planes = sought(classifier, X, table.y, weights_for(classifier, table), limit, kept, share)
         seconds, compiling = watch.seconds, watch.compiling
         verification = planes.certificate.verify(X, table.y, exact=exact, sample_weight=table.weights)
-    accuracy = float(classifier.score(X, table.y)) if hasattr(classifier, "classes_") else None
-    dual = dual_answer(classifier, X, table.y, table.weights)
+    accuracy, dual = None, None
+    if hasattr(classifier, "classes_"):
+        predicted = classifier.predict(X)
+        accuracy = float((predicted == table.y).mean())
+        dual = dual_answer(classifier, X, table.y, table.weights, predicted)
     return Found(planes.certificate, verification, accuracy, dual, seconds, compiling, *planes[1:])
 
 

@@ -12,17 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.cli.blocks import PreparedBlocks, SurveyedFile, scanned
-from maxmargin.cli.certified import Fitted, Found, Told, conclude
+from maxmargin.cli.certified import Fitted, Found, Told, conclude, sought
+from maxmargin.cli.checkpoints import CheckpointOptions
 from maxmargin.cli.column_survey import fitted
 from maxmargin.cli.console import Stopwatch, TimeLimit, UserError, in_a_sentence, messages
-from maxmargin.cli.fitting import (
-    CheckpointOptions,
-    FitOptions,
-    kind_of,
-    make_classifier,
-    sought,
-)
-from maxmargin.cli.options import ReadingOptions
+from maxmargin.cli.options import FitOptions, ReadingOptions, kind_of, make_classifier
 from maxmargin.cli.preparation import left_out_of, preparation_of, report_of
 from maxmargin.cli.tables import refuse_a_measure
 

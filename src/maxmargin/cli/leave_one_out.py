@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maxmargin.cli.certified import Proof, exit_code, proof_for_machines, tell_proof
-from maxmargin.cli.checked import find
+from maxmargin.cli.certified import exit_code
+from maxmargin.cli.checked import Proof, find, proof_for_machines, tell_proof
 from maxmargin.cli.console import (
     ExitCode,
     TimeLimit,

@@ -1,4 +1,5 @@
-"""Arguments and options that several commands have, in one wording; and what their values may be.
+"""Arguments and options that several commands have, in one wording; what their values may be, and the estimator that
+they make.
 
 A group of options is a dataclass. A command takes it as one argument, and `spelt_out` puts its fields in the place of
 that argument into the signature that Typer reads:
@@ -12,7 +13,7 @@ their declaration.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import cache, wraps
@@ -22,19 +23,26 @@ import typer
 
 from maxmargin.cli.console import UserError
 from maxmargin.estimators.declarations import (
+    AVERAGE,
     BIAS,
     CLASS_WEIGHT,
+    COEF0,
+    DEGREE,
+    GAMMA,
     HUBER_WIDTH,
     LINEAR_KERNEL,
     LOSS,
     MAX_TIME,
+    MULTI_CLASS,
     PRICE,
+    STOCHASTIC_SVM,
     TOL,
 )
 from maxmargin.estimators.parameters import Choice, Declaration
 from maxmargin.reading.files import Format
 
 LIBSVM_KERNELS = {"0": "linear", "1": "poly", "2": "rbf", "4": "precomputed"}  # the numbers of its option -t
+STEP = STOCHASTIC_SVM["step"]
 
 
 class Scaling(StrEnum):
@@ -45,6 +53,19 @@ class Scaling(StrEnum):
     MINMAX = "minmax"
     MAXABS = "maxabs"
     NONE = "none"
+
+
+class Algorithm(StrEnum):
+    """What can be fitted."""
+
+    SVM = "svm"
+    HARD_MARGIN = "hard-margin"
+    PERCEPTRON = "perceptron"
+    MARGIN_PERCEPTRON = "margin-perceptron"
+    WINNOW = "winnow"
+    STOCHASTIC = "stochastic"
+    KERNEL_SVM = "kernel-svm"
+    KERNEL_PERCEPTRON = "kernel-perceptron"
 
 
 def number_of(declaration: Declaration, *spellings: str) -> Any:
@@ -200,6 +221,30 @@ class ReadingOptions:
     at_the_end: ClassVar[tuple[str, ...]] = ("no_header", "format")
 
 
+@dataclass(frozen=True)
+class FitOptions:
+    """What is fitted, to columns scaled how, and with which parameters."""
+
+    algorithm: Annotated[Algorithm, typer.Option(help="How the planes are found.")] = Algorithm.SVM
+    C: Price = PRICE.default
+    loss: Loss = LOSS.default
+    huber_width: HuberWidth = None
+    kernel: Annotated[
+        str, typer.Option("--kernel", "-t", parser=kernel_named, metavar="NAME", help=LINEAR_KERNEL.option)
+    ] = LINEAR_KERNEL.default
+    gamma: Annotated[str, number_of(GAMMA, "--gamma", "-g")] = GAMMA.default
+    degree: Annotated[int, number_of(DEGREE, "--degree", "-d")] = DEGREE.default
+    coef0: Annotated[float, number_of(COEF0, "--coef0", "-r")] = COEF0.default
+    scale: Scale = Scaling.AUTO
+    class_weight: ClassWeight = None
+    multi_class: Annotated[str | None, choice_of(MULTI_CLASS)] = None
+    no_bias: NoBias = False
+    tol: Tolerance = None
+    step: Annotated[str, typer.Option("--step", metavar="LENGTH", help=STEP.option)] = STEP.default
+    average: Annotated[bool, typer.Option("--average", help=AVERAGE.option)] = False
+    max_time: MaxTime = None
+
+
 class Spelt(NamedTuple):
     """How a command spells a group out: without some of its options, which keep their defaults; all in one place, or
     those `at_the_end` of the group only before --json, which is always the last."""
@@ -269,3 +314,71 @@ def read_class_weight(given: list[str] | None, labels: list[Any]) -> Any:
         except ValueError:
             raise UserError(f"--class-weight {entry!r}: {weight!r} is not a number") from None
     return weights
+
+
+def kind_of(asked: FitOptions) -> Any:
+    """The class of the estimator."""
+    import maxmargin
+
+    has_kernel = asked.kernel != LINEAR_KERNEL.default
+    kinds: dict[Algorithm, Any] = {
+        Algorithm.SVM: maxmargin.KernelSVM if has_kernel else maxmargin.LinearSVM,
+        Algorithm.HARD_MARGIN: maxmargin.HardMarginSVM,
+        Algorithm.PERCEPTRON: maxmargin.KernelPerceptron if has_kernel else maxmargin.Perceptron,
+        Algorithm.MARGIN_PERCEPTRON: maxmargin.MarginPerceptron,
+        Algorithm.WINNOW: maxmargin.Winnow,
+        Algorithm.STOCHASTIC: maxmargin.StochasticSVM,
+        Algorithm.KERNEL_SVM: maxmargin.KernelSVM,
+        Algorithm.KERNEL_PERCEPTRON: maxmargin.KernelPerceptron,
+    }
+    return kinds[asked.algorithm]
+
+
+def make_classifier(asked: FitOptions, labels: list[Any], settings: Sequence[str] | None) -> Any:
+    """The estimator with those of the options that it has; what it does not have must not have been asked for."""
+    from maxmargin.problems.kernels import KERNELS
+
+    kind = kind_of(asked)
+    given = {field.name: getattr(asked, field.name) for field in fields(asked)}
+    given["gamma"], given["step"] = number("--gamma", asked.gamma, GAMMA), STEP.read(asked.step)
+    given["class_weight"] = read_class_weight(asked.class_weight, labels)
+    given["fit_intercept"] = not asked.no_bias
+    options = {"fit_intercept": "no_bias"}
+    usual = {field.name: field.default for field in fields(asked)} | {"fit_intercept": True}
+    names = ("C", "loss", "huber_width", "kernel", "gamma", "degree", "coef0", "class_weight", "fit_intercept", "tol")
+    for name in (*names, "multi_class", "step", "average"):
+        if name not in kind.parameters and given[name] != usual[name]:
+            option = options.get(name, name).replace("_", "-")
+            raise UserError(f"--{option} has no meaning for {kind.__name__} (--algorithm {asked.algorithm.value})")
+    if "kernel" in kind.parameters:
+        for name in ("gamma", "degree", "coef0"):
+            if name not in KERNELS[asked.kernel].parameters and given[name] != usual[name]:
+                raise UserError(f"--{name} has no meaning for the {asked.kernel} kernel")
+    chosen = {name: value for name, value in given.items() if name in kind.parameters and value is not None}
+    return kind(**chosen | read_settings(settings, kind))
+
+
+def number(option: str, text: str, declaration: Declaration) -> Any:
+    """A number, or one of the words that the declaration knows beside."""
+    value = declaration.read(text)
+    if isinstance(value, str) and value not in declaration.also:
+        raise UserError(f"{option} must be a number, {' or '.join(declaration.also)}, not {text!r}")
+    return value if isinstance(value, str) else float(value)
+
+
+def read_settings(pairs: Sequence[str] | None, kind: Any) -> dict[str, Any]:
+    """`--set NAME=VALUE`: any parameter of an estimator, each read as it is declared.
+
+    >>> from maxmargin import Perceptron
+    >>> read_settings(["order=shuffled", "rate=0.5", "average=true"], Perceptron)
+    {'order': 'shuffled', 'rate': 0.5, 'average': True}
+    """
+    known, found = sorted(kind.parameters), {}
+    for pair in pairs or ():
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise UserError(f"--set {pair}: write NAME=VALUE, for example --set {known[0]}=...")
+        if name not in known:
+            raise UserError(f"--set {pair}: {kind.__name__} has no parameter {name!r}; it has {', '.join(known)}")
+        found[name] = kind.parameters[name].read(text)
+    return found

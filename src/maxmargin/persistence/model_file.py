@@ -49,7 +49,7 @@ from maxmargin.estimators.winnow import Winnow
 from maxmargin.persistence import container
 from maxmargin.persistence.column_blocks import KIND, Blocks, read_blocks, width_of_blocks, write_blocks
 from maxmargin.persistence.errors import ModelFileError, Refusal
-from maxmargin.persistence.parts import COMBINATIONS, PARTS, Labels, parts_of, refuse_other_parts
+from maxmargin.persistence.parts import COMBINATIONS, PARTS, Labels, left_in, parts_of, refuse_other_parts
 from maxmargin.persistence.record import (
     ColumnRoles,
     Counts,
@@ -133,10 +133,10 @@ class Shape:
     multi_class: Annotated[str, OneOf(tuple(Strategy))]
 
     @classmethod
-    def of(cls, estimator: Any) -> Self:
+    def of(cls, estimator: Any, parts: tuple[str, ...]) -> Self:
         names = getattr(estimator, "feature_names_in_", None)
-        parts, n_columns = list(parts_of(estimator)), int(estimator.n_features_in_)
-        return cls(parts, n_columns, None if names is None else names.tolist(), estimator._strategy.value)
+        names = None if names is None else names.tolist()
+        return cls(list(parts), int(estimator.n_features_in_), names, estimator._strategy.value)
 
     def put(self, estimator: Any) -> None:
         estimator.n_features_in_, estimator._strategy = self.n_columns, Strategy(self.multi_class)
@@ -273,7 +273,7 @@ def write_fitted(estimator: Any, arrays: Arrays) -> dict[str, Any]:
     """What all estimators have after a fit, and the parts of this one, side by side."""
     parts = parts_of(estimator)
     fields: dict[str, Any] = {}
-    for part in (Shape.of(estimator), Counts.of(estimator), *(PARTS[name].of(estimator) for name in parts)):
+    for part in (Shape.of(estimator, parts), Counts.of(estimator), *left_in(estimator, parts)):
         fields |= written(part, arrays)
     return {**fields, "seen": written(Seen.of(estimator, parts), arrays)}
 

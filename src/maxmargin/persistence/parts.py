@@ -205,8 +205,7 @@ class KernelForm:
                 "its kernel is a function, and a model file holds no code. Keep the function and pickle the model, or "
                 'compute the kernel yourself, fit with kernel="precomputed" and save that'
             )
-        shift = kernel.shift
-        return cls(kernel.name, kernel.gamma, kernel.coef0, kernel.degree, shift is not None, shift)
+        return cls(kernel.name, kernel.gamma, kernel.coef0, kernel.degree, kernel.shift is not None, kernel.shift)
 
     def made(self) -> Kernel:
         return KERNELS[self.name](self.gamma, self.coef0, self.degree, self.shift)
@@ -354,6 +353,12 @@ PARTS: dict[str, type[Part]] = {
     "scores": Scores,
     "runs": Runs,
 }
+
+
+def left_in(estimator: Any, names: tuple[str, ...]) -> list[Part]:
+    """These parts of what its fit has left."""
+    return [PARTS[name].of(estimator) for name in names]
+
 
 NUMBERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
 TYPES = (*NUMBERS, "bool", "str", "object")  # object: strings, as data frames hold them

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
 import json
 import math
 from collections.abc import Collection, Mapping
@@ -57,7 +58,8 @@ from maxmargin.persistence.schema import (
 from maxmargin.run.control import Status
 
 TYPES = ("float64", "float32", "sparse float64", "sparse float32")
-IN_ARRAYS = ("w", "rule_w", "rows", "weights", "shares", "heights")  # where a kind has them
+ARRAYS = ("weights", "shares"), ("w", "rule_w"), ("heights",)  # of rows, planes and blocks, where a kind has them
+IN_ARRAYS = {"rows", *itertools.chain(*ARRAYS)}
 ROWS, WEIGHTS = Stored("certificate rows", types=("int64",)), Stored("certificate rows")
 HEIGHTS = Stored("blocks", types=("int64",))  # the same of all parts: they are about one table
 LABEL = Rule("a label", lambda value: isinstance(value, str | int | float))
@@ -70,9 +72,11 @@ KINDS_OF_FIELDS: dict[str, Any] = {  # where the annotations of a certificate sa
 
 def write_parameters(declarations: Declarations, values: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters as a document holds them, if it can: no function among them, which would be code."""
-    found = {}
-    for name, declaration in ((name, one) for name, one in declarations.items() if not one.of_this_process):
-        value = without_numpy(values[name])
+    found, values = {}, without_numpy(dict(values))
+    for name, declaration in declarations.items():
+        value = values[name]
+        if declaration.of_this_process:
+            continue
         if not declaration.keeps(value):
             can = f"a file can hold {declaration.words_for_a_file()}"
             code = "; a function is code, and a model file holds none" if callable(value) else ""
@@ -84,13 +88,13 @@ def write_parameters(declarations: Declarations, values: Mapping[str, Any]) -> d
 
 def read_parameters(declarations: Declarations, fields: Fields) -> dict[str, Any]:
     """All parameters of the estimator, and no others."""
-    values = {}
-    for name, declaration in declarations.items():
-        if declaration.of_this_process or (declaration.later and name not in fields.left):
-            values[name] = declaration.default
-            continue
+    values = {name: declaration.default for name, declaration in declarations.items()}
+    kept = {name: one for name, one in declarations.items() if not one.of_this_process}
+    kept = {name: one for name, one in kept.items() if name in fields.left or not one.later}
+    for name, said in fields.take_all(dict.fromkeys(kept, Any)).items():
+        declaration = declarations[name]
         try:
-            value = declaration.restored(fields.take(name))
+            value = declaration.restored(said)
         except ValueError as problem:
             raise Refusal(f"the parameter {name} {problem}") from None
         if not declaration.keeps(value):
@@ -117,11 +121,12 @@ def write_certificate(certificate: Any, arrays: Arrays) -> Any:
         raise Refusal("its certificate is slim, without the rows and weights that prove it: save it with its proof")
     kind = type(parts[0]).kind
     arrays["certificate.rows"] = np.concatenate([part.rows for part in parts]).astype(np.int64)
-    for name in fields_of(KINDS[kind], "weights", "shares"):
+    of_rows, of_planes, of_blocks = arrays_of(KINDS[kind])
+    for name in of_rows:
         arrays[f"certificate.{name}"] = np.concatenate([getattr(part, name) for part in parts])
-    for name in fields_of(KINDS[kind], "w", "rule_w"):
+    for name in of_planes:
         arrays[f"certificate.{name}"] = np.stack([getattr(part, name) for part in parts])
-    for _ in fields_of(KINDS[kind], "heights"):
+    for _ in of_blocks:
         arrays["certificate.heights"] = parts[0].heights.astype(np.int64)
         if not all(np.array_equal(part.heights, parts[0].heights) for part in parts):
             raise Refusal("the parts of the certificate are about tables of different blocks")
@@ -137,16 +142,17 @@ def read_certificate(reader: Reader, document: Any, sides: list[tuple[Any, Any]]
     kind = KINDS[said.kind]
     if not len(said.sizes) == len(said.parts) == len(sides):
         raise Refusal(f"the certificate must have {len(sides)} parts, one for each plane, each with a size")
+    of_rows, of_planes, of_blocks = arrays_of(kind)
     arrays: dict[str, Any] = {
         "rows": split(reader.array("certificate.rows", ROWS, [NOT_NEGATIVE]), said.sizes, "certificate.rows")
     }
-    for name in fields_of(kind, "weights", "shares"):
+    for name in of_rows:
         arrays[name] = split(reader.array(f"certificate.{name}", WEIGHTS), said.sizes, f"certificate.{name}")
-    for name in fields_of(kind, "w", "rule_w"):
+    for name in of_planes:
         planes = reader.array(f"certificate.{name}", Stored(len(sides), n_columns))
         arrays[name] = [plane.copy() for plane in planes]
-    for name in fields_of(kind, "heights"):
-        arrays[name] = [reader.array("certificate.heights", HEIGHTS, [NOT_NEGATIVE])] * len(sides)
+    for name in of_blocks:
+        arrays[name] = [reader.array(f"certificate.{name}", HEIGHTS, [NOT_NEGATIVE])] * len(sides)
     parts = dataclasses.replace(reader, kinds=KINDS_OF_FIELDS, missing={**LATER, **kind.later, "plane": ()})
     made = []
     for index, part in enumerate(said.parts):
@@ -166,10 +172,10 @@ def refuse_another_question(part: Record, place: str, sides: tuple[Any, Any], n_
         raise Refusal(f"{place}.tol must be above 0 and below 1, not {tol}")
 
 
-def fields_of(kind: type[Record], *names: str) -> list[str]:
-    """Those that this kind has."""
+def arrays_of(kind: type[Record]) -> list[list[str]]:
+    """The fields of this kind that are numbers of its rows, of its planes and of its blocks."""
     own = {field.name for field in dataclasses.fields(kind)}
-    return [name for name in names if name in own]
+    return [[name for name in names if name in own] for names in ARRAYS]
 
 
 @dataclass(frozen=True)
@@ -189,7 +195,11 @@ class Fingerprint:
     def of(cls, X: Any, y: Any) -> Fingerprint:
         """The fingerprint of a table and its labels."""
         table, labels, _ = checked_table(LinearSVM(), X, y)
-        table = matrix_of(table)
+        return cls.of_checked(matrix_of(table), labels)
+
+    @classmethod
+    def of_checked(cls, table: Any, labels: Any) -> Fingerprint:
+        """The same, of what `fit` would compute with."""
         kind = f"sparse {table.dtype.name}" if is_sparse(table) else table.dtype.name
         n_rows, n_columns = table.shape
         digest = hashlib.sha256(f"{kind} {n_rows} {n_columns}\n".encode())
@@ -224,10 +234,12 @@ def fingerprint_of(model: Any, estimator: Any, X: Any, y: Any) -> dict[str, Any]
     if y is None:
         raise Refusal("a fingerprint is of X and y: give both or neither")
     prepared = behind_the_steps(model, X) if isinstance(model, Pipeline) else X
-    made = Fingerprint.of(prepared, y)
+    table, labels, _ = checked_table(LinearSVM(), prepared, y)
+    table = matrix_of(table)
+    made = Fingerprint.of_checked(table, labels)
     if made.n_columns != estimator.n_features_in_:
         raise Refusal(f"X has {made.n_columns} columns, and the model was fitted to {estimator.n_features_in_}")
-    return {**made.to_dict(), "sample": sample_of(checked_table(LinearSVM(), prepared).X)}
+    return {**made.to_dict(), "sample": sample_of(table)}
 
 
 def refuse_another_table(estimator: Any, sample: str | None) -> None:

@@ -35,9 +35,9 @@ import math
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
-from types import TracebackType
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -304,10 +304,8 @@ class Reader:
         if len(others) == 1:  # which says best what is wrong
             return self.value(others[0], value, place)
         for one in others:
-            try:
+            with suppress(Refusal):
                 return self.value(one, value, place)
-            except Refusal:
-                pass
         raise self.refusal(kind, value, place)
 
     def entries(self, kind: Any, value: list[Any], place: str) -> Any:
@@ -367,9 +365,7 @@ class Fields:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None and self.left:
             what = f"a field {next(iter(self.left))[:40]!r}, which this version does not know"
             raise Refusal(f"{self.place or self.reader.root} has {what}", self.place)
@@ -380,6 +376,10 @@ class Fields:
         if name not in self.left:
             raise Refusal(f"{self.place or self.reader.root} has no field {name!r}", place)
         return self.reader.value(kind, self.left.pop(name), place)
+
+    def take_all(self, kinds: Mapping[str, Any]) -> dict[str, Any]:
+        """Several fields, each of its kind."""
+        return {name: self.take(name, kind) for name, kind in kinds.items()}
 
     def read(self, kind: type[T], **known: Any) -> T:
         """Those of a dataclass, which may be some of them; `known` are values that come from elsewhere."""

@@ -130,8 +130,7 @@ class Step:
         if not all(vector in known for vector in self.vectors) or len(set(self.vectors)) != len(self.vectors):
             raise Refusal(f"it has vectors that a {self.kind} does not have")
         with Reader().fields(self.parameters, "parameters") as fields:
-            kinds = STEPS[self.kind].parameters
-            self.parameters = {name: fields.take(name, kind) for name, kind in kinds.items()}
+            self.parameters = fields.take_all(STEPS[self.kind].parameters)
         for name, kind in (("categories", "one-hot encoder"), ("fill", "imputer of words")):
             if isinstance(getattr(self, name), list) != (self.kind == kind):
                 raise Refusal(f"{name!r} must be there in the {kind}, and only there")

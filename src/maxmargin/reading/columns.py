@@ -142,6 +142,9 @@ class Columns:
         """The name of a feature: x0, x1 ... where there are no names, or what the model calls it."""
         return self.called.get(index, f"x{index}") if self.names is None else self.names[index]
 
+    def names_of(self, indices: Sequence[int]) -> tuple[str, ...]:
+        return tuple([self.name_of(index) for index in indices])
+
     def holds_text(self, index: int) -> bool | None:
         """Whether a feature is text, if that was said; None: its cells tell."""
         if self.roles.expected is not None:

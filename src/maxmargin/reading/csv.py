@@ -233,7 +233,7 @@ def table_of(cells: Cells, layout: Layout) -> LabelledTable:
     return LabelledTable(
         cells.X,
         None if columns.label is None else labels_in(words[columns.label], columns.roles),
-        tuple(columns.name_of(index) for index in numbers),
+        columns.names_of(numbers),
         columns.label_name,
         cells.lines,
         None if columns.weight is None else cells.weights,

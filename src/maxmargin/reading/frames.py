@@ -287,7 +287,7 @@ def table_of(table: TypedColumns, roles: Roles, rows: int | None = None) -> Labe
     return LabelledTable(
         X,
         None if columns.label is None else labels_of(fetched[columns.label], file, columns[columns.label], roles),
-        tuple(columns.name_of(index) for index in numbers),
+        columns.names_of(numbers),
         columns.label_name,
         np.arange(1, rows + 1),
         None if columns.weight is None else weights_of(fetched[columns.weight], file, columns[columns.weight]),

@@ -105,6 +105,13 @@ def from_dual(estimator: Any, X: Any, y: Any, rows: Any = None, *, sample_weight
     >>> print(answer)
     2 free support vectors say b = -1, ... apart at most. From the dual alone, 4 of 4 labels are those of the plane.
     """
+    refuse_other_multipliers(estimator)
+    X = matrix_of(checked_rows(X)) if is_source(X) else X
+    return answer_beside(estimator, X, y, rows, sample_weight, estimator.predict(X if rows is None else rows))
+
+
+def refuse_other_multipliers(estimator: Any) -> None:
+    """Of estimators without any, of many classes, and where they make no plane."""
     if not hasattr(estimator, "dual_coef_") or not hasattr(estimator, "certificate_"):
         raise ValueError(f"{type(estimator).__name__} has no multipliers: fit a HardMarginSVM, LinearSVM or KernelSVM")
     if len(estimator.classes_) != 2:
@@ -112,7 +119,10 @@ def from_dual(estimator: Any, X: Any, y: Any, rows: Any = None, *, sample_weight
     certificate = estimator.certificate_
     if certificate.is_separable is False or getattr(certificate, "norm", "l2") != "l2":
         raise ValueError("these multipliers make no plane: w = sum_i a_i y_i x_i is of the l2 margin of a plane")
-    X = matrix_of(checked_rows(X)) if is_source(X) else X
+
+
+def answer_beside(estimator: Any, X: Any, y: Any, rows: Any, sample_weight: Any, predicted: NDArray[Any]) -> DualAnswer:
+    """The answer, beside the labels that the estimator itself predicts for the same rows."""
     learnt = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
     asked = learnt if rows is None else rows.tocsr() if is_sparse(rows) else np.asarray(rows, dtype=np.float64)
     support, signed = estimator.support_, estimator.dual_coef_[0]
@@ -121,8 +131,7 @@ def from_dual(estimator: Any, X: Any, y: Any, rows: Any = None, *, sample_weight
     b = float(np.mean(biases)) if len(biases) else float(estimator.intercept_[0])
     values = own_values if rows is None else inner(estimator, asked, learnt[support], support) @ signed
     labels = estimator.classes_[(values + b >= 0.0).astype(np.intp)]
-    agrees = int(np.count_nonzero(labels == estimator.predict(X if rows is None else rows)))
-    return DualAnswer(values + b, labels, b, free, biases, agrees)
+    return DualAnswer(values + b, labels, b, free, biases, agrees=int(np.count_nonzero(labels == predicted)))
 
 
 def inner(estimator: Any, A: Any, B: Any, places: NDArray[np.intp]) -> NDArray[np.float64]:
