@@ -23,10 +23,10 @@ from persistence.make_corpus import CORPUS
 
 import maxmargin.persistence
 from maxmargin.certificates.record import LATER
-from maxmargin.persistence.container import unpack
+from maxmargin.persistence.container import DEEPEST, read_json, unpack
 from maxmargin.persistence.errors import Refusal
 from maxmargin.persistence.model_file import VERSION, read_model
-from maxmargin.persistence.schema import DEEPEST, Between, Fields, OneOf, Size, Stored, read_json
+from maxmargin.persistence.schema import Between, Fields, OneOf, Size, Stored
 from maxmargin.playground.messages import read_ask, read_message
 
 STATE = {"points": [[0, 0, -1], [1.5, 2, 1]], "algorithm": "hard_margin", "parameters": {}}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.certificates.proof import KKT, FurtherLook
-from maxmargin.certificates.words import between, bounds_of, counted, has, rounded_down, rounded_up, sides
+from maxmargin.certificates.words import between, bounds_of, counted, rounded_down, rounded_up, sides
 from maxmargin.problems.kernels import KERNELS, Kernel
 from maxmargin.problems.losses import HINGE
 
@@ -32,13 +32,14 @@ def report(c: Any) -> str:
     """The verdict, the problem, the bounds, the witness or the support, the conditions; and what was reported."""
     lines = [OPEN if was_stopped(c) else c.verdict.value, problem(c), *statement(c), *bounds(c)]
     if c.is_separable is False:
-        where = " in the space of the kernel" if has(c, "kernel") else ""
+        where = " in the space of the kernel" if hasattr(c, "kernel") else ""
         witness = counted(c.n_support, "rows whose hulls meet", "row, which is the origin")
         lines += [f"  witness: {witness}{where}: {heaviest(c)}", *rows_off_plane(c)]
     else:
         lines += [*heaviest_rows(c), *on_trust(c)]
     if c.kkt is not None:
-        lines += conditions(c.kkt, c.verdict.name == "OPTIMAL", "the optimum" if has(c, "C") else "the widest street")
+        goal = "the optimum" if hasattr(c, "C") else "the widest street"
+        lines += conditions(c.kkt, c.verdict.name == "OPTIMAL", goal)
     return "\n".join([*lines, *reported(c)])
 
 
@@ -84,7 +85,7 @@ def was_stopped(c: Any) -> bool:
 def reported(c: Any) -> list[str]:
     lines = [c.verdict.value] if was_stopped(c) else []
     lines += further_look(c)
-    if has(c, "C"):
+    if hasattr(c, "C"):
         lines.append(f"a relative gap of {number(c.tol)} was asked for")
     lines += [str(theorem) for theorem in c.theorems]
     return [REPORTED, *(f"    {line}" for line in lines)] if lines else []
@@ -110,8 +111,8 @@ def problem(c: Any) -> str:
 
 def statement(c: Any) -> list[str]:
     """The kernel and the loss, where it has them."""
-    words = [kernel(c)] if has(c, "kernel") else []
-    if has(c, "C"):
+    words = [kernel(c)] if hasattr(c, "kernel") else []
+    if hasattr(c, "C"):
         width = "" if getattr(c, "huber_width", None) is None else f" of width {number(c.huber_width)}"
         loss = getattr(c, "loss", HINGE.name).replace("_", " ")
         words.append("hard margin" if c.is_about_margin else f"{loss}{width}, C = {number(c.C)}{class_weights(c)}")
@@ -133,17 +134,17 @@ def kernel(c: Any) -> str:
 
 
 def bounds(c: Any) -> list[str]:
-    margin = f"  best {c.norm} margin" if has(c, "norm") else "  best margin"
+    margin = f"  best {c.norm} margin" if hasattr(c, "norm") else "  best margin"
     if c.is_separable is False:
         return [f"{margin}: 0, no plane has a positive one"]
     lines = [f"{margin}: {between(c.margin_lower, c.margin_upper, DIGITS)}"] if c.is_about_margin else []
-    if has(c, "norm") and c.margin_lower > 0.0:
+    if hasattr(c, "norm") and c.margin_lower > 0.0:
         lines.append(f"  street (twice the margin): at least {rounded_down(2.0 * c.margin_lower, DIGITS)}")
         lines.append(
             f"  primal {rounded_up(c.primal, DIGITS)}, dual {rounded_down(c.dual, DIGITS)}, "
             f"relative gap of the margin {rounded_up(c.relative_gap, 2)}"
         )
-    if has(c, "C"):
+    if hasattr(c, "C"):
         lines += [
             f"  least objective: {between(c.dual, c.primal, DIGITS)}",
             f"  relative gap {rounded_up(c.relative_gap, 2)}",
@@ -166,12 +167,12 @@ def further_look(c: Any) -> list[str]:
 
 
 def on_trust(c: Any) -> list[str]:
-    is_proven = not has(c, "kernel") or KERNELS.get(c.kernel, Kernel).is_semidefinite
+    is_proven = not hasattr(c, "kernel") or KERNELS.get(c.kernel, Kernel).is_semidefinite
     return [] if is_proven else [ON_TRUST]
 
 
 def heaviest_rows(c: Any) -> list[str]:
-    if has(c, "shares"):
+    if hasattr(c, "shares"):
         return [
             f"  table: {counted(len(c.heights), 'blocks', 'block')} of rows, fingerprint {c.fingerprint}",
             by_rule(c),

@@ -114,11 +114,6 @@ def side_names(certificate: Any) -> tuple[str, str]:
     return first, second
 
 
-def has(c: Any, name: str) -> bool:
-    """Whether it is a field of its kind."""
-    return name in vars(c)
-
-
 # A picture has two lines, the page and the commands have room for one.
 
 TITLES = {"OPTIMAL": "The widest street", "SEPARABLE": "Separable", "UNDECIDED": "Undecided at this precision"}
@@ -142,7 +137,7 @@ def title(c: Any) -> str:
         weakly = c.verdict.name == "WEAKLY_SEPARABLE"
         first = "Weakly separable: the hulls touch" if weakly else "Not separable: the hulls meet"
         return f"{first}\n{rows_that_prove(c)}"
-    if has(c, "C"):
+    if hasattr(c, "C"):
         hard = not math.isfinite(c.C)
         best = "The widest street in the space of the kernel" if hard else "The best street for this C"
         first = best if c.is_optimal else "Not proven to the gap that was asked for"
@@ -164,7 +159,7 @@ def sentences(c: Any) -> list[str]:
         if c.n_support == 1:
             return [f"Row {rows} proves it: it is the origin."]
         return [f"Rows {rows} prove it: their hulls meet."]
-    plane = "plane in the space of the kernel" if has(c, "kernel") else "line"
+    plane = "plane in the space of the kernel" if hasattr(c, "kernel") else "line"
     quantity, lower, upper = bounds_of(c)
     low, high, found = rounded_down(lower), rounded_up(upper), []
     if quantity == "objective":

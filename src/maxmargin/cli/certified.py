@@ -46,7 +46,7 @@ def parts_of(certificate: Any) -> tuple[Any, ...]:
 def exit_code(certificate: Any, verification: Any) -> ExitCode:
     """Proven, proven not to be possible, or neither."""
     verdicts = [part.verdict.name for part in parts_of(certificate)]
-    if not verification:
+    if not verification.holds:
         return ExitCode.UNPROVEN
     if any(verdict in IMPOSSIBLE for verdict in verdicts):
         return ExitCode.NOT_SEPARABLE
@@ -55,16 +55,16 @@ def exit_code(certificate: Any, verification: Any) -> ExitCode:
 
 def tell_certificate(certificate: Any, verification: Any) -> None:
     """The report of a plane or two; of many, a table. What does not hold is no headline: why not comes first."""
-    parts, checked = parts_of(certificate), str(verification)
-    if not verification:
+    parts, checked, holds = parts_of(certificate), str(verification), verification.holds
+    if not holds:
         say(checked)
         say("What the certificate claims, and what these data do not confirm:")
     if len(parts) <= FULL_REPORTS:
         say(certificate.report())
     else:
         show(table_of(parts))
-        checked = f"{checked.partition(':')[0]}: all {len(parts):,} planes." if verification else checked
-    if verification:
+        checked = f"{checked.partition(':')[0]}: all {len(parts):,} planes." if holds else checked
+    if holds:
         say(f"  {checked}")
 
 

@@ -207,12 +207,12 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         require_fit(self)
-        if is_dask(X):
+        if is_source(X):
+            if not is_dask(X):
+                return labels_by_blocks(self, X)
             from maxmargin.estimators.dask_predictions import lazy
 
             return lazy(self, "predict", X)  # type: ignore[no-any-return]
-        if is_source(X):
-            return labels_by_blocks(self, X)
         scores = self._scores_for_labels(X)
         codes = (scores >= 0.0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return np.asarray(self.classes_[codes])

@@ -37,7 +37,7 @@ from safetensors.numpy import load as arrays_in
 from safetensors.numpy import save as bytes_of
 
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.schema import Arrays, read_json
+from maxmargin.persistence.schema import STRICT, Arrays
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -96,6 +96,7 @@ def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
 LONGEST_FILE = 2**36
 LONGEST_HEADER = 2**24
 MOST_ARRAYS = 64
+DEEPEST = 16  # objects and lists within each other
 KEY = "maxmargin"
 PREFIX = 8  # bytes before the header
 TYPES = ("F64", "F32", "I64", "I32", "I8", "U64", "BOOL")
@@ -172,3 +173,35 @@ def text_of(data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         raise Refusal("it is not a model of maxmargin: its header is not text") from None
+
+
+def read_json(text: str, what: str) -> dict[str, Any]:
+    """One JSON object: no name twice in it, no number that float64 cannot hold, nothing deep."""
+    try:
+        value = json.loads(text, parse_float=finite_number, **STRICT)
+    except (ValueError, RecursionError) as error:
+        raise Refusal(f"{what} is not as JSON must be: {str(error)[:200]}") from None
+    if not isinstance(value, dict) or depth(value) > DEEPEST:
+        raise Refusal(f"{what} is not an object of JSON, or it is nested too deeply")
+    return value
+
+
+def finite_number(digits: str) -> float:
+    number = float(digits)
+    if abs(number) == float("inf"):
+        raise ValueError(f"{digits[:20]} is too large for 64 bits")
+    return number
+
+
+def depth(value: Any) -> int:
+    """How deep lists and objects are nested; never deeper than one more than is allowed."""
+    level, inner = 0, [value]
+    while inner and level <= DEEPEST:
+        level += 1
+        inner = [
+            entry
+            for outer in inner
+            for entry in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(entry, dict | list)
+        ]
+    return level

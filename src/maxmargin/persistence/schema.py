@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import math
 import types
 import typing
@@ -54,7 +53,6 @@ LONGEST_TEXT = 1000
 UNIONS = (types.UnionType, typing.Union)
 NOTHING = type(None)
 NOUNS = {bool: "true or false", int: "a whole number", float: "a number", str: "a short text", NOTHING: "null"}
-DEEPEST = 16  # objects and lists within each other
 SPELT = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
@@ -427,17 +425,6 @@ def written_members(value: Any, members: dict[str, Member], arrays: Arrays) -> d
     return found
 
 
-def read_json(text: str, what: str) -> dict[str, Any]:
-    """One JSON object: no name twice in it, no number that float64 cannot hold, nothing deep."""
-    try:
-        value = json.loads(text, parse_float=finite_number, **STRICT)
-    except (ValueError, RecursionError) as error:
-        raise Refusal(f"{what} is not as JSON must be: {str(error)[:200]}") from None
-    if not isinstance(value, dict) or depth(value) > DEEPEST:
-        raise Refusal(f"{what} is not an object of JSON, or it is nested too deeply")
-    return value
-
-
 def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) != len(pairs):
@@ -445,32 +432,11 @@ def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def finite_number(digits: str) -> float:
-    number = float(digits)
-    if abs(number) == float("inf"):
-        raise ValueError(f"{digits[:20]} is too large for 64 bits")
-    return number
-
-
 def no_constant(name: str) -> float:
     raise ValueError(f"{name} is not a number of JSON")
 
 
 STRICT: dict[str, Any] = {"object_pairs_hook": without_duplicates, "parse_constant": no_constant}
-
-
-def depth(value: Any) -> int:
-    """How deep lists and objects are nested; never deeper than one more than is allowed."""
-    level, inner = 0, [value]
-    while inner and level <= DEEPEST:
-        level += 1
-        inner = [
-            entry
-            for outer in inner
-            for entry in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(entry, dict | list)
-        ]
-    return level
 
 
 def without_numpy(value: Any) -> Any:
