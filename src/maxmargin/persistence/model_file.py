@@ -49,7 +49,7 @@ from maxmargin.estimators.winnow import Winnow
 from maxmargin.persistence import container
 from maxmargin.persistence.column_blocks import KIND, Blocks, read_blocks, width_of_blocks, write_blocks
 from maxmargin.persistence.errors import ModelFileError, Refusal
-from maxmargin.persistence.parts import COMBINATIONS, PARTS, Labels, left_in, parts_of, refuse_other_parts
+from maxmargin.persistence.parts import COMBINATIONS, PARTS, Labels, parts_of, put_back, refuse_other_parts
 from maxmargin.persistence.record import (
     ColumnRoles,
     Counts,
@@ -273,7 +273,7 @@ def write_fitted(estimator: Any, arrays: Arrays) -> dict[str, Any]:
     """What all estimators have after a fit, and the parts of this one, side by side."""
     parts = parts_of(estimator)
     fields: dict[str, Any] = {}
-    for part in (Shape.of(estimator, parts), Counts.of(estimator), *left_in(estimator, parts)):
+    for part in (Shape.of(estimator, parts), Counts.of(estimator), *[PARTS[name].of(estimator) for name in parts]):
         fields |= written(part, arrays)
     return {**fields, "seen": written(Seen.of(estimator, parts), arrays)}
 
@@ -386,15 +386,14 @@ def read_fitted(estimator: Any, fields: Fields, certificate: dict[str, Any] | No
         raise Refusal(f"a fitted {kind} does not consist of the parts that it lists")
     shape.put(estimator)
     sides = sides_of_planes(estimator.classes_, estimator._strategy)
-    sizes.update(planes=len(sides), classes=len(estimator.classes_), width=shape.n_columns)
+    sizes.update(planes=len(sides), classes=len(estimator.classes_))
     if certificate is not None:
         estimator.certificate_ = read_certificate(fields.reader, certificate, sides, shape.n_columns)
         refuse_other_parts(certificate["kind"], parts)
     elif "runs" not in parts or "support" in parts:
         raise Refusal(f"a fitted {kind} has a certificate, and there is none")
     fields.read(Counts).put(estimator)
-    for name in parts:
-        fields.read(PARTS[name]).put(estimator, sizes)
+    put_back(estimator, parts, fields)
     seen = fields.take("seen", Seen | None)
     if seen is not None:
         seen.put(estimator, parts)

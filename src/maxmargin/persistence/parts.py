@@ -30,6 +30,7 @@ from maxmargin.persistence.schema import (
     POSITIVE,
     RISING,
     Between,
+    Fields,
     OneOf,
     Rule,
     Size,
@@ -39,7 +40,7 @@ from maxmargin.persistence.schema import (
     split,
 )
 from maxmargin.problems.descent import Descent, Position
-from maxmargin.problems.kernels import KERNELS, Kernel
+from maxmargin.problems.kernels.base import KERNELS, Kernel, is_table
 
 HARD = "hard margin"  # the name under which LinearSVM(C=inf) says which solver it took
 
@@ -87,7 +88,8 @@ def refuse_other_parts(kind: str, parts: tuple[str, ...]) -> None:
 
 @dataclass
 class Part:
-    """The base of all parts. Sizes: planes, columns, classes, support, and `width`, that of the support vectors."""
+    """The base of all parts. Sizes: planes, columns, classes, support, and `width`, that of the support vectors, which
+    is 0 where the kernel is a table."""
 
     @classmethod
     def of(cls, estimator: Any) -> Self:
@@ -224,12 +226,6 @@ class KernelPlanes(Part):
         if self.kernel.name != estimator.kernel:
             raise Refusal(f"the kernel is {self.kernel.name}, and the parameter {estimator.kernel!r}")
         estimator._kernel, estimator.intercept_ = self.kernel.made(), self.intercept
-        sizes["width"] = 0 if is_precomputed(estimator) else sizes["columns"]
-
-
-def is_precomputed(estimator: Any) -> bool:
-    kernel = getattr(estimator, "_kernel", None)
-    return kernel is not None and kernel.is_table
 
 
 @dataclass
@@ -258,7 +254,7 @@ class SupportVectors(Part):
         return cls(form, None, vectors.data, vectors.indices, vectors.indptr)
 
     def put(self, estimator: Any, sizes: Sizes) -> None:
-        if is_precomputed(estimator) and np.any(estimator.support_ >= sizes["columns"]):
+        if sizes["width"] == 0 and np.any(estimator.support_ >= sizes["columns"]):
             raise Refusal("the array 'support' speaks of rows that the precomputed kernel did not have")
         if self.data is None or self.indices is None or self.indptr is None:
             estimator.support_vectors_ = self.dense
@@ -355,9 +351,12 @@ PARTS: dict[str, type[Part]] = {
 }
 
 
-def left_in(estimator: Any, names: tuple[str, ...]) -> list[Part]:
-    """These parts of what its fit has left."""
-    return [PARTS[name].of(estimator) for name in names]
+def put_back(estimator: Any, names: tuple[str, ...], fields: Fields) -> None:
+    """These parts of a document; each is read before any is put."""
+    sizes = fields.reader.sizes
+    sizes["width"] = 0 if is_table(getattr(estimator, "kernel", None)) else sizes["columns"]
+    for part in [fields.read(PARTS[name]) for name in names]:
+        part.put(estimator, sizes)
 
 
 NUMBERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
