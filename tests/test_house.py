@@ -23,7 +23,7 @@ HEAVY = {
 # Names that say nothing about what is inside.
 EMPTY_NAMES = {"common", "core", "helpers", "misc", "utils"}
 LONGEST_FILE = 400
-LONGER = {"persistence/schema.py": 457}  # one idea: what a document may hold, read and written by the same annotations
+LONGER = {"persistence/schema.py": 464}  # one idea: what a document may hold, read and written by the same annotations
 MOST_LINES_FOR_CHECKPOINTS = 30
 # Files that a reader meets on the way of a fit: what is not asked for (observers, warnings, theorems) is not met.
 HOUSE = Path(__file__).parents[1] / "benchmarks" / "house.py"

@@ -37,7 +37,7 @@ from safetensors.numpy import load as arrays_in
 from safetensors.numpy import save as bytes_of
 
 from maxmargin.persistence.errors import Refusal
-from maxmargin.persistence.schema import STRICT, Arrays
+from maxmargin.persistence.schema import STRICT, Arrays, finite_number
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -184,13 +184,6 @@ def read_json(text: str, what: str) -> dict[str, Any]:
     if not isinstance(value, dict) or depth(value) > DEEPEST:
         raise Refusal(f"{what} is not an object of JSON, or it is nested too deeply")
     return value
-
-
-def finite_number(digits: str) -> float:
-    number = float(digits)
-    if abs(number) == float("inf"):
-        raise ValueError(f"{digits[:20]} is too large for 64 bits")
-    return number
 
 
 def depth(value: Any) -> int:

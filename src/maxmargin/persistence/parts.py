@@ -354,7 +354,7 @@ PARTS: dict[str, type[Part]] = {
 def put_back(estimator: Any, names: tuple[str, ...], fields: Fields) -> None:
     """These parts of a document; each is read before any is put."""
     sizes = fields.reader.sizes
-    sizes["width"] = 0 if is_table(getattr(estimator, "kernel", None)) else sizes["columns"]
+    sizes["width"] = 0 if "kernel" in names and is_table(estimator.kernel) else sizes["columns"]
     for part in [fields.read(PARTS[name]) for name in names]:
         part.put(estimator, sizes)
 

@@ -432,6 +432,13 @@ def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
+def finite_number(digits: str) -> float:
+    number = float(digits)
+    if abs(number) == float("inf"):
+        raise ValueError(f"{digits[:20]} is too large for 64 bits")
+    return number
+
+
 def no_constant(name: str) -> float:
     raise ValueError(f"{name} is not a number of JSON")
 
