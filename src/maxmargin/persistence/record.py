@@ -74,9 +74,9 @@ def write_parameters(declarations: Declarations, values: Mapping[str, Any]) -> d
     """The parameters as a document holds them, if it can: no function among them, which would be code."""
     found, values = {}, without_numpy(dict(values))
     for name, declaration in declarations.items():
-        value = values[name]
         if declaration.of_this_process:
             continue
+        value = values[name]
         if not declaration.keeps(value):
             can = f"a file can hold {declaration.words_for_a_file()}"
             code = "; a function is code, and a model file holds none" if callable(value) else ""
@@ -89,8 +89,8 @@ def write_parameters(declarations: Declarations, values: Mapping[str, Any]) -> d
 def read_parameters(declarations: Declarations, fields: Fields) -> dict[str, Any]:
     """All parameters of the estimator, and no others."""
     values = {name: declaration.default for name, declaration in declarations.items()}
-    kept = {name: one for name, one in declarations.items() if not one.of_this_process}
-    kept = {name: one for name, one in kept.items() if name in fields.left or not one.later}
+    kept = [name for name, declaration in declarations.items() if not declaration.of_this_process]
+    kept = [name for name in kept if name in fields.left or not declarations[name].later]
     for name, said in fields.take_all(dict.fromkeys(kept, Any)).items():
         declaration = declarations[name]
         try:
