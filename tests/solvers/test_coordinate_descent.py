@@ -11,8 +11,8 @@ from maxmargin.problems.losses import HINGE, SQUARED_HINGE
 from maxmargin.problems.protocol import Evaluation
 from maxmargin.problems.statement import SoftMargin, best_bias
 from maxmargin.solvers.coordinate_descent import descent as descent_module
-from maxmargin.solvers.coordinate_descent.descent import CoordinateDescent, squares_of_rows
-from maxmargin.solvers.coordinate_descent.schedule import Schedule, shuffle
+from maxmargin.solvers.coordinate_descent.descent import CoordinateDescent, Schedule
+from maxmargin.solvers.coordinate_descent.sweeps import shuffle, squares_of_rows
 
 each_loss = pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
 each_bias = pytest.mark.parametrize("bias", [True, False], ids=["bias", "origin"])

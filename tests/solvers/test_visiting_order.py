@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from maxmargin import LinearSVM
-from maxmargin.solvers.coordinate_descent import schedule
-from maxmargin.solvers.coordinate_descent.schedule import in_ascending_order, rows_together, shuffle, shuffled_groups
+from maxmargin.solvers.coordinate_descent import sweeps
+from maxmargin.solvers.coordinate_descent.sweeps import in_ascending_order, rows_together, shuffle, shuffled_groups
 
 
 def state(seed=7):
@@ -43,7 +43,7 @@ def test_ascending():
 
 def test_small_tables_are_visited_row_by_row():
     assert rows_together(1000, 8 * 1000 * 20) == 1
-    assert rows_together(1_000_000, 8 * 1_000_000 * 20) == schedule.TOGETHER
+    assert rows_together(1_000_000, 8 * 1_000_000 * 20) == sweeps.TOGETHER
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -54,7 +54,7 @@ def test_sweeps_in_groups_end_at_the_same_optimum(monkeypatch, loss):
     y = np.where(X[:, 0] + 0.7 * random.normal(size=4000) > 0.1, "up", "down")
     X, y = X[np.argsort(y)], np.sort(y)
     row_by_row = LinearSVM(loss=loss, solver="coordinate_descent", tol=1e-7).fit(X, y)
-    monkeypatch.setattr(schedule, "FAST_MEMORY", 0)
+    monkeypatch.setattr(sweeps, "FAST_MEMORY", 0)
     monkeypatch.setattr("maxmargin.solvers.coordinate_descent.descent.NUMBERS_PER_ROUND", 0)
     in_groups = LinearSVM(loss=loss, solver="coordinate_descent", tol=1e-7).fit(X, y)
     assert in_groups.certificate_.relative_gap <= 1e-7

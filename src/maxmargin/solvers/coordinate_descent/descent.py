@@ -24,7 +24,17 @@ m_i the move that would be best for row i if it moved nothing else, w and b held
 the sweep, and it misses the rows left out: so it only says when to ask the judge.
 
 Where single steps crawl, because many free rows pull against each other, one *subspace step* solves for all of them
-(subspace); when it is made, and when the judge is asked, is decided from the gaps that the sweeps leave (schedule).
+(subspace). It is made when the sweeps that are left at the present decay cost more than it does:
+
+    log(tol / gap) / log(decay)  *  active rows   >   k  *  iterations  *  free rows  *  cost of an iteration
+
+with k small where nearly all active rows are free, because the face is found, and large elsewhere. Three sweeps later
+it is compared with what sweeps of the same cost would have done; if it was no better, the next one waits twice as long.
+
+At the end of a sweep the true gap is smaller than the stale one, by about the progress of that sweep; every evaluation
+corrects this guess, and the judge is asked when the guess says that tol is reached. It is also asked on the way,
+whenever the gap has fallen a hundred times: rows were left out wrongly, and it sees all of them. All of this counts
+work, not seconds: the same input gives the same steps on every machine.
 
 Where a table has many equal rows of a class, one of them stands for all, and the others rest (copies).
 
@@ -34,128 +44,57 @@ Differs: the unregularised b by its moving centre; subspace steps between the sw
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin._loops import njit, numbers_per_call, touch
-from maxmargin.data.rows import add, dot, square, touch_row
+from maxmargin._loops import njit, numbers_per_call
 from maxmargin.data.table import Matrix, Vector, is_sparse, rows_of
 from maxmargin.problems.protocol import Iterate, Iterates, Options, State, varying
 from maxmargin.problems.statement import SoftMargin, best_bias
-from maxmargin.solvers.coordinate_descent.schedule import (
-    Schedule,
+from maxmargin.solvers.coordinate_descent.subspace import SubspaceStep
+from maxmargin.solvers.coordinate_descent.sweeps import (
+    Dual,
+    Point,
+    Tally,
+    balance,
+    close,
     in_ascending_order,
+    reset,
     rows_together,
     shuffle,
     shuffled_groups,
+    squares_of_rows,
+    sweep,
 )
-from maxmargin.solvers.coordinate_descent.subspace import SubspaceStep
 from maxmargin.solvers.copies import Copies, worth_merging
 from maxmargin.solvers.passes import combination, values_of
 
 NUMBERS_PER_CALL = 20_000_000  # a compiled call cannot be interrupted: it reads at most so many numbers
 NUMBERS_PER_ROUND = 40_000  # and about so many at least: the interpreter costs as much as a thousand numbers
 MOST_TIMES = 16
-AHEAD = 2  # rows: the memory is asked for a row this long before it is visited, for its other numbers twice as long
 SHARE_OF_CURVATURE = 0.1  # rho, as a share of the mean |x_i|^2
 REACH_OF_B = 10.0  # rho sum_i C_i is at least this: however small the costs, b gets where it must within a few sweeps
 MOST_PASSES = 20_000  # rows visited, in units of the table
 FEW_ROWS = 5000  # swept sooner than merged
 DISTINCT = 0.1  # of the rows at most: of two or three copies each is visited in a sweep, as a heavy row should be
-ALMOST_FLAT = 1e-200  # in place of a curvature of zero: a division by it goes to the end of the box
-
-
-class Dual(NamedTuple):
-    """The dual problem as the compiled loops see it; `curvature` = |x_i|^2 + q_i + rho."""
-
-    rows: Any
-    signs: Any
-    upper: Any
-    diagonal: Any
-    curvature: Any
-    rho: float
-
-
-class Point(NamedTuple):
-    """a, its w(a), and bias = (centre, S)."""
-
-    a: Any
-    w: Any
-    bias: Any
-
-
-class Tally(NamedTuple):
-    """What is left of a sweep: slopes = (lowest, highest) projected slope, values = (D, the stale gap)."""
-
-    slopes: Any
-    values: Any
-
-
-@njit
-def squares_of_rows(rows: Any, squares: Any) -> None:
-    for i in range(squares.shape[0]):
-        squares[i] = square(rows, i)
-
-
-@njit
-def sweep(dual: Any, point: Any, order: Any, start: int, stop: int, kept: int, limits: Any, tally: Any) -> Any:
-    """Visit the rows order[start:stop]; those that stay active are moved to order[kept:]. Returns the new `kept`.
-
-    A row at a bound leaves if its slope lies outside `limits`, the slopes of the sweep before.
-    """
-    rows, signs, upper, diagonal, curvature, rho = dual
-    a, w, bias = point
-    lowest, highest = tally.slopes
-    value, gap = tally.values
-    b = bias[0] + rho * bias[1]
-    for k in range(start, stop):
-        if k + 2 * AHEAD < stop:
-            touch_row(rows, order[k + AHEAD])
-            later = order[k + 2 * AHEAD]
-            touch(a, later)
-            touch(signs, later)
-            touch(curvature, later)
-        i = order[k]
-        old, sign, top, q = a[i], signs[i], upper[i], diagonal[i]
-        plain = sign * dot(rows, i, w) - 1.0 + q * old
-        slope = plain + sign * b
-        projected = slope
-        if old <= 0.0:
-            if slope > limits[1]:
-                continue
-            projected = min(slope, 0.0)
-        elif old >= top:
-            if slope < limits[0]:
-                continue
-            projected = max(slope, 0.0)
-        order[kept] = i
-        kept += 1
-        lowest, highest = min(lowest, projected), max(highest, projected)
-        best = min(top - old, max(-old, -slope / (q + ALMOST_FLAT)))
-        gap -= best * (slope + 0.5 * q * best)
-        new = min(top, max(0.0, old - slope / curvature[i]))
-        change = new - old
-        if change != 0.0:
-            a[i] = new
-            add(rows, i, change * sign, w)
-            bias[1] += change * sign
-            b += rho * change * sign
-            value -= change * plain + 0.5 * change * change * (curvature[i] - rho)
-    tally.slopes[0], tally.slopes[1] = lowest, highest
-    tally.values[0], tally.values[1] = value, gap
-    return kept
-
-
-@njit
-def close(dual: Any, bias: Any, limits: Any, tally: Any) -> None:
-    """After a sweep: its slopes are the next limits, and the centre moves."""
-    limits[0] = tally.slopes[0] if tally.slopes[0] < 0.0 else -np.inf
-    limits[1] = tally.slopes[1] if tally.slopes[1] > 0.0 else np.inf
-    bias[0] += dual.rho * bias[1]
+TINY = 1e-300
+PROGRESS_WITHIN_A_SWEEP = (0.15, 0.7)
+CORRECTION = (0.5, 10.0)
+ON_THE_WAY = 0.01
+SWEEPS_PER_ITERATION = 1.2  # an iteration reads a row twice, one after the other; a sweep reads it once, at random
+FIRST_STEP, SHORTEST_WAIT, LONGEST_WAIT = 6, 4, 256
+ITERATIONS, MOST_ITERATIONS = 20, 200
+NEARLY_ALL = 0.85
+FACE_IS_FOUND, FACE_IS_NOT_FOUND = 2.0, 10.0  # k above
+FEW_CROSSED = 0.02
+JUDGED_AFTER = 3  # sweeps after a subspace step
+IDLE_UNTIL_WIDER, IDLE_UNTIL_END = 3, 8  # evaluations in a row that brought nothing
+SOMETHING = 0.9
 
 
 @njit
@@ -168,33 +107,6 @@ def sweeps(dual: Any, point: Any, order: Any, random: Any, times: int, limits: A
         kept = sweep(dual, point, order, 0, kept, 0, limits, tally)
         close(dual, point.bias, limits, tally)
     return kept
-
-
-@njit
-def reset(tally: Any) -> None:
-    tally.slopes[0], tally.slopes[1], tally.values[1] = np.inf, -np.inf, 0.0
-
-
-@njit
-def balance(dual: Any, point: Any, order: Any, values: Any) -> None:
-    """Move rows until S = sum_i a_i y_i is zero: those between their bounds first."""
-    rows, signs, upper, diagonal, curvature, rho = dual
-    a, w, bias = point
-    for everywhere in range(2):
-        for i in order:
-            old, sign = a[i], signs[i]
-            if everywhere == 0 and not 0.0 < old < upper[i]:
-                continue
-            new = min(upper[i], max(0.0, old - bias[1] * sign))
-            change = new - old
-            if change != 0.0:
-                plain = sign * dot(rows, i, w) - 1.0 + diagonal[i] * old
-                a[i] = new
-                add(rows, i, change * sign, w)
-                values[0] -= change * plain + 0.5 * change * change * (curvature[i] - rho)
-                bias[1] = 0.0 if new == old - bias[1] * sign else bias[1] + change * sign
-            if bias[1] == 0.0:
-                return
 
 
 @dataclass(init=False, eq=False)
@@ -338,6 +250,82 @@ class CoordinateDescent(State):
             self.point.w, self.b, self.weights(fresh=proposes), proposes, self.sweeps + self.iterations, self.sweeps,
             gap=self.gap, dual=float(self.tally.values[0]), passes=self.passes, active=len(self.active),
         )  # fmt: skip
+
+
+@dataclass(eq=False)
+class Schedule(State):
+    """What has been seen so far: the gaps of the sweeps, the evaluations, the fate of the last subspace step."""
+
+    tol: float
+    gaps: list[float] = varying(factory=lambda: [1.0], grows=True)
+    guess: float = varying(1.0)
+    correction: float = varying(1.0)
+    judged: float = varying(1.0)
+    idle: int = varying(0)
+    wait: int = varying(SHORTEST_WAIT)
+    next_step: int = varying(FIRST_STEP)
+    iterations: int = varying(ITERATIONS)
+    stepped_at: int = varying(-1)
+    expected: float = varying(0.0)
+
+    @property
+    def swept(self) -> int:
+        return len(self.gaps) - 1
+
+    def see(self, gap: float) -> None:
+        """After a sweep: its stale gap."""
+        low, high = PROGRESS_WITHIN_A_SWEEP
+        progress = min(high, max(low, gap / max(self.gaps[-1], TINY)))
+        self.gaps.append(gap)
+        self.guess = self.correction * gap * progress
+        if self.stepped_at >= 0 and self.swept >= self.stepped_at + JUDGED_AFTER:
+            self.wait = SHORTEST_WAIT if gap < self.expected else min(2 * self.wait, LONGEST_WAIT)
+            self.next_step, self.stepped_at = self.stepped_at + self.wait, -1
+
+    @property
+    def should_ask(self) -> bool:
+        return self.guess <= max(self.tol, ON_THE_WAY * self.judged)
+
+    def learn(self, gap: float) -> None:
+        """After an evaluation."""
+        low, high = CORRECTION
+        self.correction = min(high, max(low, self.correction * gap / max(self.guess, TINY)))
+        self.idle = 0 if gap < SOMETHING * self.judged else self.idle + 1
+        self.judged = min(gap, self.judged)
+
+    @property
+    def should_look_wider(self) -> bool:
+        return self.idle >= IDLE_UNTIL_WIDER
+
+    @property
+    def is_at_its_end(self) -> bool:
+        """Asking brings nothing any more: what is left is rounding."""
+        return self.idle >= IDLE_UNTIL_END
+
+    @property
+    def decay(self) -> float:
+        """The factor by which one sweep lowers the gap, of late."""
+        return min(0.999, math.pow(max(TINY, self.gaps[-1] / max(self.gaps[-5], TINY)), 0.25))
+
+    @property
+    def may_step(self) -> bool:
+        """Whether it is time to think of a subspace step."""
+        return self.swept >= self.next_step and self.stepped_at < 0 and self.gaps[-1] > self.tol
+
+    def subspace_iterations(self, active: int, free: int) -> int:
+        """How many iterations a subspace step may make now; 0: none."""
+        if not self.may_step or free < 2:
+            return 0
+        left = math.log(self.tol / self.gaps[-1]) / math.log(self.decay)
+        k = FACE_IS_FOUND if free >= NEARLY_ALL * active else FACE_IS_NOT_FOUND
+        return self.iterations if left * active > k * SWEEPS_PER_ITERATION * self.iterations * free else 0
+
+    def stepped(self, iterations: int, crossed: int, active: int, free: int) -> None:
+        """After a subspace step: what sweeps at its cost would have reached, and whether the next one may be longer."""
+        sweeps = SWEEPS_PER_ITERATION * iterations * free / max(1, active) + JUDGED_AFTER
+        self.stepped_at, self.expected = self.swept, self.gaps[-1] * self.decay**sweeps
+        if crossed < FEW_CROSSED * free and iterations >= self.iterations:
+            self.iterations = min(MOST_ITERATIONS, self.iterations * 3 // 2)
 
 
 @dataclass(eq=False)

@@ -41,7 +41,7 @@ from maxmargin.data.executor import Threads, one_thread_for_blas
 from maxmargin.data.table import is_sparse, matrix_of
 from maxmargin.problems.protocol import Iterates, Options, State, varying
 from maxmargin.problems.statement import SoftMargin
-from maxmargin.solvers.coordinate_descent.schedule import ROW, rows_together
+from maxmargin.solvers.coordinate_descent.sweeps import ROW, rows_together
 from maxmargin.solvers.interior_point.active_rows import ActiveRows
 from maxmargin.solvers.interior_point.central_path import PathPoint
 from maxmargin.solvers.interior_point.conditioning import from_a_better_place

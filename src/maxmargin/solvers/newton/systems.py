@@ -28,7 +28,7 @@ import numpy as np
 from maxmargin._loops import njit
 from maxmargin.data.table import Vector, is_sparse, matrix_of
 from maxmargin.problems.statement import SoftMargin
-from maxmargin.solvers.coordinate_descent.schedule import ROW
+from maxmargin.solvers.coordinate_descent.sweeps import ROW
 from maxmargin.solvers.interior_point.normal_equations import Factor, padded
 from maxmargin.solvers.passes import BlockPasses, Chosen, RowPasses, Square, inner, values_of
 
