@@ -5,7 +5,7 @@ import math
 import numpy as np
 from error_analysis import LEAST
 
-from maxmargin.certificates import duality
+from maxmargin.certificates import duality, passes
 from maxmargin.certificates.duality import DualValue, PrimalValue
 from maxmargin.problems.losses import Loss
 from maxmargin.problems.statement import SoftMargin
@@ -42,5 +42,5 @@ def test_the_edge_of_what_is_negligible():
 def test_a_loss_without_a_bend_is_as_steep_as_its_box():
     steep = Loss("steep", box=2.0, bend=0.0)
     problem = SoftMargin(np.zeros((3, 1)), np.array([1.0, -1.0, 1.0]), np.array([1.0, 3.0, 5.0]), steep, True)
-    paid, _ = duality.loss_of(problem, np.array([0.5, 2.0, -1.0]))
+    paid, _ = passes.loss_total(problem, np.array([0.5, 2.0, -1.0]))
     assert paid == 2.0 * (1.0 * 0.5 + 3.0 * 2.0)

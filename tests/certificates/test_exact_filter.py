@@ -98,7 +98,7 @@ def test_no_columns_and_no_rows():
 
 
 def test_the_blocks_of_the_filter_keep_their_rows(monkeypatch):
-    monkeypatch.setattr("maxmargin.data.table.BLOCK", 3)
+    monkeypatch.setattr("maxmargin.certificates.passes.BLOCK", 3)
     X, signs = np.array([[1.0], [1.0], [-1.0], [1.0], [0.0], [-1.0], [-1.0]]), np.array([1, 1, -1, -1, 1, -1, 1])
     found = [rows.tolist() for rows in exact.doubtful_rows(X, signs, np.ones(1), None, 0.5)]
     assert found == [[], [3, 4], [6]]

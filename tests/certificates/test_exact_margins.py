@@ -67,7 +67,7 @@ def test_the_filter_never_clears_a_row_wrongly(data, more):
 
 
 def test_the_filter_clears_ordinary_rows_in_several_blocks(monkeypatch):
-    monkeypatch.setattr("maxmargin.data.table.BLOCK", 100)
+    monkeypatch.setattr("maxmargin.certificates.passes.BLOCK", 100)
     X = np.random.default_rng(4).normal(size=(500, 7))
     w = np.arange(1.0, 8.0)
     signs = np.where(X @ w > 0, 1, -1)

@@ -4,6 +4,7 @@ Most numbers here are powers of two, so that sums are exact and one term of an e
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def test_bounds_are_four_errors_away():
     vector, rest = np.zeros(1), ((1.0, 1.0), (1.0, 1.0), np.zeros(1), 0.0)
     found = KernelMeasure(vector, 0.0, vector, 1.0, 8.0, 0.25, 1.0, 0.125, *rest)
     assert (found.upper, found.lower) == (9.0, 0.5)
-    assert found._replace(dual_error=1.0).lower == 0.0
+    assert replace(found, dual_error=1.0).lower == 0.0
 
 
 @pytest.mark.parametrize("is_hard", [True, False])

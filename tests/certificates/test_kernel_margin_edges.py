@@ -33,7 +33,7 @@ MEASURE = KernelMeasure(
     off=np.array([0.0625, 0.03125, 100.0]),  # the last row carries nothing and pays nothing
     square_error=0.125,
 )
-MEETING = MEASURE._replace(square=0.0)
+MEETING = dataclasses.replace(MEASURE, square=0.0)
 
 
 def evaluator(a, found, **fields):
@@ -90,7 +90,7 @@ def test_a_lower_bound_is_believed_with_every_error_against_it(bounds):
         assert bounds(dual=doubt, rational=False) == ([words], [])
     wrong = math.nextafter(limit, 2.0)
     assert bounds(dual=wrong) == ([f"the weights prove a lower bound of 1, not {wrong!r}"], [])
-    nothing = MEASURE._replace(dual=0.0)
+    nothing = dataclasses.replace(MEASURE, dual=0.0)
     assert bounds(dual=0.0, found=nothing) == ([], [])
     assert bounds(dual=math.ulp(0.0), found=nothing)[1] == [("dual", math.ulp(0.0))]
 
@@ -167,8 +167,8 @@ def test_a_witness_holds_with_its_own_weights(witness):
     missing = "the witness does not hold: no combination of its rows was found that vanishes in the space of the kernel"
     assert witness(None) == [missing]
     for square in (0.5, -0.5):
-        assert witness(measure=MEASURE._replace(square=square)) == []
-    far = MEASURE._replace(square=0.5625, square_error=0.140624)
+        assert witness(measure=dataclasses.replace(MEASURE, square=square)) == []
+    far = dataclasses.replace(MEASURE, square=0.5625, square_error=0.140624)
     assert witness(measure=far) == ["the witness rows prove it, but their weights leave the hull points 0.75 apart"]
     for more, right in ((1.9e-9, True), (-1.9e-9, True), (2.1e-9, False), (-2.1e-9, False)):
         words = f"the weights of the witness differ by {more:.3g} between the classes"
@@ -182,7 +182,7 @@ def test_a_witness_holds_with_its_own_weights(witness):
 
 FOUND = KKT(Violation(1.0), *[Violation(10.0)] * 2, Violation(10.0, 0), Violation(10.0))
 SAID = dataclasses.replace(FOUND, slackness=Violation(10.0, 2))
-CLOSE = MEASURE._replace(primal_error=0.125, dual_error=0.03125, square_error=0.0625)
+CLOSE = dataclasses.replace(MEASURE, primal_error=0.125, dual_error=0.03125, square_error=0.0625)
 
 
 @pytest.fixture
@@ -219,8 +219,8 @@ def worth(found=CLOSE, off=0.0625, heaviest=0.5):
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(KKT)])
 def test_a_figure_may_differ_by_what_rounding_does(conditions, name):
-    cases = [(CLOSE, worth()), (CLOSE._replace(primal=0.0), worth(CLOSE._replace(primal=0.0)))]
-    paying = CLOSE._replace(off=np.array([0.0625, 0.125, 100.0]), slack=np.array([3.0, 0.5, 0.0]))
+    cases = [(CLOSE, worth()), (dataclasses.replace(CLOSE, primal=0.0), worth(dataclasses.replace(CLOSE, primal=0.0)))]
+    paying = dataclasses.replace(CLOSE, off=np.array([0.0625, 0.125, 100.0]), slack=np.array([3.0, 0.5, 0.0]))
     cases += [(paying, worth(off=0.125))]
     own = getattr(FOUND, name).value
     for found, allowances in cases:
@@ -243,7 +243,7 @@ def test_a_figure_may_differ_by_what_rounding_does(conditions, name):
     ],
 )
 def test_the_stationarity_is_relative_to_the_square(conditions, square, error, told):
-    found = CLOSE._replace(square=square, square_error=error)
+    found = dataclasses.replace(CLOSE, square=square, square_error=error)
     low = 1.0 - (told - 1.0 if told < 2.0 else 1.0)
     for value, right in ((told, True), (low, True), (told + 0.1, False), (math.inf, False), (math.nan, False)):
         said = conditions(dataclasses.replace(SAID, stationarity=Violation(value)), found=found)
@@ -251,7 +251,7 @@ def test_the_stationarity_is_relative_to_the_square(conditions, square, error, t
 
 
 def test_no_row_adds_more_than_all_to_the_gap(conditions):
-    for found in (CLOSE._replace(primal_error=100.0), CLOSE._replace(dual_error=math.inf)):
+    for found in (dataclasses.replace(CLOSE, primal_error=100.0), dataclasses.replace(CLOSE, dual_error=math.inf)):
         for value, right in ((9.1, True), (10.9, True), (8.9, False), (11.1, False), (math.inf, False)):
             said = conditions(dataclasses.replace(SAID, slackness=Violation(value, 2)), found=found)
             assert (said == []) == right, value
@@ -272,7 +272,7 @@ def test_the_row_that_adds_most_to_the_gap(conditions):
         assert conditions(at_first, (share, 9.0, 3.0)) == ([] if right else [words.format(1)])
     assert conditions(shares=(3.0, math.inf, 3.0)) == []
     assert conditions(at_first, (3.0, math.inf, 3.0)) == [words.format(1)]
-    exactly = CLOSE._replace(primal_error=0.0, dual_error=0.0, square_error=0.0, off=np.zeros(3))
+    exactly = dataclasses.replace(CLOSE, primal_error=0.0, dual_error=0.0, square_error=0.0, off=np.zeros(3))
     for share, right in ((-0.9e-12, True), (-1.1e-12, False)):
         said = conditions(at_first, (share, 0.0, -1.0), found=exactly)
         assert said == ([] if right else [words.format(1)])
@@ -283,8 +283,8 @@ def test_the_row_that_adds_most_to_the_gap(conditions):
 
 def test_without_a_plane_there_are_no_conditions(conditions):
     words = ["no plane is known that could meet the conditions of optimality"]
-    assert conditions(found=MEASURE._replace(primal=math.inf)) == words
-    assert conditions(a=np.zeros(3), found=MEASURE._replace(slack=np.zeros(3))) == []
+    assert conditions(found=dataclasses.replace(MEASURE, primal=math.inf)) == words
+    assert conditions(a=np.zeros(3), found=dataclasses.replace(MEASURE, slack=np.zeros(3))) == []
 
 
 def test_what_is_proven():

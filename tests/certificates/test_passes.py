@@ -110,7 +110,7 @@ def test_combinations_count_their_roundings(form, number, monkeypatch):
     weights = random.integers(0, 5, size=50).astype(number)
     expected = (X.T @ weights.astype(float)).tolist()
     for rows in (50, 30, 7):
-        monkeypatch.setattr("maxmargin.data.table.BLOCK", 4 * rows)
+        monkeypatch.setattr("maxmargin.certificates.passes.BLOCK", 4 * rows)
         table = form(X)
         longest, count = rows, -(-50 // rows)
         if form is sparse.csr_array:

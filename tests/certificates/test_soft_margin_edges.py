@@ -252,9 +252,9 @@ def test_rows_at_the_limit_may_be_counted_or_not(conditions):
 
 
 def test_the_stationarity_is_relative_to_the_longer_w(conditions):
-    nothing = DUAL._replace(w=np.zeros(1))
-    exactly = nothing._replace(w_error=0.0)
-    unknown = nothing._replace(w_error=math.inf)
+    nothing = dataclasses.replace(DUAL, w=np.zeros(1))
+    exactly = dataclasses.replace(nothing, w_error=0.0)
+    unknown = dataclasses.replace(nothing, w_error=math.inf)
     cases = ((8.0, DUAL, 0.125), (-8.0, nothing, 0.125), (0.5, DUAL, 0.5), (0.0, exactly, 0.0))
     cases += ((0.0, nothing, 1.0), (8.0, unknown, 1.0))  # anything that such a figure can be: at most 2
     for w, dual, allowed in cases:
@@ -273,7 +273,10 @@ def test_the_row_that_adds_most_to_the_gap(conditions):
     assert conditions(at_first, (6.0, math.inf, 6.0)) == [words.format(1)]
     for share, right in ((-0.9e-12, True), (-1.1e-12, False)):
         said = conditions(
-            at_first, (2.0 * share, 0.0, -1.0), primal=PRIMAL._replace(error=0.0), dual=DUAL._replace(error=0.0)
+            at_first,
+            (2.0 * share, 0.0, -1.0),
+            primal=dataclasses.replace(PRIMAL, error=0.0),
+            dual=dataclasses.replace(DUAL, error=0.0),
         )
         assert said == ([] if right else [words.format(1)])
     for row in (0, 4, -1):
@@ -282,10 +285,10 @@ def test_the_row_that_adds_most_to_the_gap(conditions):
 
 
 def test_an_objective_of_0_divides_nothing(conditions):
-    free = PRIMAL._replace(value=0.0)
+    free = dataclasses.replace(PRIMAL, value=0.0)
     edge = 18.0 - 1e-6 * (1e-6 + 18.0) - 1.0  # and not 1.5: no row pays more than all
     at_first = dataclasses.replace(SAID, slackness=Violation(10.0, 1))
     for share, right in ((edge, True), (math.nextafter(edge, 0.0), False)):
         assert (conditions(at_first, (share, 18.0, 6.0), primal=free) == []) == right
     cannot = ["float64 cannot measure the conditions of optimality that are reported"]
-    assert conditions(primal=PRIMAL._replace(value=math.inf)) == cannot
+    assert conditions(primal=dataclasses.replace(PRIMAL, value=math.inf)) == cannot

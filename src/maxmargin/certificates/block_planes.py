@@ -144,7 +144,7 @@ def seen_plane(seen: Seen, plane: ScaledPlane, sparse: bool) -> BlockPlane | Non
     least, nearest = plus.and_of(minus)
     if not (math.isfinite(magnitude + abs(plane.b)) and math.isfinite(least)):
         return None
-    lower = plane.lower(least, plane.rounding_of(seen.terms, magnitude))
+    lower = plane.lower(least, seen.terms, magnitude)
     return BlockPlane(plane, least / plane.size, lower, nearest)
 
 

@@ -23,16 +23,17 @@ and weights are from the conditions of optimality is measured from the same numb
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from maxmargin.certificates.passes import (
-    Sum,
     combination,
     length,
     lengths_of,
-    losses_of,
+    loss_total,
     over_rows,
     power_below,
     rounding,
@@ -56,7 +57,8 @@ SMALLEST_BEND = 2.0**-1000  # below, what is added for what vanished would no lo
 LIGHTEST = 2.0**-900  # of the heavier class: below, the quotient of the two would lose digits
 
 
-class PrimalValue(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class PrimalValue:
     """P(w, b) is within `error` of `value`, and what a row misses, 1 - y_i (w.x_i + b), within `slack_error`.
 
     Where float64 overflows, both are infinite.
@@ -67,18 +69,19 @@ class PrimalValue(NamedTuple):
     missing: Vector
     slack_error: float
 
-    @property
+    @cached_property
     def slack(self) -> Vector:
         """xi_i = max(0, what row i misses)."""
         return np.maximum(0.0, self.missing)
 
-    @property
+    @cached_property
     def upper(self) -> float:
         """Surely at least P(w, b), and confirmed by whoever measures again."""
         return self.value + OUTWARDS * self.error
 
 
-class DualValue(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class DualValue:
     """D(t a') is within `error` of `value`; with t a' as factors of a, and w(t a').
 
     factors    of the rows with y = +1, of the rows with y = -1
@@ -92,7 +95,7 @@ class DualValue(NamedTuple):
     w: Vector
     w_error: float
 
-    @property
+    @cached_property
     def lower(self) -> float:
         """Surely at most D, and confirmed by whoever measures again: never below what a = 0 proves."""
         return max(0.0, self.value - OUTWARDS * self.error)
@@ -136,8 +139,8 @@ def primal_value(
 
 def primal_from(problem: SoftMargin, w: Vector, missing: Vector, off: Any) -> PrimalValue:
     """P where 1 - y_i (w.x_i + b) is within `off` of `missing`; rows that are surely beyond their edge pay nothing."""
-    (square, in_square), (loss, in_loss) = total(w * w), loss_of(problem, missing)
-    moved, half = float(loss_of(problem, missing, off)[0]), 0.5 * float(square)
+    (square, in_square), (loss, in_loss) = total(w * w), loss_total(problem, missing)
+    moved, half = float(loss_total(problem, missing, off).value), 0.5 * float(square)
     value, relative = half + float(loss), 2.0 * rounding(max(in_square, in_loss) + 8)
     error = (moved - float(loss)) + relative * (moved + half) + LEAST * (len(missing) + len(w))
     if not math.isfinite(value + error) or not np.all(np.isfinite(missing)):
@@ -147,14 +150,6 @@ def primal_from(problem: SoftMargin, w: Vector, missing: Vector, off: Any) -> Pr
 
 def error_of(found: PrimalValue | DualValue) -> float:
     return found.error
-
-
-def loss_of(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> Sum:
-    """sum_i C_i loss(max(0, missing_i + off_i)), and its additions."""
-    loss, costs, each = problem.loss, problem.costs, np.ndim(off) > 0
-    return row_total(
-        problem.table, lambda rows: losses_of(loss, costs[rows], missing[rows], off[rows] if each else off)
-    )
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")

@@ -28,6 +28,8 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +51,8 @@ Summed = Callable[[Kernel, Points, Points, NDArray[np.float64], Threads | None],
 BLURRED = 0.05  # a relative error of kernel values above this: float64 knows nothing
 
 
-class KernelMeasure(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class KernelMeasure:
     """What weights a of the rows are worth.
 
     values      w.phi(x_i) of every row, for w = w(a') and without the bias
@@ -79,15 +82,20 @@ class KernelMeasure(NamedTuple):
     off: Vector
     square_error: float
 
-    @property
+    @cached_property
     def upper(self) -> float:
         """Surely at least P(w, b), and confirmed by whoever measures again."""
         return self.primal + OUTWARDS * self.primal_error
 
-    @property
+    @cached_property
     def lower(self) -> float:
         """Surely at most D, and confirmed by whoever measures again: never below what a = 0 proves."""
         return max(0.0, self.dual - OUTWARDS * self.dual_error)
+
+    @cached_property
+    def gap(self) -> float:
+        """Between these two, relative."""
+        return soft_gap(self.upper, self.lower)
 
 
 class Direction(NamedTuple):

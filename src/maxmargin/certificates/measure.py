@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.certificates import exact
-from maxmargin.certificates.passes import length, longest_row, margins_of, point_of, rounding
+from maxmargin.certificates.passes import LongestRow, length, longest_row, margins_of, point_of, rounding
 from maxmargin.certificates.proof import KKT, Violation
-from maxmargin.data.table import Matrix, Table, Vector, as_table, largest_magnitude, matrix_of
+from maxmargin.data.table import Block, Matrix, Table, Vector, as_table, largest_magnitude, matrix_of
 
 MOST_IN_INTEGERS = 100_000  # numbers of a table that are read as integers where float64 is in doubt: a second
 ON_THE_PLANE = 1e-9  # of the farthest row: nearer rows are taken to lie on a weakly separating plane
@@ -87,12 +87,9 @@ class ScaledPlane(NamedTuple):
     b: float
     size: float
 
-    def rounding_of(self, terms: int, magnitude: float) -> float:
-        """How far a computed y (w.x + b) may be from the real one: w.x has so many terms, of this magnitude at most."""
-        return 1.01 * rounding(terms + 2) * (magnitude + abs(self.b)) + math.ulp(0.0) * (terms + 2)
-
-    def lower(self, least: float, error: float) -> float:
-        """At most the margin, where the computed least y (w.x + b) is within `error` of the real one."""
+    def lower(self, least: float, terms: int, magnitude: float) -> float:
+        """At most the margin, of the least y (w.x + b) as it was computed: w.x has so many terms, of this magnitude."""
+        error = 1.01 * rounding(terms + 2) * (magnitude + abs(self.b)) + math.ulp(0.0) * (terms + 2)
         relative = 2.0 * rounding(len(self.w) + 4)  # of the norm and the division
         lower = min((least - error) / self.size, sys.float_info.max)
         lower = lower * (1.0 - relative) if lower > 0.0 else lower * (1.0 + relative)
@@ -119,7 +116,7 @@ def magnitude_of(w: Vector, largest: float, longest: float | None) -> float:
 def plane_margin(X: Matrix | Table, signs: Vector, w: Vector, b: float, norm: str) -> PlaneMargin:
     """The margin of the plane w.x + b = 0 on the rows."""
     table = as_table(X)
-    n, d = table.shape
+    (n, d), terms = table.shape, table.terms
     none = PlaneMargin(-math.inf, -math.inf, -1, np.full(n, np.nan), np.full(d, np.nan), math.nan)
     plane = scaled_plane(w, b, norm)
     if n == 0 or plane is None:
@@ -132,7 +129,7 @@ def plane_margin(X: Matrix | Table, signs: Vector, w: Vector, b: float, norm: st
     values *= signs
     row = int(np.argmin(values))
     least = float(values[row])
-    lower = plane.lower(least, plane.rounding_of(table.terms, magnitude))
+    lower = plane.lower(least, terms, magnitude)
     with np.errstate(over="ignore"):
         values /= plane.size
     return PlaneMargin(least / plane.size, lower, row, values, plane.w / plane.size, plane.b / plane.size)
@@ -150,12 +147,13 @@ def hull_distance(X: Matrix, signs: Vector, weights: Vector, norm: str, fit_inte
         if not (total > 0.0 and math.isfinite(total)):
             return HullDistance(math.inf, math.inf, np.full(X.shape[1], np.nan), feasible)
         feasible[group] = own / total
+    star, largest = dual_norm(norm), largest_magnitude(X)
     with np.errstate(over="ignore"):  # an infinite bound is a true one
         p = point_of(X, signs * feasible)
-    star, largest = dual_norm(norm), largest_magnitude(X)
     value = length(p, star)
     vanished = math.ulp(0.0) * (len(weights) + 2) * X.shape[1] * (1.0 + largest)  # of weights, of products
-    spread = len(groups) * (longest_row(X) if star == "l2" else largest)  # at least |sum_i l_i |x_i||
+    longest = LongestRow(largest)(Block(0, 0, X)) if star == "l2" else largest
+    spread = len(groups) * longest  # at least |sum_i l_i |x_i||
     error = 1.01 * rounding(len(weights) + 3) * spread + vanished
     share = 1.0 / len(groups)
     upper = (value + error) * (1.0 + 2.0 * rounding(X.shape[1] + 4))

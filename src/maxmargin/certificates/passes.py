@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from maxmargin.data.executor import additions, block_edges, join, parts_of, row_by_row, share
 from maxmargin.data.table import (
+    BLOCK,
     Block,
     Matrix,
     Table,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 SPARSE_BLOCK = 2**21  # entries of a CSR matrix that are converted at a time
 WORTH_CUTTING = 4  # times as many entries of a CSR matrix as numbers of an array: to cut it out takes a while
 SURELY = 1.0 + 2.0**-40  # times a difference of two numbers: it is not less, whatever rounding did to it or its bound
-PASSES_OF_A_ROW = 3  # over the numbers of the rows themselves: as much work as reading so many
 WIDTH = 32  # terms that are added one after the other
 
 
@@ -90,27 +90,24 @@ NOTHING = Sum(0.0, 0)  # of no rows
 
 def joined(parts: Any, n_parts: int) -> Sum:
     """The sum of the sums of all blocks."""
+    if n_parts == 1:
+        return next(iter(parts))  # type: ignore[no-any-return]
     value, roundings = join(parts, Sum.and_of)
     return Sum(value, roundings + additions(n_parts))
 
 
 def over_rows(table: Table, run: Callable[[int, slice], None]) -> int:
-    """run(part, rows) for the parts of the rows that several threads may look at, if they are not empty; how many parts
-    there are."""
-    edges = parts_of_rows(table)
-    share(lambda part, start, stop: run(part, slice(start, stop)), edges)
-    return len(edges) - 1
-
-
-def parts_of_rows(table: Table) -> list[int]:
-    """Where these parts begin and end."""
-    n = table.shape[0]
-    return table.edges if table.n_blocks > 1 else block_edges(n, PASSES_OF_A_ROW * n)
+    """run(part, rows) for the parts of the rows that threads may share, if they are not empty; how many there are."""
+    if len(table.parts) == 2:
+        run(0, slice(*table.parts))
+    else:
+        share(lambda part, start, stop: run(part, slice(start, stop)), table.parts)
+    return len(table.parts) - 1
 
 
 def row_total(table: Table, values: Callable[[slice], NDArray[Any]]) -> Sum:
     """The sum of a number of each row; `values` has those of some rows."""
-    if len(parts_of_rows(table)) == 2:
+    if len(table.parts) == 2:
         return Sum(*total(values(slice(None))))
     found: dict[int, Sum] = {}
 
@@ -125,8 +122,9 @@ def row_blocks(X: Matrix, start: int = 0, end: int | None = None) -> Iterator[tu
     """The rows some at a time in float64, without a copy where they are float64 already."""
     end = X.shape[0] if end is None else end
     if not is_sparse(X):
-        for block in blocks(X[start:end]):
-            rows = slice(start + block.start, min(end, start + block.stop))
+        height = max(1, BLOCK // max(1, X.shape[1]))
+        for first in range(start, end, height):
+            rows = slice(first, min(end, first + height))
             yield rows, X[rows].astype(np.float64, copy=False)
         return
     while start < end:
@@ -316,8 +314,10 @@ def margins_of(table: Table, w: Vector) -> tuple[Vector, float]:
     """X w and max |x_ij|, by BLAS where the table is dense."""
     if table.is_sparse:
         return values_of(table, w), table.largest
+    if table.n_blocks == 1:
+        return values_and_magnitude(table.block(0).X, w)
     values, largest = zip(*parts_of(Margins(w), table), strict=True)
-    return values[0] if len(values) == 1 else np.concatenate(values), max(largest)
+    return np.concatenate(values), max(largest)
 
 
 def point_of(X: Matrix, weights: Vector) -> Vector:
@@ -352,6 +352,14 @@ def losses_of(loss: Loss, costs: Vector, missing: Vector, off: Any = 0.0) -> Vec
         losses *= loss.box
     losses *= costs
     return np.asarray(losses)
+
+
+def loss_total(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> Sum:
+    """sum_i C_i loss(max(0, missing_i + off_i)), and its additions."""
+    loss, costs, each = problem.loss, problem.costs, np.ndim(off) > 0
+    return row_total(
+        problem.table, lambda rows: losses_of(loss, costs[rows], missing[rows], off[rows] if each else off)
+    )
 
 
 def row_shares(problem: SoftMargin | ManyMargins, a: Vector, slack: Vector, functional: Vector) -> Vector:

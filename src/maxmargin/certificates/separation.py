@@ -40,10 +40,9 @@ from maxmargin.certificates.measure import (
 from maxmargin.certificates.proof import FurtherLook, Verdict
 from maxmargin.certificates.theorem_verification import separation_theorems_refused
 from maxmargin.certificates.verify import Bound, Data, Evaluator, refusals_of, register
-from maxmargin.data.checking import is_source
 from maxmargin.data.executor import pass_over
 from maxmargin.data.labelled import LabelledTable, surveyed, with_labels
-from maxmargin.data.table import is_column, is_sparse, matrix_of
+from maxmargin.data.table import is_column, is_source, is_sparse, matrix_of
 from maxmargin.problems.block_margin import BlockMargin, ListedRows
 from maxmargin.problems.losses import HINGE
 

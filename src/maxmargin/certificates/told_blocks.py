@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.checking import check_labels, check_rows, check_weights, is_source
+from maxmargin.data.checking import check_labels, check_rows, check_weights
 from maxmargin.data.labelled import LabelledBlock, LabelledSource, Unsurveyed, with_labels
 from maxmargin.data.recut import Recut, sizes_of
-from maxmargin.data.table import BLOCKS_HELD, Matrix
+from maxmargin.data.table import BLOCKS_HELD, Matrix, is_source
 from maxmargin.problems.statement import plain
 
 

@@ -51,9 +51,9 @@ from maxmargin.certificates.measure import objective
 from maxmargin.certificates.report import Verification
 from maxmargin.certificates.theorem_verification import theorem_refused
 from maxmargin.certificates.words import bounds_of
-from maxmargin.data.checking import check_labels, check_weights, checked_rows, is_source
+from maxmargin.data.checking import check_labels, check_weights, checked_rows
 from maxmargin.data.cluster import on_cluster
-from maxmargin.data.table import Matrix, Table, Vector, column_at_hand, matrix_of, select
+from maxmargin.data.table import Matrix, Table, Vector, column_at_hand, is_source, matrix_of, select
 from maxmargin.problems.kernels import KERNELS
 from maxmargin.problems.statement import plain
 

@@ -26,10 +26,10 @@ from maxmargin.data.table import (
     Matrix,
     Source,
     Table,
-    canonical,
     column_at_hand,
     dask_rows,
     is_dask,
+    is_source,
     is_sparse,
     largest_magnitude,
     terms_of,
@@ -68,6 +68,14 @@ def cell_of_column(name: Any, place: tuple[int, ...]) -> str:
 def place_in(names: list[Any] | None) -> Where:
     """How a cell is called: by the name of its column, where columns have names."""
     return cell_at if names is None else lambda place: cell_of_column(names[place[-1]], place)
+
+
+def canonical(X: Matrix) -> Matrix:
+    """A sparse table with each entry once and in order; the user's own keeps its order and its duplicates."""
+    if is_sparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Checked:
@@ -376,14 +384,6 @@ class Surveyed(Table):
         if not (known and largest_magnitude(X) <= self.largest):  # what rounding errors are bounded by
             raise ValueError(f"block {k} of X has changed: it had other rows or numbers when it was first read")
         return Block(k, self.edges[k], X)
-
-
-def is_source(X: Any) -> bool:
-    """Whether X is read by blocks. (A data frame has its columns as attributes: its class knows better.)"""
-    own = callable(getattr(type(X), "block", None))
-    if own and (missing := [name for name in ("n_rows", "n_columns", "n_blocks") if not hasattr(X, name)]):
-        raise TypeError(f"a table that is read by blocks has {', '.join(missing)}, too: {type(X).__name__} has not")
-    return own or is_dask(X)
 
 
 def checked_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Checked:

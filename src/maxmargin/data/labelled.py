@@ -24,6 +24,7 @@ from sklearn.utils import check_array
 
 from maxmargin.data.checking import (
     OF_A_BLOCK,
+    canonical,
     cell_at,
     check_labels,
     check_weights,
@@ -36,7 +37,6 @@ from maxmargin.data.executor import check_interrupt, pass_over
 from maxmargin.data.table import (
     Matrix,
     Vector,
-    canonical,
     dask_rows,
     is_column,
     is_dask,

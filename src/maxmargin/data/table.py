@@ -16,7 +16,7 @@ import importlib
 import itertools
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol
@@ -34,11 +34,9 @@ Matrix = Any  # an ndarray, or a scipy.sparse csr_array or csr_matrix
 SAFE_RANGE = (2.0**-100, 2.0**100)
 BLOCK = 2**16  # numbers that fit the cache
 BLOCKS_HELD = 8  # that a memory budget must hold: one is read while others are computed with, copied and joined
+PASSES_OF_A_ROW = 3  # over the numbers of the rows themselves: as much work as reading so many
 
-
-def is_sparse(X: Any) -> bool:
-    """Whether X is a SciPy sparse matrix or array."""
-    return bool(sparse.issparse(X))
+is_sparse: Callable[[Any], bool] = sparse.issparse  # whether it is a SciPy sparse matrix or array
 
 
 class DenseRows(NamedTuple):
@@ -89,24 +87,18 @@ class Scaled(NamedTuple):
     scale: float
 
 
-def canonical(X: Matrix) -> Matrix:
-    """A sparse table with each entry once and in order; the user's own keeps its order and its duplicates."""
-    if is_sparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
-
-
-def blocks(X: Matrix) -> Iterator[slice]:
+def blocks(X: Matrix) -> list[slice]:
     """Slices of rows that fit the cache, so that several looks at a block cost one read of the memory."""
     rows = max(1, BLOCK // max(1, X.shape[1])) if not is_sparse(X) else max(1, X.shape[0])
-    return (slice(start, start + rows) for start in range(0, X.shape[0], rows))
+    return [slice(start, start + rows) for start in range(0, X.shape[0], rows)]
 
 
 def largest_magnitude(X: Matrix) -> float:
     """max |x_ij|; NaN if there is one."""
     if is_sparse(X):
         return largest_of(X.data)
+    if X.size <= BLOCK:
+        return largest_of(X)
     X = X.T if X.flags.f_contiguous else X  # as it lies in memory
     found: list[float] = []
 
@@ -189,6 +181,14 @@ class Source(Protocol):
     def block(self, k: int) -> Any: ...
 
 
+def is_source(X: Any) -> bool:
+    """Whether X is read by blocks. (A data frame has its columns as attributes: its class knows better.)"""
+    own = callable(getattr(type(X), "block", None))
+    if own and (missing := [name for name in ("n_rows", "n_columns", "n_blocks") if not hasattr(X, name)]):
+        raise TypeError(f"a table that is read by blocks has {', '.join(missing)}, too: {type(X).__name__} has not")
+    return own or is_dask(X)
+
+
 class Block(NamedTuple):
     """Rows start, start + 1, ... of a table, in memory: an array in C order or CSR, float32 or float64."""
 
@@ -222,17 +222,22 @@ class Table:
         """Pure: by whomever it is called, and however often."""
         raise NotImplementedError
 
-    @property
+    @cached_property
     def n_rows(self) -> int:
         return self.edges[-1]
 
-    @property
+    @cached_property
     def n_blocks(self) -> int:
         return len(self.edges) - 1
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         return self.edges[-1], self.n_columns
+
+    @cached_property
+    def parts(self) -> list[int]:
+        """Where the parts of the rows begin and end that threads may share, in sums over a number of each row."""
+        return self.edges if self.n_blocks > 1 else block_edges(self.n_rows, PASSES_OF_A_ROW * self.n_rows)
 
     @property
     def spans(self) -> list[slice]:

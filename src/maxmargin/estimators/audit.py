@@ -27,9 +27,8 @@ from maxmargin.certificates.kernel_margin import KernelCertificate
 from maxmargin.certificates.measure import plane_margin
 from maxmargin.certificates.passes import rounding, total, values_of
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.checking import is_source
 from maxmargin.data.executor import OutOfTime, Threads, check_interrupt, one_thread_for_blas
-from maxmargin.data.table import Vector
+from maxmargin.data.table import Vector, is_source
 from maxmargin.estimators.audit_result import Audit, MarginPart, ObjectivePart, against
 from maxmargin.estimators.base import behind_the_steps, table_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM, KERNEL_SVM, TOL

@@ -32,10 +32,10 @@ from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.data.checking import (
     ACCEPTED,
+    canonical,
     check_weights,
     checked_table,
     encode_labels,
-    is_source,
     opened,
     place_in,
     refuse_what_is_not_finite,
@@ -47,8 +47,8 @@ from maxmargin.data.table import (
     Table,
     Vector,
     as_table,
-    canonical,
     is_dask,
+    is_source,
     is_sparse,
     matrix_of,
     terms_of,
@@ -98,8 +98,9 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         Whoever watches a run, keeps it or limits it sees each step of each problem; one problem has the same bits
         whether or not somebody looks. (Whoever does not promise that has `fewest` = 1 problem answered together.)
         """
-        strategy, clock = Strategy(self.multi_class), Clock(self.max_time, self.verbose, table.begun)
+        strategy = Strategy(self.multi_class)
         problems = two_class_problems(table.X, table.labels, strategy, table.weights, table.largest)
+        clock = Clock(self.max_time, self.verbose, table.begun)
         with clock.hears_ctrl_c():
             known = together(problems, clock) if len(problems) >= fewest and not clock.is_watched else {}
             answers = []
@@ -110,7 +111,7 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
                     answers.append(known[number] if number in known else answer(two, clock))
             self._store(table.X, table.labels.classes, strategy, answers)
             self._seen = seen_by(self, table.X, table.labels.codes)
-        statuses = [answer.status for answer in answers]
+            statuses = [answer.status for answer in answers]
         clock.report_end(statuses)
         if clock.interrupted:  # fitted as far as it got, with its true gap; but a search or pipeline must stop
             raise KeyboardInterrupt
@@ -267,13 +268,18 @@ def require_fit(estimator: Any) -> None:
         check_is_fitted(estimator, "classes_")
 
 
-def table_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, by_blocks: bool = False) -> TrainingSet:
-    """The checked input; a wrong parameter of the estimator or a wrong cell raises a ValueError that names it.
+def table_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> TrainingSet:
+    """The checked input; a wrong parameter of the estimator or a wrong cell raises a ValueError that names it."""
+    check_parameters(estimator)
+    return training_set(estimator, X, y, sample_weight)
+
+
+def training_set(estimator: Any, X: Any, y: Any, sample_weight: Any, *, by_blocks: bool = False) -> TrainingSet:
+    """The same of an estimator whose parameters are checked.
 
     A table that is read by blocks stays one where the estimator can do with it (`by_blocks`); for all others its rows
     are put together in memory.
     """
-    check_parameters(estimator)
     begun = now()
     X, y, largest = checked_table(estimator, X, y)
     X = X if by_blocks else matrix_of(X)

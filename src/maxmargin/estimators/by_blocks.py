@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from maxmargin.certificates.block_margin import certify_blocks
 from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.passes import length
-from maxmargin.data.checking import is_source
 from maxmargin.data.labelled import LabelledTable, surveyed, with_labels
-from maxmargin.data.table import SAFE_RANGE, is_dask
+from maxmargin.data.table import SAFE_RANGE, is_dask, is_source
 from maxmargin.estimators.base import single
 from maxmargin.estimators.convergence import End, Ending
 from maxmargin.estimators.predictions import stays

@@ -24,8 +24,8 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.data.checking import check_rows, checked_rows, is_source, opened
-from maxmargin.data.table import Matrix, Vector, matrix_of
+from maxmargin.data.checking import check_rows, checked_rows, opened
+from maxmargin.data.table import Matrix, Vector, is_source, matrix_of
 from maxmargin.estimators.base import MarginClassifier
 from maxmargin.estimators.fitted_models import dense, planes_of, unfolded
 from maxmargin.problems.choices import Strategy

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.passes import length
-from maxmargin.data.checking import is_source
 from maxmargin.data.cluster import on_cluster
-from maxmargin.data.table import Matrix, Vector
+from maxmargin.data.table import Matrix, Vector, is_source
 from maxmargin.estimators import by_blocks
 from maxmargin.estimators.base import MarginClassifier, table_of
 from maxmargin.estimators.declarations import HARD_MARGIN_SVM

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.passes import length
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
-from maxmargin.data.checking import is_source
 from maxmargin.data.cluster import on_cluster
 from maxmargin.data.executor import sharing
-from maxmargin.data.table import Matrix, Table, Vector
+from maxmargin.data.table import Matrix, Table, Vector, is_source
 from maxmargin.estimators import by_blocks
-from maxmargin.estimators.base import MarginClassifier, single, table_of
+from maxmargin.estimators.base import MarginClassifier, single, training_set
 from maxmargin.estimators.convergence import Ending
 from maxmargin.estimators.declarations import LINEAR_SVM, LOSS
 from maxmargin.estimators.hard_margin import HardMarginSVM, canonical_plane
@@ -243,7 +242,7 @@ class LinearSVM(SharesClient, CallbackSupportMixin, SupportRows, MarginClassifie
         return self
 
     def _fit_soft(self, X: Any, y: Any, sample_weight: Any, a0: Any, context: Any) -> None:
-        table = table_of(self, X, y, sample_weight, by_blocks=True)
+        table = training_set(self, X, y, sample_weight, by_blocks=True)
         observer_of = None if context is None else partial(Callbacks, self, context, X, y, table.labels.classes)
         self.fit_checked(table, a0, observer_of)
 

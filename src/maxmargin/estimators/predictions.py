@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.data.checking import is_source
 from maxmargin.data.executor import check_interrupt, pass_over
 from maxmargin.data.labelled import RawBlock, Unsurveyed, with_labels
-from maxmargin.data.table import Source, is_column, is_dask
+from maxmargin.data.table import Source, is_column, is_dask, is_source
 
 
 def votes(decisions: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:

@@ -23,7 +23,9 @@ Reference: [zhang2004] for the modified Huber loss.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,39 +37,40 @@ WIDE = 0.1  # a knee
 ON_THE_EDGE = 1e-300  # in place of a bend of zero, where one divides by it: no t > 0 is so small that it matters
 
 
-class Loss(NamedTuple):
+@dataclass(frozen=True)
+class Loss:
     """a_i <= box C_i, bent by bend / C_i."""
 
     name: str
     box: float
     bend: float
 
-    @property
+    @cached_property
     def knee(self) -> float:
         """The t from which on the loss is a straight line; infinite where it never is, also for the hard margin."""
         return self.box * self.bend if self.is_bounded else math.inf
 
-    @property
+    @cached_property
     def is_bounded(self) -> bool:
         """Whether no dual variable weighs more than its price allows."""
         return self.box < math.inf
 
-    @property
+    @cached_property
     def is_smooth(self) -> bool:
         """Whether it has a slope everywhere, also at the edge of the street."""
         return self.bend > 0.0
 
-    @property
+    @cached_property
     def is_straight(self) -> bool:
         """Whether it has a box and no bend, as the hinge."""
         return self.is_bounded and not self.is_smooth
 
-    @property
+    @cached_property
     def bends_widely(self) -> bool:
         """Newton takes a dozen steps or two there, and ten times as many at a hundredth of such a knee."""
         return self.is_smooth and self.knee >= WIDE
 
-    @property
+    @cached_property
     def title(self) -> str:
         """As a sentence calls it."""
         return self.name.replace("_", " ")
@@ -146,7 +149,7 @@ def loss_named(name: Any, huber_width: Any = None) -> Loss:
     is_number = isinstance(huber_width, int | float | np.integer | np.floating) and not isinstance(huber_width, bool)
     if not is_number or not LEAST <= huber_width <= MOST:
         raise ValueError(f"huber_width must be a number between {LEAST:g} and {MOST:g}, not {huber_width!r}")
-    return loss._replace(bend=float(huber_width))
+    return replace(loss, bend=float(huber_width))
 
 
 def width_refused(name: str, huber_width: float | None) -> str | None:

@@ -58,11 +58,11 @@ class SignedRows:
         """The rows block by block, wherever they are: what passes run over."""
         return as_table(self.X)
 
-    @property
+    @cached_property
     def n_rows(self) -> int:
         return int(self.X.shape[0])
 
-    @property
+    @cached_property
     def n_columns(self) -> int:
         return int(self.X.shape[1])
 
@@ -99,7 +99,7 @@ class SoftMargin(SignedRows):
     loss: Loss
     fit_intercept: bool
 
-    @property
+    @cached_property
     def upper(self) -> Vector:
         """u_i, the largest value that a_i may take."""
         return self.loss.bounds(self.costs)
@@ -117,7 +117,7 @@ class KernelMargin(SoftMargin):
     kernel: Kernel
     points: Points
 
-    @property
+    @cached_property
     def is_hard(self) -> bool:
         return bool(self.costs[0] == float("inf"))
 

@@ -17,8 +17,8 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import ArrayLike, NDArray
 
-from maxmargin.data.checking import checked_rows, is_source
-from maxmargin.data.table import matrix_of
+from maxmargin.data.checking import checked_rows
+from maxmargin.data.table import is_source, matrix_of
 from maxmargin.reading.files import Source, opener_of
 
 LARGEST_WHOLE = 2.0**53

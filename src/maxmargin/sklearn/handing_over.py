@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.checking import Labels, encode_labels
-from maxmargin.data.table import canonical, largest_magnitude
+from maxmargin.data.checking import Labels, canonical, encode_labels
+from maxmargin.data.table import largest_magnitude
 from maxmargin.estimators.convergence import Ending
 from maxmargin.estimators.parameters import check_parameters
 from maxmargin.problems.statement import TrainingSet

@@ -16,7 +16,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 from sklearn.svm._classes import SVC as TheirSVC  # whatever the name in sklearn.svm stands for
 
-from maxmargin.data.table import canonical
+from maxmargin.data.checking import canonical
 from maxmargin.estimators.kernel import KernelSVM
 from maxmargin.problems.kernels.limits import BeyondFloat64
 from maxmargin.sklearn.delegation import is_delegated, reasons_for_svc

@@ -27,7 +27,6 @@ import numpy as np
 
 from maxmargin.certificates.kernel_duality import KernelMeasure, both_sides, direction, least_gap, measure, middle
 from maxmargin.certificates.kernel_margin import kernel_certificate, nearest, no_plane_certificate
-from maxmargin.certificates.passes import soft_gap
 from maxmargin.data.executor import OutOfTime, Threads, check_interrupt, interruptible
 from maxmargin.data.table import Matrix, Vector, is_sparse
 from maxmargin.problems.kernels import Kernel, Linear, Points, rows_of
@@ -89,7 +88,7 @@ class KernelJudge(State):
 
     @property
     def gap(self) -> float:
-        return gap_of(self.measured)
+        return self.measured.gap
 
     def evaluate(self, iterate: Iterate, *, thorough: bool = True) -> Evaluation:
         """Measure the weights that are proposed; keep them if they prove more.
@@ -112,18 +111,18 @@ class KernelJudge(State):
         self.keep_if_better(a, measured)
         if not self.gap <= self.tol and not self.any_plane and (steeper := self.steeper(a, measured)) is not None:
             self.keep_if_better(*steeper)
-        return Evaluation(measured.upper, measured.lower, gap_of(measured), measured.values, measured.b)
+        return Evaluation(measured.upper, measured.lower, measured.gap, measured.values, measured.b)
 
     def settle(self, a: Vector) -> Evaluation | None:
         """Keep the weights that these lead to, if they are proven."""
         found = settled(self.problem, a)
-        if found is None or gap_of(measured := measure(self.problem, found, threads=self.threads)) > self.tol:
+        if found is None or (measured := measure(self.problem, found, threads=self.threads)).gap > self.tol:
             return None
         self.a, self.measured, self.is_settled = found, measured, True
-        return Evaluation(measured.upper, measured.lower, gap_of(measured), measured.values, measured.b)
+        return Evaluation(measured.upper, measured.lower, measured.gap, measured.values, measured.b)
 
     def keep_if_better(self, a: Vector, measured: KernelMeasure) -> None:
-        gap = gap_of(measured)
+        gap = measured.gap
         if self.any_plane or gap <= self.tol or math.isinf(self.measured.upper):
             better = not self.gap < gap
         else:
@@ -172,7 +171,7 @@ class KernelJudge(State):
             for candidate in ((a, measured), self.steeper(a, measured)):
                 if candidate is None:
                     continue
-                gap = gap_of(candidate[1])
+                gap = candidate[1].gap
                 if gap <= self.tol or (gap <= self.gap and candidate[1].primal <= ABOUT * self.least):
                     self.a, self.measured = candidate
                 if gap <= self.tol:
@@ -202,7 +201,7 @@ class KernelJudge(State):
         with np.errstate(over="ignore"):
             a = self.a * np.where(self.problem.signs > 0, *self.measured.scales) / self.nearest()
         measured = measure(self.problem, a, threads=self.threads)
-        if measured.primal < math.inf and (not self.gap <= self.tol or gap_of(measured) <= self.tol):
+        if measured.primal < math.inf and (not self.gap <= self.tol or measured.gap <= self.tol):
             self.a, self.measured = a, measured
 
     def after_restore(self) -> None:
@@ -210,10 +209,6 @@ class KernelJudge(State):
 
     def tidy(self) -> None:
         """Pairs of variables end at the ends of their boxes by themselves."""
-
-
-def gap_of(measured: KernelMeasure) -> float:
-    return soft_gap(measured.upper, measured.lower)
 
 
 class Pace:

@@ -25,7 +25,7 @@ from maxmargin.problems.protocol import Iterate
 from maxmargin.problems.statement import KernelMargin, TwoClasses, prices
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.answer import Answer
-from maxmargin.solve.kernel_margin import KernelQuestion, KernelWork, gap_of
+from maxmargin.solve.kernel_margin import KernelQuestion, KernelWork
 from maxmargin.solvers import registry
 from maxmargin.solvers.kernel_smo.active_set import MOST_ROWS, settled
 from maxmargin.solvers.kernel_smo.small_pairs import Moved, SmallPairs, solve_small
@@ -76,7 +76,7 @@ def prove_together(
             if judged is None:
                 continue
             a[p], values[p] = moved[p].a, judged.measured.values
-            if gap_of(judged.measured) <= asked.tol:
+            if judged.measured.gap <= asked.tol:
                 answers[p] = answer_of(problems[p], margins[p], a[p], judged, asked, work, steps[p], turn + 1)
             elif moved[p].has_ended and moved[p].steps:
                 again.append(p)
@@ -121,6 +121,6 @@ def answer_of(
     """What these weights prove."""
     measured = judged.measured
     certificate = kernel_certificate(two, margin, a, measured, asked.C, asked.class_weight, asked.tol, judged.kkt)
-    iterate = Iterate(np.zeros(0), measured.b, a, True, steps, rounds, gap=gap_of(measured))
+    iterate = Iterate(np.zeros(0), measured.b, a, True, steps, rounds, gap=measured.gap)
     balanced = (a * np.where(two.signs > 0, *measured.scales))[np.flatnonzero(a)]
     return Answer(two, iterate, certificate, Status.PROVEN, balanced, work.kernel, math.sqrt(measured.square))

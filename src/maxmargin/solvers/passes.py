@@ -155,6 +155,9 @@ def values_of(X: Matrix | Table, w: Vector) -> Vector:
         return row_by_row(Values(w), X)
     h, rows = np.empty(X.shape[0]), rows_of(X)
     edges = block_edges(len(h), X.data.size if is_sparse(X) else X.size)
+    if len(edges) == 2:
+        values_of_block(rows, w, 0, len(h), h)
+        return h
     with Threads.shared() as threads:
         threads.run(lambda _, start, stop: values_of_block(rows, w, start, stop, h), edges)
     return h

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.checking import checked_rows, is_source
-from maxmargin.data.table import Vector, is_sparse, matrix_of
+from maxmargin.data.checking import checked_rows
+from maxmargin.data.table import Vector, is_source, is_sparse, matrix_of
 from maxmargin.problems.losses import Loss, loss_named
 
 INSIDE = 1e-3  # of u_i, or of the largest a_i: nearer to its bounds a multiplier does not tell b

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
@@ -66,9 +66,9 @@ def rows_of(points: Points, rows: slice | NDArray[np.intp]) -> Points:
     return Points(points.X[rows], squares, points.places[rows])
 
 
-def spans(start: int, stop: int, size: int) -> Iterator[slice]:
+def spans(start: int, stop: int, size: int) -> list[slice]:
     """start..stop in slices of that size."""
-    return (slice(low, min(low + size, stop)) for low in range(start, stop, size))
+    return [slice(low, min(low + size, stop)) for low in range(start, stop, size)]
 
 
 def as_array(values: Any) -> NDArray[np.float64]:

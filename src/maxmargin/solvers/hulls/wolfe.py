@@ -65,10 +65,10 @@ def start(Z: NDArray[np.float64], groups: NDArray[np.int64], n_groups: int, capa
     """One row of each group: the one nearest to the other group's mean (one group: to the origin)."""
     direction = sum(Z[groups == g].mean(axis=0) for g in range(n_groups))
     scores = Z @ direction
-    corral = empty_corral(capacity)
+    corral, kappa = empty_corral(capacity), lift_of(Z)
     for g in range(n_groups):
         members = np.flatnonzero(groups == g)
-        enter(Z, groups, lift_of(Z), corral, members[np.argmin(scores[members])], 1.0)
+        enter(Z, groups, kappa, corral, members[np.argmin(scores[members])], 1.0)
     return corral
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +66,8 @@ def terms_of(problem: SoftMargin, scale: float) -> Terms:
     return Terms(problem.signs, costs, loss.bounds(costs), q, loss, problem.fit_intercept)
 
 
-class View(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class View:
     """The slopes of rows; where a y may rise and fall; the largest slope that may rise and the least that may fall.
 
     `gap` is P - D, as far as float32 can tell; P is infinite while a hard margin has no plane that separates, and
@@ -84,7 +86,7 @@ class View(NamedTuple):
     dual: float
     ray: float = 0.0
 
-    @property
+    @cached_property
     def violation(self) -> float:
         return self.highest - self.lowest
 
