@@ -7,6 +7,7 @@ knows of the clock. Who observes a run: `observation`; how it is kept for anothe
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import signal
 import sys
@@ -143,7 +144,7 @@ class Clock:
     """
 
     def __init__(self, max_time: float | None, verbose: int, begun: float | None = None) -> None:
-        self.compiled_before = compiled_by_now()
+        self.compiled_before = compiled_by_now() if verbose else 0.0
         self.started = self.reported = now() if begun is None else begun
         self.deadline = np.inf if max_time is None else self.started + max_time
         self.reserve = 0.0
@@ -360,13 +361,14 @@ def prove(
                 if iterate.proposes:
                     with clock.judging():
                         answer = judge.evaluate(iterate, thorough=False)
-                    state.judged = judge.gap <= answer.gap
+                    state.judged = (gap := judge.gap) <= answer.gap
                     iterate.gap = answer.gap
-                    if judge.gap <= judge.tol:
+                    if gap <= judge.tol:
                         status = Status.PROVEN
                         break
-                clock.show(*judge.shown(iterate))
-                clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not state.judged else 0.0
+                if clock.is_watched:
+                    clock.show(*judge.shown(iterate))
+                    clock.reserve = judge.seconds_for(iterate) if clock.is_limited and not state.judged else 0.0
                 if clock.is_over:
                     status = clock.reason
                     break
@@ -384,14 +386,14 @@ def prove(
     finally:
         run.iterates.close()
     clock.reserve = 0.0
-    with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands
-        shown = state.iterate
-        last = affordable if judge.seconds_for(shown) > max(0.0, clock.left_to_judge) else shown
-        if not state.judged and judge.evaluate(last).gap <= judge.tol:
-            status = Status.PROVEN
-        given_up = (Iterate(w, 0.0, a) for w, a in zip(state.given_up_w, state.given_up_a, strict=True))
-        if status is not Status.PROVEN and any(judge.evaluate(other).gap <= judge.tol for other in given_up):
-            status = Status.PROVEN
+    if status is not Status.PROVEN:
+        with clock.judging(), contextlib.suppress(OutOfTime):  # then what was judged before stands
+            shown = state.iterate
+            last = affordable if judge.seconds_for(shown) > max(0.0, clock.left_to_judge) else shown
+            given_up = (Iterate(w, 0.0, a) for w, a in zip(state.given_up_w, state.given_up_a, strict=True))
+            left = itertools.chain([] if state.judged else [last], given_up)
+            if any(judge.evaluate(other).gap <= judge.tol for other in left):
+                status = Status.PROVEN
     if status is Status.PROVEN:
         judge.tidy()
     clock.note_end(state, status)

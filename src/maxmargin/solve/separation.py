@@ -53,40 +53,30 @@ def drive(
     state = RunState(n, run.state, iterate=Iterate(np.zeros(d), 0.0, np.zeros(n)))
     if (ended := clock.ended_before(state)) is not None:
         return state.iterate, ended
-    status = driven(problem, run, state, clock, stop, seconds_for)
-    clock.reserve = 0.0
-    clock.note_end(state, status)
-    return state.iterate, status
-
-
-def driven(
-    problem: Separation,
-    run: Run,
-    state: RunState,
-    clock: Clock,
-    stop: Callable[[Iterate, RunState], bool],
-    seconds_for: Callable[[Iterate], float],
-) -> Status:
+    status = Status.BUDGET
     try:
         with clock.searching():
             while (iterate := clock.next_of(run.iterates, None, state)) is not None:
                 state.iterate = iterate
-                clock.show(iterate, problem)
-                if iterate.proposes:
-                    return Status.SETTLED
-                if stop(iterate, state):
-                    return Status.WITNESS
+                if clock.is_watched:
+                    clock.show(iterate, problem)
+                if iterate.proposes or stop(iterate, state):
+                    status = Status.SETTLED if iterate.proposes else Status.WITNESS
+                    break
                 clock.reserve = seconds_for(iterate)
                 if clock.is_over:
-                    return clock.reason
+                    status = clock.reason
+                    break
     except OutOfTime:
-        return clock.reason
+        status = clock.reason
     except KeyboardInterrupt:
         clock.interrupt()
-        return Status.INTERRUPTED
+        status = Status.INTERRUPTED
     finally:
         run.iterates.close()
-    return Status.BUDGET
+    clock.reserve = 0.0
+    clock.note_end(state, status)
+    return state.iterate, status
 
 
 def separation_of(

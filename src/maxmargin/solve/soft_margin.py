@@ -110,13 +110,12 @@ class Judge(State):
         gap = soft_gap(self.plane.primal.upper, dual)
         return Evaluation(self.plane.primal.upper, dual, gap, plane.values, plane.b)
 
-    def weigh(self, a: Vector) -> bool:
-        """Measure a dual point; keep it if it is better. Whether it is at least as good as the gap needs."""
+    def weigh(self, a: Vector) -> None:
+        """Measure a dual point; keep it if it is better."""
         inside = np.clip(a, 0.0, self.problem.upper)
         dual = dual_value(self.problem, inside, largest=self.largest, matters=self.tol)
         if dual.lower > self.dual.lower:
             self.a, self.dual = inside, dual
-        return soft_gap(self.plane.primal.upper, dual.lower) <= self.tol
 
     def begin(self, a: Vector, w: Vector | None = None) -> Vector:
         """The better of two starts, a and a stretched to fill its box if that is finite; and a look at w and w(a)."""
