@@ -28,12 +28,10 @@ class Algorithm:
     fixed: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def parameters(self) -> tuple[Widget, ...]:
+    def parameters(self) -> list[Widget]:
         """As the estimator declares them: with all words that are known now."""
         declared = getattr(maxmargin, self.estimator).parameters
-        return tuple(
-            declared[name].widget(name, self.defaults.get(name, declared[name].default)) for name in self.shown
-        )
+        return [declared[name].widget(name, self.defaults.get(name, declared[name].default)) for name in self.shown]
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -77,14 +78,14 @@ class Fit:
     recording: Recording
     milliseconds: float
 
-    @property
+    @cached_property
     def has_plane(self) -> bool:
         """Whether there is something to predict with that the algorithm stands for."""
         return hasattr(self.model, "classes_") and not (
             self.state.algorithm.name == "hard_margin" and self.certificate.is_separable is False
         )
 
-    @property
+    @cached_property
     def plane(self) -> tuple[Vector, float] | None:
         """w and b, where the plane is one in the space of the points."""
         if not self.has_plane:

@@ -131,6 +131,7 @@ import math
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -183,7 +184,7 @@ class State:
     algorithm: Algorithm
     parameters: dict[str, Any]
 
-    @property
+    @cached_property
     def signs(self) -> NDArray[np.int64]:
         """The labels of two classes."""
         return self.labels

@@ -280,7 +280,7 @@ class Session:
                     others_first()
                 return stop.is_set() or self.closed
 
-            if ask is None or is_stopped():
+            if ask is None or self.closed:
                 return None
             address = {"id": ask.id, "panel": ask.panel, "ask": ask.question.value}
             try:

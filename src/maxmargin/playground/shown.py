@@ -35,8 +35,8 @@ from maxmargin.playground.fits import Fit, Stopped, fit_state
 from maxmargin.playground.messages import State, short, short_points
 from maxmargin.playground.steps import rounds_of
 from maxmargin.plots.contours import even_nodes
-from maxmargin.plots.geometry import Plane, Street, is_soft, one_line, plane_of, street_of
-from maxmargin.plots.shapes import Box, Points, between, hull, hull_points
+from maxmargin.plots.geometry import Plane, Street, plane_of, street_of
+from maxmargin.plots.shapes import Box, Points, between, hull, hull_points, one_line
 from maxmargin.problems.losses import HINGE
 
 ROUNDS_SHOWN = 16
@@ -106,13 +106,14 @@ def shown_of(fit: Fit, view: Box) -> dict[str, Any]:
     margin = margin_of(fit) if picture["reach"] is not None else None
     in_kernel = not hasattr(fit.certificate, "w")
     proof, support = certificate_of(fit.certificate), support_of(fit)
+    margin_words, street_words = (None, None) if margin is None else in_words(margin, proof)
     return {
         **picture,
         "rows": rows_of(fit, plane, support),
         "values": values_in_words(fit.certificate),
         "margin": margin,
-        "margin_words": margin_words(margin, 1.0, proof),
-        "street_words": margin_words(margin, 2.0, proof),
+        "margin_words": margin_words,
+        "street_words": street_words,
         "street": None if margin is None else 2.0 * margin,
         "normalized": normalized_in_words(getattr(fit.model, "normalized_margin_", None), fit.certificate),
         "space": "kernel" if in_kernel else getattr(fit.certificate, "norm", "l2"),
@@ -160,9 +161,10 @@ def rows_of(fit: Fit, plane: Plane | None, support: list[dict[str, Any]]) -> dic
         why = np.where(a > 0.0, Why.OF_WITNESS, Why.NOT_OF_WITNESS)
         distances = slack = None
     else:
-        size = plane.length if plane.w is None else length(plane.w, getattr(fit.certificate, "norm", "l2"))
+        norm = getattr(fit.certificate, "norm", "l2")
+        size = plane.length if plane.w is None or norm == "l2" else length(plane.w, norm)
         distances = evenly_rounded(plane.signs * plane.values / size) if size > 0.0 else None
-        slack = evenly_rounded(plane.slack) if is_soft(fit.certificate) else None
+        slack = evenly_rounded(plane.slack) if plane.is_soft else None
         why = reasons_of(fit, plane, a, {one["row"] for one in support if one["bounded"]})
     return {"distances": distances, "slack": slack, "why": why, "reasons": list(REASONS.values())}
 
@@ -177,7 +179,7 @@ def evenly_rounded(values: Vector) -> Vector:
 def reasons_of(fit: Fit, plane: Plane, a: Vector, bounded: set[int]) -> Any:
     """By the conditions of optimality: the side of the edge on which each row lies, and its weight."""
     carries, pays = a > 0.0, plane.slack > 0.0
-    if not is_soft(fit.certificate):
+    if not plane.is_soft:
         if fit.certificate.is_separable is False:
             return np.where(carries, Why.OF_WITNESS, Why.NOT_OF_WITNESS)
         if fit.state.algorithm.name not in ("hard_margin", "linear_svm", "kernel_svm"):
@@ -206,13 +208,14 @@ def values_in_words(certificate: Any) -> dict[str, str | None]:
     }
 
 
-def margin_words(margin: float | None, times: float, proof: dict[str, Any]) -> str | None:
-    """A margin, or the street, in as few digits (at least four) as keep it within its bounds as they are printed."""
-    if margin is None or not math.isfinite(margin):
-        return None
-    if proof["quantity"] != "margin":
-        return rounded_within(times * margin, 0.0, math.inf)
-    return rounded_within(times * margin, times * float(proof["lower_words"]), times * float(proof["upper_words"]))
+def in_words(margin: float, proof: dict[str, Any]) -> tuple[str | None, str | None]:
+    """The margin and the street in as few digits (at least four) as keep them within their bounds as they are
+    printed."""
+    if not math.isfinite(margin):
+        return None, None
+    is_bounded = proof["quantity"] == "margin"
+    low, high = (float(proof["lower_words"]), float(proof["upper_words"])) if is_bounded else (0.0, math.inf)
+    return rounded_within(margin, low, high), rounded_within(2.0 * margin, 2.0 * low, 2.0 * high)
 
 
 def normalized_in_words(found: Any, certificate: Any) -> dict[str, Any] | None:
@@ -252,12 +255,12 @@ def plane_in(fit: Fit) -> Plane | None:
     if not fit.has_plane:
         return None
     plane = plane_of(fit.model, fit.state.points, fit.state.signs)
+    if plane.kernel is None:
+        return plane
     if fit.plane is not None:
         w, b = fit.plane
         return dataclasses.replace(plane, kernel=None, w=w, b=b, length=length(w, "l2"))
-    if plane.kernel is not None:
-        return dataclasses.replace(plane, decide=fit.quick_values(plane.kernel))
-    return plane
+    return dataclasses.replace(plane, decide=fit.quick_values(plane.kernel))
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a street can be as narrow as a denormal number
@@ -350,14 +353,13 @@ def outlines(points: Points, signs: NDArray[np.int64], through_origin: bool) -> 
 
 def certificate_of(certificate: Any) -> dict[str, Any]:
     """The verdict, the bounds and the gap."""
-    _, lower, upper = bounds_of(certificate)
-    about_margin = certificate.is_about_margin
-    gap = certificate.relative_gap if lower > 0.0 or not about_margin else math.nan
+    quantity, lower, upper = bounds_of(certificate)
+    gap = certificate.relative_gap if lower > 0.0 or quantity == "objective" else math.nan
     return {
         "verdict": certificate.verdict.name,
         "proven": certificate.verdict not in NOT_PROVEN,
         "words": [certificate.verdict.value, *sentences(certificate)],
-        "quantity": "margin" if about_margin else "objective",
+        "quantity": quantity,
         "lower": lower,
         "upper": upper,
         "lower_words": rounded_down(lower),

@@ -28,8 +28,7 @@ from maxmargin.playground.explain import (
 from maxmargin.playground.fits import Fit, Stopped, fit_state
 from maxmargin.playground.messages import State, short_points
 from maxmargin.plots.contours import Grid
-from maxmargin.plots.geometry import one_line
-from maxmargin.plots.shapes import Box
+from maxmargin.plots.shapes import Box, one_line
 from maxmargin.problems.kernels import Kernel, KernelChoice, rows_of
 from maxmargin.problems.losses import HINGE, loss_named
 from maxmargin.problems.statement import KernelMargin, Separation, SignedRows

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.plots.geometry import Plane, certified_plane, conditions_of, is_soft, plane_of
+from maxmargin.plots.geometry import Plane, certified_plane, conditions_of, plane_of
 from maxmargin.plots.style import Legend, draw_rows, furnish, legend_of, one_axes, palette_of, size_of, titled
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class KKTDisplay:
         self.ax_: Any = one_axes(ax, (7.5, 5.4))
         self.figure_: Figure = self.ax_.figure
         palette, found = palette_of(self.ax_), self.conditions
-        if is_soft(self.plane.certificate):
+        if self.plane.is_soft:
             self.ax_.axvspan(-1.0, 1.0, color=palette.street, linewidth=0, zorder=0)
         self.ax_.plot(*found.rule.T, color=palette.faint, linewidth=5.0, zorder=1, label="where the conditions hold")
         places = np.column_stack([found.margins, found.shares])

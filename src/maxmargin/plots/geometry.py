@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,18 +26,27 @@ from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.passes import length, margins_of, row_shares
 from maxmargin.certificates.soft_margin import SoftMarginCertificate
 from maxmargin.certificates.words import side_names
-from maxmargin.data.checking import checked_rows, is_source
+from maxmargin.data.checking import checked_rows
 from maxmargin.data.frames import PLAIN, frame_of
-from maxmargin.data.table import Matrix, Vector, as_table, column_at_hand, is_sparse, matrix_of
+from maxmargin.data.table import Matrix, Vector, as_table, column_at_hand, is_source, is_sparse, matrix_of
 from maxmargin.plots.contours import MESH, Grid
 from maxmargin.plots.projection import along_the_kernel_plane, along_the_plane
-from maxmargin.plots.shapes import Box, Points, between, box_around, hull, hull_points, line_in_box, nearest_on_lines
+from maxmargin.plots.shapes import (
+    Box,
+    Lines,
+    Points,
+    between,
+    box_around,
+    hull,
+    hull_points,
+    one_line,
+    slack_to_lines,
+)
 from maxmargin.problems.kernels import Kernel
 from maxmargin.problems.losses import HINGE, loss_named
 from maxmargin.problems.statement import SoftMargin
 
 ALONG, ACROSS = "first principal direction in the plane", "distance from the plane"
-Lines = tuple[Points, ...]
 LEAST_SLACK = 1e-9  # below, or below the gap that was asked for, a row is on its edge of the street
 
 
@@ -72,16 +82,20 @@ class Plane:
     kernel: Kernel | None
     decide: Callable[[Any], Vector]
 
-    @property
+    @cached_property
+    def is_soft(self) -> bool:
+        return is_soft(self.certificate)
+
+    @cached_property
     def margins(self) -> Vector:
         """y (w.x + b) in units of the street: 0 on the plane, 1 on the own edge. NaN of a row on neither side."""
         return np.where(self.signs == 0.0, np.nan, self.signs * self.values / (self.reach or 1.0))
 
-    @property
+    @cached_property
     def slack(self) -> Vector:
         """xi_i = max(0, 1 - margin), where there is a street; rows that are on their edge, to the gap, have none."""
         missing = np.nan_to_num(1.0 - self.margins)
-        least = max(LEAST_SLACK, self.certificate.tol if is_soft(self.certificate) else 0.0)
+        least = max(LEAST_SLACK, self.certificate.tol if self.is_soft else 0.0)
         return np.where(missing > least, missing, 0.0) if self.reach > 0.0 else np.zeros(len(missing))
 
     @property
@@ -89,7 +103,7 @@ class Plane:
         """From the plane, positive on its positive side; of a kernel, in its space."""
         return self.values / self.length if self.length > 0.0 else self.values
 
-    @property
+    @cached_property
     def support(self) -> NDArray[np.intp]:
         """The rows that carry weight."""
         return np.flatnonzero(self.a)
@@ -105,7 +119,7 @@ def plane_of(
 ) -> Plane:
     """The plane of this number, of an estimator that was fitted to the rows X with the labels y."""
     certificate = part_of(estimator, plane)
-    table, names = rows_and_names(X, feature_names)
+    (table, names), y = rows_and_names(X, feature_names), np.asarray(column_at_hand(y))
     signs = signs_of(certificate, y, table.shape[0])
     values = estimator.values_of_planes(X)[:, plane]
     a = np.zeros(len(signs))
@@ -141,10 +155,10 @@ def certified_plane(certificate: Any, X: Any, y: Any, *, sample_weight: Any = No
     table, names = rows_and_names(X)
     if table.shape[1] != len(certificate.w):
         raise ValueError(f"the certificate is about {len(certificate.w)} columns; X has {table.shape[1]}")
+    y = np.asarray(column_at_hand(y))
     signs, w, b = signs_of(certificate, y, table.shape[0]), certificate.w, certificate.b
     a = np.zeros(len(signs))
     a[certificate.rows] = certificate.weights
-
     decide = values_on(w, b)
     reach, costs = reach_of(certificate, signs, decide(table)), costs_of(certificate, y, sample_weight)
     return Plane(
@@ -223,9 +237,8 @@ def reach_of(certificate: Any, signs: Vector, values: Vector) -> float:
     return max(0.0, float(np.min((signs * values)[signs != 0.0])))
 
 
-def costs_of(certificate: Any, y: Any, sample_weight: Any) -> Vector:
+def costs_of(certificate: Any, y: NDArray[Any], sample_weight: Any) -> Vector:
     """C_i = C times the weight of the label times that of the row."""
-    y = np.asarray(column_at_hand(y))
     costs = np.full(len(y), getattr(certificate, "C", math.inf))
     for label, weight in getattr(certificate, "class_weight", ()):
         costs[y == label] *= weight
@@ -272,14 +285,16 @@ def street_of(plane: Plane, *, box: Box | None = None, mesh: int = MESH) -> Stre
     around = box or box_around(points, room=0.07 if plane.kernel is None else 0.12)
     if columns == 2 and plane.kernel is not None:
         lines = Grid(plane.decide, around, mesh).lines
-        boundary, edges, pavement = tuple(lines(0.0)), both_edges(lambda v: tuple(lines(v)), plane.reach), NOTHING
+        boundary, pavement = tuple(lines(0.0)), NOTHING
+        edges = (tuple(lines(plane.reach)), tuple(lines(-plane.reach))) if plane.reach > 0.0 else NO_EDGES
         slack = slack_to_lines(points[late], plane.signs[late], edges)
     else:
         w, b = (plane.w, plane.b) if columns == 2 and plane.w is not None else (np.array([0.0, plane.length]), 0.0)
-        boundary = one_line(w, b, around)
-        edges = both_edges(lambda value: one_line(w, b - value, around), plane.reach)
-        pavement = between(w, b, -plane.reach, plane.reach, around) if plane.reach > 0.0 else NOTHING
-        missing = plane.signs[late] * plane.slack[late] * plane.reach / (length(w, "l2") or 1.0) ** 2
+        boundary, edges, pavement = one_line(w, b, around), NO_EDGES, NOTHING
+        if plane.reach > 0.0:
+            edges = one_line(w, b - plane.reach, around), one_line(w, b + plane.reach, around)
+            pavement = between(w, b, -plane.reach, plane.reach, around)
+        missing = plane.signs[late] * plane.slack[late] * plane.reach / (plane.length or 1.0) ** 2
         slack = np.stack([points[late], points[late] + missing[:, None] * w], axis=1)
     heaviest = float(plane.a.max(initial=0.0)) or 1.0
     return Street(
@@ -289,6 +304,7 @@ def street_of(plane: Plane, *, box: Box | None = None, mesh: int = MESH) -> Stre
 
 
 NOTHING: Points = np.zeros((0, 2))
+NO_EDGES: tuple[Lines, Lines] = ((), ())
 
 
 def along(plane: Plane) -> Vector:
@@ -301,24 +317,6 @@ def along(plane: Plane) -> Vector:
 
 def is_even(box: Box) -> bool:
     return math.isclose(box.right - box.left, box.top - box.bottom, rel_tol=1e-9)
-
-
-def one_line(w: Vector, b: float, box: Box) -> Lines:
-    line = line_in_box(w, b, box)
-    return (line,) if len(line) else ()
-
-
-def both_edges(lines: Callable[[float], Lines], reach: float) -> tuple[Lines, Lines]:
-    return (lines(reach), lines(-reach)) if reach > 0.0 else ((), ())
-
-
-def slack_to_lines(points: Points, signs: Vector, edges: tuple[Lines, Lines]) -> NDArray[np.float64]:
-    """From each row to the nearest point of its own edge; no way, where that edge is out of sight."""
-    ends = points.copy()
-    for side, own in zip((signs > 0, signs <= 0), edges, strict=True):
-        found = nearest_on_lines(points[side], own)
-        ends[side] = points[side] if found is None else found
-    return np.stack([points, ends], axis=1)
 
 
 class Hulls(NamedTuple):
@@ -385,7 +383,7 @@ def conditions_of(plane: Plane) -> Conditions:
     shares = plane.a / np.where(finite, plane.costs, float(plane.a.max(initial=0.0)) or 1.0)
     least = min(-0.5, float(np.nanmin(margins, initial=0.0)) - 0.2)
     most = max(1.5, float(np.nanmax(margins, initial=0.0)) + 0.2)
-    if not is_soft(plane.certificate):
+    if not plane.is_soft:
         gap = plane.a * np.maximum(0.0, np.nan_to_num(margins) - 1.0) / (float(plane.a.sum()) or 1.0)
         return Conditions(margins, shares, gap, np.array([[1.0, 1.05], [1.0, 0.0], [most, 0.0]]))
     loss = loss_named(getattr(plane.certificate, "loss", HINGE.name), getattr(plane.certificate, "huber_width", None))

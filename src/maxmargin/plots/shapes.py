@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Points = NDArray[np.float64]
+Lines = tuple[Points, ...]
 
 
 class Box(NamedTuple):
@@ -94,6 +95,12 @@ def line_in_box(w: Points, b: float, box: Box) -> Points:
     return np.array(ends).reshape(-1, 2)
 
 
+def one_line(w: Points, b: float, box: Box) -> Lines:
+    """The same for a picture, which may be without the line."""
+    line = line_in_box(w, b, box)
+    return (line,) if len(line) else ()
+
+
 def hull(points: Points) -> Points:
     """The corners of the convex hull, counterclockwise; two points give a segment, one gives itself.
 
@@ -147,3 +154,12 @@ def nearest_on_lines(points: Points, lines: Sequence[Points]) -> Points | None:
     places = starts + np.clip(shares, 0.0, 1.0)[..., None] * steps
     nearest = np.argmin(np.sum((places - points[..., None, :]) ** 2, axis=-1), axis=-1)
     return np.asarray(np.take_along_axis(places, nearest[..., None, None], axis=-2)[..., 0, :])
+
+
+def slack_to_lines(points: Points, signs: NDArray[np.float64], edges: tuple[Lines, Lines]) -> NDArray[np.float64]:
+    """From each row to the nearest point of its own edge; no way, where that edge is out of sight."""
+    ends = points.copy()
+    for side, own in zip((signs > 0, signs <= 0), edges, strict=True):
+        found = nearest_on_lines(points[side], own)
+        ends[side] = points[side] if found is None else found
+    return np.stack([points, ends], axis=1)

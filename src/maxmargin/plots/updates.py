@@ -22,8 +22,8 @@ from maxmargin.certificates.proof import TheoremBound
 from maxmargin.data.table import Vector
 from maxmargin.estimators.recording import RecordsUpdates
 from maxmargin.plots.contours import Grid
-from maxmargin.plots.geometry import one_line, part_of
-from maxmargin.plots.shapes import Box, Points
+from maxmargin.plots.geometry import part_of
+from maxmargin.plots.shapes import Box, Points, one_line
 from maxmargin.problems.kernels import KERNELS, KernelChoice
 from maxmargin.problems.run_record import Phase, Subject
 from maxmargin.problems.trace import Trace
