@@ -33,7 +33,7 @@ FILES_ON_THE_WAY = {  # one of them is the door to the loops
     "LinearSVM().fit": 19,
     "KernelSVM().fit": 22,
     "HardMarginSVM().fit": 18,
-    "maxmargin fit": 42,
+    "maxmargin fit": 40,
     "a drag in the playground": 30,
 }
 # How often it goes from one file to another, with a twentieth for data that need a step more.
@@ -41,6 +41,7 @@ SWITCHES_ON_THE_WAY = {
     "LinearSVM().fit": 455,
     "KernelSVM().fit": 255,
     "HardMarginSVM().fit": 112,
+    "maxmargin fit": 510,
     "a drag in the playground": 215,
 }
 

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from maxmargin.cli.console import UserError, files_of, messages
 from maxmargin.cli.options import ReadingOptions
 from maxmargin.cli.several_files import joined, name_of_all
-from maxmargin.reading.files import Format
+from maxmargin.reading.files import Asked, Format, table_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -235,17 +235,13 @@ def read_as(
     source: Any, format: Format, name: str, options: ReadingOptions, model: Expected, needs_labels: bool, is_part: bool
 ) -> LabelledTable:
     """The table, by the library's own reader."""
-    from maxmargin.reading.read import read_roles
+    roles = roles_for(options, model, format, needs_labels, is_part)
+    zero_based = counting_of(format, name, options.zero_based, model.columns_by)
+    if options.sql is not None:
+        from maxmargin.reading.read import read_roles
 
-    return read_roles(
-        source,
-        roles_for(options, model, format, needs_labels, is_part),
-        n_features=options.n_features,
-        format=format,
-        header=not options.no_header,
-        zero_based=counting_of(format, name, options.zero_based, model.columns_by),
-        database=options.sql,
-    )
+        return read_roles(source, roles, n_features=options.n_features, database=options.sql)
+    return table_in(source, roles, format, Asked(not options.no_header, options.n_features, zero_based))
 
 
 def roles_for(options: ReadingOptions, model: Expected, format: Format, needs_labels: bool, is_part: bool) -> Roles:

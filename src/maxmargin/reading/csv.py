@@ -44,7 +44,16 @@ from maxmargin.reading.columns import (
     problem_of_missing_label,
 )
 from maxmargin.reading.csv_pieces import NotPlain, csv_pieces, has_pyarrow
-from maxmargin.reading.files import DataFileError, MissingValueError, Source, lines_of, name_of, shortened
+from maxmargin.reading.files import (
+    AS_IT_IS,
+    Asked,
+    DataFileError,
+    MissingValueError,
+    Source,
+    lines_of,
+    name_of,
+    shortened,
+)
 from maxmargin.reading.notations import advice_on
 
 WORTH_IT = 2**20  # bytes of a file: below, loading pyarrow takes longer than reading
@@ -77,14 +86,14 @@ def read_csv(source: Source, label: str | int | None = None, header: bool = True
     >>> table.X.tolist(), table.y.tolist(), table.feature_names
     ([[1.5, 2.0], [3.0, 4.0]], ['cat', 'dog'], ('height', 'width'))
     """
-    return read_csv_columns(source, Roles(label, usual_label=True, texts=False), header)
+    return read_csv_columns(source, Roles(label, usual_label=True, texts=False), Asked(header))
 
 
-def read_csv_columns(source: Source, roles: Roles, header: bool = True) -> LabelledTable:
+def read_csv_columns(source: Source, roles: Roles, asked: Asked = AS_IT_IS) -> LabelledTable:
     """Read a table with the columns as they were asked for."""
     file = name_of(source)
     with closing(records_of(source, file)) as records:
-        layout, begun = layout_of(records, file, roles, header)
+        layout, begun = layout_of(records, file, roles, asked.header)
         if begun and is_for_pyarrow(source):
             cells = cells_by_pyarrow(source, layout._replace(delimiter=delimiter_in(source)))
             if cells is not None:

@@ -1,4 +1,5 @@
-"""Files: where they come from, how they are written, their lines or pieces, and errors that name the place.
+"""Files: where they come from, how they are written and who reads them, their lines or pieces, and errors that name the
+place.
 
 A file is a path or an open file; gzip, bzip2 and xz are recognised by their first bytes, whatever the name says.
 Importing this loads neither NumPy nor a library of tables: the command line reads its help here.
@@ -17,7 +18,10 @@ from contextlib import closing, contextmanager
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+
+if TYPE_CHECKING:
+    from maxmargin.reading.columns import LabelledTable, Roles
 
 Source: TypeAlias = "str | os.PathLike[str] | IO[str] | IO[bytes]"
 
@@ -60,6 +64,14 @@ SUFFIXES = {
     ".svml": Format.SVMLIGHT,
     ".svmlight": Format.SVMLIGHT,
     ".tsv": Format.CSV,
+}
+READERS = {  # "module:function", loaded when a file is of that format; function(source, roles, asked) gives the table
+    Format.CSV: "csv:read_csv_columns",
+    Format.SVMLIGHT: "read:read_sparse",
+    Format.PARQUET: "frames:read_parquet",
+    Format.ARROW: "frames:read_arrow",
+    Format.NPY: "frames:read_npy",
+    Format.NPZ: "frames:read_npz",
 }
 SVMLIGHT_ROW = re.compile(r"\s*[-+.\w]+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
 
@@ -113,6 +125,37 @@ class MissingValueError(DataFileError):
 def shortened(text: str, longest: int = 40) -> str:
     """The text in quotes, cut where it is too long for a message."""
     return repr(text if len(text) <= longest else text[: longest - 3] + "...")
+
+
+class Asked(NamedTuple):
+    """What a file does not say of itself, as `read_table` explains it."""
+
+    header: bool = True
+    n_features: int | None = None
+    zero_based: bool | Literal["auto"] = "auto"
+    any_order: bool = False
+
+
+AS_IT_IS = Asked()
+
+
+def table_in(source: Source, roles: Roles, format: str, asked: Asked) -> LabelledTable:
+    """The table in a file, by the reader of its format."""
+    if format not in set(Format):
+        raise ValueError(f"format must be one of {', '.join(Format)}, not {format!r}")
+    if format not in {Format.CSV, Format.SVMLIGHT}:  # which are read as they come
+        source = rewindable(source)
+    reader = READERS[recognise(source) if format == Format.AUTO else Format(format)]
+    module, _, function = reader.partition(":")
+    table = getattr(importlib.import_module(f"maxmargin.reading.{module}"), function)(source, roles, asked)
+    return checked_width(table, name_of(source), asked.n_features)
+
+
+def checked_width(table: LabelledTable, file: str, n_features: int | None) -> LabelledTable:
+    width = table.X.shape[1]
+    if n_features is not None and width != n_features:
+        raise DataFileError(file, f"there are {width} columns of numbers, and not {n_features}")
+    return table
 
 
 def name_of(source: Source) -> str:

@@ -23,7 +23,7 @@ from maxmargin.data.frames import Frame
 from maxmargin.data.table import blocks, largest_magnitude
 from maxmargin.reading.cells import column_of, ids_of, labels_of, numbers_in, weights_of, words_of
 from maxmargin.reading.columns import ColumnName, Columns, LabelledTable, Roles
-from maxmargin.reading.files import DataFileError, shortened
+from maxmargin.reading.files import Asked, DataFileError, name_of, shortened
 
 FLOATS = (np.float32, np.float64)
 FEW_WORDS = 0.1  # for each cell of a column
@@ -87,6 +87,14 @@ def parquet_columns(file: str, source: Any) -> TypedColumns:
             return arrow_values(column(index))
 
     return TypedColumns(file, names, len(names), fetch, lambda index: as_objects(column(index)))
+
+
+def read_parquet(source: Any, roles: Roles, _: Asked) -> LabelledTable:
+    return table_of(parquet_columns(name_of(source), source), roles)
+
+
+def read_arrow(source: Any, roles: Roles, _: Asked) -> LabelledTable:
+    return table_of(arrow_file_columns(name_of(source), source), roles)
 
 
 def arrow_file_columns(file: str, source: Any) -> TypedColumns:
@@ -175,10 +183,11 @@ def archive_columns(file: str, arrays: dict[str, NDArray[Any]]) -> TypedColumns:
     return TypedColumns(file, names, len(names), values.__getitem__)
 
 
-def read_npy(file: str, source: Any) -> TypedColumns:
+def read_npy(source: Any, roles: Roles, _: Asked) -> LabelledTable:
+    file = name_of(source)
     with unreadable_refused(file, ".npy"):
         array = np.load(source, allow_pickle=False)
-    return array_columns(file, array)
+    return table_of(array_columns(file, array), roles)
 
 
 @contextmanager
@@ -191,8 +200,9 @@ def opened(source: Any) -> Iterator[Any]:
         yield stream
 
 
-def read_npz(file: str, source: Any, roles: Roles) -> LabelledTable:
+def read_npz(source: Any, roles: Roles, _: Asked) -> LabelledTable:
     """Arrays by their names; a matrix that scipy.sparse.save_npz wrote is X, and other arrays may stand beside it."""
+    file = name_of(source)
     with unreadable_refused(file, ".npz"), opened(source) as stream, np.load(stream, allow_pickle=False) as archive:
         if len(set(archive.files)) < len(archive.files):
             twin = next(name for name in archive.files if archive.files.count(name) > 1)

@@ -22,20 +22,9 @@ import numpy as np
 
 from maxmargin.data.frames import frame_of
 from maxmargin.reading.columns import ColumnName, LabelledTable, Roles
-from maxmargin.reading.csv import read_csv_columns
 from maxmargin.reading.databases import query_columns
-from maxmargin.reading.files import DataFileError, Format, Source, name_of, recognise, rewindable
-from maxmargin.reading.frames import (
-    TypedColumns,
-    array_columns,
-    arrow_columns,
-    arrow_file_columns,
-    frame_columns,
-    parquet_columns,
-    read_npy,
-    read_npz,
-    table_of,
-)
+from maxmargin.reading.files import Asked, DataFileError, Source, checked_width, name_of, table_in
+from maxmargin.reading.frames import TypedColumns, array_columns, arrow_columns, frame_columns, table_of
 
 
 def read_table(
@@ -128,24 +117,9 @@ def read_roles(
 ) -> LabelledTable:
     """`read_table`, with the columns as roles ask for them."""
     columns = columns_in_memory(source) if database is None else query_columns(source, database)
-    if columns is not None:
-        return checked_width(table_of(columns, roles), columns.file, n_features)
-    if format not in set(Format):
-        raise ValueError(f"format must be one of {', '.join(Format)}, not {format!r}")
-    if format not in {Format.CSV, Format.SVMLIGHT}:  # which are read as they come
-        source = rewindable(source)
-    file = name_of(source)
-    written_as = recognise(source) if format == Format.AUTO else Format(format)
-    if written_as is Format.SVMLIGHT:
-        return read_sparse(source, roles, n_features, zero_based, any_order)
-    if written_as is Format.CSV:
-        table = read_csv_columns(source, roles, header)
-    elif written_as is Format.NPZ:
-        table = read_npz(file, source, roles)
-    else:
-        readers = {Format.PARQUET: parquet_columns, Format.ARROW: arrow_file_columns, Format.NPY: read_npy}
-        table = table_of(readers[written_as](file, source), roles)
-    return checked_width(table, file, n_features)
+    if columns is None:
+        return table_in(source, roles, format, Asked(header, n_features, zero_based, any_order))
+    return checked_width(table_of(columns, roles), columns.file, n_features)
 
 
 def listed(names: Collection[ColumnName]) -> tuple[ColumnName, ...]:
@@ -169,13 +143,11 @@ def columns_in_memory(source: Any) -> TypedColumns | None:
     )
 
 
-def read_sparse(
-    source: Source, roles: Roles, n_features: int | None, zero_based: bool | Literal["auto"], any_order: bool
-) -> LabelledTable:
+def read_sparse(source: Source, roles: Roles, asked: Asked) -> LabelledTable:
     refuse_named_columns(name_of(source), roles)
     from maxmargin.reading.svmlight import read_svmlight  # the compiler with it
 
-    table = read_svmlight(source, n_features=n_features, zero_based=zero_based, any_order=any_order)
+    table = read_svmlight(source, n_features=asked.n_features, zero_based=asked.zero_based, any_order=asked.any_order)
     return LabelledTable(
         table.X,
         table.y,
@@ -195,10 +167,3 @@ def refuse_named_columns(file: str, roles: Roles) -> None:
     if asked:
         problem = f"an SVMlight file has its label in front and no other named columns: leave out {', '.join(asked)}"
         raise DataFileError(file, problem)
-
-
-def checked_width(table: LabelledTable, file: str, n_features: int | None) -> LabelledTable:
-    width = table.X.shape[1]
-    if n_features is not None and width != n_features:
-        raise DataFileError(file, f"there are {width} columns of numbers, and not {n_features}")
-    return table

@@ -81,8 +81,13 @@ def is_surely_best(problem: SoftMargin, options: Options) -> bool:
 def most_weight(problem: SoftMargin) -> float:
     """What sum_i a_i is at most: no class weighs more than the other may. A path of one call does not mind."""
     plus, total = float(np.sum(problem.upper, where=problem.signs > 0.0)), float(np.sum(problem.upper))
-    is_one_call = problem.n_rows <= FEW_ROWS and problem.n_columns <= FEW_COLUMNS and not problem.table.is_sparse
-    return 2.0 * min(plus, total - plus) if problem.fit_intercept and not is_one_call else total
+    return 2.0 * min(plus, total - plus) if problem.fit_intercept and not is_one_call(problem) else total
+
+
+def is_one_call(problem: SoftMargin) -> bool:
+    """Whether the path of a table as it is takes one call: so few rows are soon done, copies or not."""
+    n, d = problem.n_rows, problem.n_columns
+    return d <= n <= FEW_ROWS and d <= FEW_COLUMNS and not problem.table.is_sparse
 
 
 def path_passes(problem: SoftMargin, tol: float) -> float:
@@ -152,19 +157,27 @@ def steps(problem: SoftMargin, state: PathState) -> Iterates:
     """Follow the path of all rows; an iterate each step, and a proposal when the gap seems to be at most tol."""
     with Threads.shared() as threads:
         if not state.has_moved:
-            yield from follow_all_rows(problem, merge_rows(problem), threads, state)
+            yield from follow_all_rows(problem, distinct_rows(problem), threads, state)
             state.has_moved, state.may_drop = True, True
         yield from from_a_better_place(
             problem,
             np.zeros(problem.n_columns),
-            lambda placed, w: follow_all_rows(placed, merge_rows(placed), threads, state),
+            lambda placed, w: follow_all_rows(placed, distinct_rows(placed), threads, state),
         )
+
+
+def distinct_rows(problem: SoftMargin) -> MergedRows:
+    """The rows as they are, where that is one call; or else merged."""
+    if not is_one_call(problem):
+        return merge_rows(problem)
+    everyone = np.arange(problem.n_rows)
+    return MergedRows(problem.X, everyone, everyone, problem.signs * problem.upper, None, None)
 
 
 def follow_all_rows(problem: SoftMargin, merged: MergedRows, threads: Threads, state: PathState) -> Iterates:
     """From w = 0 to the end. If the path is lost after rows were dropped, once more from the start with all of them."""
     if state.path is None:
-        state.is_short = merged.are_few and not is_plain(follow)
+        state.is_short = (is_one_call(problem) or merged.are_few) and not is_plain(follow)
     if state.is_short:
         state.path = short = ShortPath(merged, problem.loss.knee, problem.fit_intercept, state.tol)
         yield from short_steps(short, problem.upper, state.stepwise)
