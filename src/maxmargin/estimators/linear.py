@@ -35,20 +35,7 @@ from maxmargin.solve.answer import Answer, SoftQuestion
 from maxmargin.solve.many_margins import solve_small_ones
 from maxmargin.solve.soft_margin import solve_soft_margin
 
-
-class OfEachRow:
-    """A fitted attribute with a number for each row: where it was not set, why it is not there."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, svm: Any, owner: type) -> Any:
-        if svm is None or "classes_" not in vars(svm):
-            raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}")
-        raise AttributeError(
-            f"there is no {self.name}: the rows were read by blocks, and nothing of a fit has the length of the table. "
-            "The dual variables are told by certificate_, by a rule and for the rows that it lists"
-        )
+NEEDS_A_NUMBER_A_ROW = ("support_", "dual_coef_", "bounded_", "n_support_")
 
 
 class Start(NamedTuple):
@@ -158,10 +145,6 @@ class LinearSVM(SharesClient, CallbackSupportMixin, SupportRows, MarginClassifie
 
     parameters: ClassVar[Declarations] = LINEAR_SVM
     rules = (check_solver,)
-    support_: Any = OfEachRow()
-    n_support_: Any = OfEachRow()
-    dual_coef_: Any = OfEachRow()
-    bounded_: Any = OfEachRow()
 
     def __init__(
         self,
@@ -199,6 +182,15 @@ class LinearSVM(SharesClient, CallbackSupportMixin, SupportRows, MarginClassifie
     def __setstate__(self, state: dict[str, Any]) -> None:
         """From a file; older ones had no width and no memory."""
         super().__setstate__({"huber_width": None, "memory": None} | state)
+
+    def __getattr__(self, name: str) -> Any:
+        """Why it is not there."""
+        if name in NEEDS_A_NUMBER_A_ROW and "classes_" in vars(self):
+            raise AttributeError(
+                f"there is no {name}: the rows were read by blocks, and nothing of a fit has the length of the table. "
+                "The dual variables are told by certificate_, by a rule and for the rows that it lists"
+            )
+        return object.__getattribute__(self, name)  # says why, once more
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, a0: Any = None) -> Self:
