@@ -46,7 +46,7 @@ SIDES = {"the solvers": r"maxmargin\.solvers\.(?!kernel)", "the judge": r"maxmar
 # Names that Python itself, its notebooks or pandas give to methods that others call.
 OF_PYTHON = ("_asdict", "_constructor", "_constructor_sliced", "_getframe", "_make", "_replace", "_repr_html_")
 CHECKPOINTS = (  # `yield None`: at rest; a bare `yield` is a pause of somebody else, and mypy refuses it here
-    r"notebook|Notebook|\.rest\(|take_up|\bpage\b|pages\b|[sS]napshot|restored?\(|after_restore|AT_REST|resumed\("
+    r"notebook|Notebook|\.(?:at_)?rest\(|take_up|\bpage\b|pages\b|[sS]napshot|restored?\(|after_restore|AT_REST|resumed\("
     r"|^\s*yield None$|own_rows\("
 )
 

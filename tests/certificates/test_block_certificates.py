@@ -16,8 +16,8 @@ from block_margin_oracle import Pieces
 from maxmargin import MulticlassCertificate
 from maxmargin.certificates import block_duality, block_verification
 from maxmargin.certificates.block_margin import BlockMarginCertificate
+from maxmargin.certificates.claimed_blocks import ClaimedBlocks
 from maxmargin.certificates.soft_margin import SoftVerdict
-from maxmargin.certificates.told_blocks import ToldBlocks
 from maxmargin.data.checking import is_source
 
 X, Y = rows_of()
@@ -211,7 +211,7 @@ def test_labels_are_those_of_the_table():
         read.are_numbers = are_numbers
         assert bool(c.verify(read, Column(read))) is are_numbers
         assert (read.reads == len(HEIGHTS)) is are_numbers  # which was guessed
-    plain = ToldBlocks(Pieces(X, numbers, HEIGHTS), (1, 0), np.array(HEIGHTS))  # which says nothing about meaning
+    plain = ClaimedBlocks(Pieces(X, numbers, HEIGHTS), (1, 0), np.array(HEIGHTS))  # which says nothing about meaning
     assert plain.meant({1: 0, 0: 1, 7: 2}) == {1: 0, 0: 1, 7: 2}
     assert plain.meant({}) == {}
 
@@ -297,7 +297,7 @@ def test_a_process_that_knows_the_name_alone_can_verify(hinge, tmp_path):
 def test_fractions_decide_what_long_doubles_cannot_if_the_table_is_small(hinge, monkeypatch):
     """A dual bound that is true by less than any rounding error: between what is believed and what is refuted."""
     together = block_verification.Together
-    blocks = block_verification.ToldBlocks(
+    blocks = block_verification.ClaimedBlocks(
         block_verification.source_of(X, Y, None, hinge.heights), ("yes", "no"), hinge.heights
     )
     _, dual = together([hinge], blocks).exactly()[0]

@@ -253,7 +253,7 @@ def cases(draw):
 def test_errors_hold_for_real_numbers_at_any_scale(case):
     table, problem, w, b, weights = case
     primal, dual = exact_sides(table, problem, w, b, weights)
-    ask = block_duality.look(problem, table.n_blocks, w, b, weights)
+    ask = block_duality.measurement(problem, table.n_blocks, w, b, weights)
     for closely in (False, True):
         sums = answer_of(table, problem, asked_once(ask._replace(part=ask.part._replace(closely=closely))))
         found = block_duality.judged(problem, w, sums)

@@ -35,7 +35,7 @@ def declared():
     @dataclass(frozen=True, eq=False, repr=False)
     class SparseCertificate(Record):
         kind: ClassVar[str] = "sparse soft margin"
-        told_by: ClassVar[set[str]] = {"sparse"}
+        recognised_by: ClassVar[set[str]] = {"sparse"}
         verdicts: ClassVar[type[StrEnum]] = SoftVerdict
         question: ClassVar[str] = "is_optimal"
 

@@ -134,5 +134,5 @@ def test_a_label_that_no_part_is_about():
         ({"norm": "l2"}, Certificate),
     ],
 )
-def test_the_kind_of_a_part_is_told_by_its_fields(fields, kind):
+def test_the_kind_of_a_part_is_recognised_by_its_fields(fields, kind):
     assert kind_of(fields) is kind

@@ -32,7 +32,7 @@ from maxmargin.problems.block_margin import Facts
 from maxmargin.problems.choices import Order
 from maxmargin.problems.protocol import StateError, restore, snapshot
 from maxmargin.run.control import Status
-from maxmargin.solve.lessons import PerceptronLesson
+from maxmargin.solve.block_learners import BlockPerceptron
 from maxmargin.solve.mistakes_by_blocks import Learning
 
 RANDOM = np.random.default_rng(5)
@@ -362,8 +362,8 @@ def test_a_run_on_other_rows_does_not_go_on(learner, tmp_path):
 
 def test_a_file_that_names_rows_that_do_not_exist_is_refused():
     problem, rows = two_classes(by_blocks(X, Y)), by_blocks(X, Y)
-    lesson = PerceptronLesson(1.0, 0.0, 0.25, Order.CYCLIC, 0, 100, False)
-    one, other = (Learning(rows, problem, Facts.of(rows, problem), lesson, 1.0, 1e6) for _ in range(2))
+    learner = BlockPerceptron(1.0, 0.0, 0.25, Order.CYCLIC, 0, 100, False)
+    one, other = (Learning(rows, problem, Facts.of(rows, problem), learner, 1.0, 1e6) for _ in range(2))
     one.ids, one.counts = np.array([2**40], dtype=np.uint64), np.ones(1)
     with pytest.raises(StateError, match="cannot be of this table"):
         restore(other, snapshot(one), N)

@@ -7,7 +7,7 @@ import pytest
 from block_certificates import HEIGHTS, certified, of_many_classes, rows_of
 
 from maxmargin import LinearSVM
-from maxmargin.certificates.told_blocks import CutRows
+from maxmargin.certificates.claimed_blocks import CutRows
 from maxmargin.persistence import ModelFileError, load, save, verify_model
 from maxmargin.persistence.container import pack, unpack
 from maxmargin.persistence.errors import Refusal

@@ -12,7 +12,7 @@ from maxmargin.problems.protocol import restore, snapshot
 from maxmargin.problems.statement import SoftMargin
 from maxmargin.solve.by_blocks import answers_of
 from maxmargin.solvers.by_passes import bent_newton
-from maxmargin.solvers.by_passes.bent_newton import Look, dual_of
+from maxmargin.solvers.by_passes.bent_newton import Derivatives, dual_of
 
 RANDOM = np.random.default_rng(2)
 N, D = 400, 6
@@ -39,7 +39,7 @@ def test_the_parabolas_touch_the_loss_and_are_nowhere_below_it(loss, width):
     a, t, losses = np.empty(len(f)), np.empty(len(f)), np.zeros(1)
     rows, ones = bent_newton.rows_of(1.0 - f[:, None]), np.ones(len(f))
     line = ones[:1], 0.0, np.zeros(1), 0.0, np.ones(1)
-    bent_newton.look(rows, ones, ones, *line, problem.loss.bend, problem.loss.box, rho, a, t, losses)
+    bent_newton.losses_and_slopes(rows, ones, ones, *line, problem.loss.bend, problem.loss.box, rho, a, t, losses)
     values = problem.loss.value(f)
     assert np.sum(values) == pytest.approx(losses[0], rel=1e-12)
     curvature = np.where(t > 0.0, t, 1.0 / problem.loss.bend)
@@ -57,7 +57,7 @@ def test_the_parabolas_touch_the_loss_and_are_nowhere_below_it(loss, width):
 def test_its_own_bound_is_that_of_the_slopes(loss, width, fit_intercept):
     problem = problem_of(loss, width, fit_intercept=fit_intercept)
     w, zero = RANDOM.normal(size=D) * 0.2, np.zeros(D)
-    ask = Ask(Look(w, 0.1, zero, 0.0, np.ones(1), problem.loss.bend, problem.loss.box, 0.0, zero))
+    ask = Ask(Derivatives(w, 0.1, zero, 0.0, np.ones(1), problem.loss.bend, problem.loss.box, 0.0, zero))
     (seen,) = answers_of(table_of(), [problem], [ask])
     signs = np.where(Y == 1, 1.0, -1.0)
     held = SoftMargin(X, signs, WEIGHTS, problem.loss, fit_intercept)

@@ -107,8 +107,8 @@ class BothSums(NamedTuple):
         )
 
 
-class Look(NamedTuple):
-    """The pass. rule None: the plane alone; `closely`: in long doubles, where the machine has them."""
+class Measurement(NamedTuple):
+    """A part of the pass. rule None: the plane alone; `closely`: in long doubles, where the machine has them."""
 
     loss: Loss
     w: Vector
@@ -275,14 +275,14 @@ def both_sides(
 
     weights None: the plane alone is measured. A ValueError says what is wrong with the listed rows.
     """
-    found = judged(problem, w, (yield look(problem, facts.n_blocks, w, b, weights)))
+    found = judged(problem, w, (yield measurement(problem, facts.n_blocks, w, b, weights)))
     if found.could_close(matters):
-        closer = yield look(problem, facts.n_blocks, w, b, weights, closely=True)
+        closer = yield measurement(problem, facts.n_blocks, w, b, weights, closely=True)
         found = found.finer_of(judged(problem, w, closer))
     return found._replace(dual=sure(found.dual))
 
 
-def look(
+def measurement(
     problem: BlockMargin, n_blocks: int, w: Vector, b: float, weights: Weights | None, *, closely: bool = False
 ) -> Ask:
     """The pass that measures the plane and the weights."""
@@ -292,7 +292,7 @@ def look(
     beyond = [block for block in own if block >= n_blocks]
     if beyond:
         raise ValueError(f"a row of block {beyond[0]} is listed, and there are {n_blocks} blocks")
-    return Ask(Look(problem.loss, w, b, None if weights is None else weights.rule, closely), own)
+    return Ask(Measurement(problem.loss, w, b, None if weights is None else weights.rule, closely), own)
 
 
 def judged(problem: BlockMargin, w: Vector, found: BothSums) -> BothSides:

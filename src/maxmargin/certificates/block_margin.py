@@ -78,7 +78,7 @@ class BlockMarginCertificate(Record):
     """
 
     kind: ClassVar[str] = "soft margin by blocks"
-    told_by: ClassVar[set[str]] = {"loss", "heights"}
+    recognised_by: ClassVar[set[str]] = {"loss", "heights"}
     verdicts: ClassVar[type[StrEnum]] = SoftVerdict
     question: ClassVar[str] = "is_optimal"
 

@@ -7,7 +7,7 @@
 
 A claimed bound is believed if it holds with every rounding error against it. One that float64 cannot tell is looked at
 in a second pass, in long doubles; what these cannot tell is decided in fractions (`exact_blocks`) if the table is small
-or `exact` is asked for, and else refused. The labels are those that the certificates name (`told_blocks`).
+or `exact` is asked for, and else refused. The labels are those that the certificates name (`claimed_blocks`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.block_duality import BothSides, BothSums, judged, look, sure
+from maxmargin.certificates.block_duality import BothSides, BothSums, judged, measurement, sure
 from maxmargin.certificates.block_form import no_claim
-from maxmargin.certificates.exact_blocks import ExactLook, exact_dual, exact_primal
+from maxmargin.certificates.claimed_blocks import ClaimedBlock, ClaimedBlocks, OtherBlockSizes, cut_again, source_of
+from maxmargin.certificates.exact_blocks import ExactMeasurement, exact_dual, exact_primal
 from maxmargin.certificates.report import Verification
-from maxmargin.certificates.told_blocks import OtherHeights, ToldBlock, ToldBlocks, cut_again, source_of
 from maxmargin.certificates.verify import (
     Bound,
     bound_refused,
@@ -50,26 +50,26 @@ class SeenTogether(NamedTuple):
         return SeenTogether(self.codes | other.codes, found)
 
 
-class LookTogether(NamedTuple):
+class MeasurementTogether(NamedTuple):
     """One part for each problem, in one read of a block."""
 
     problems: tuple[BlockMargin, ...]
     parts: tuple[Any, ...]
 
-    def __call__(self, told: ToldBlock, own: dict[int, OwnRows] | None = None) -> SeenTogether:
+    def __call__(self, claimed: ClaimedBlock, own: dict[int, OwnRows] | None = None) -> SeenTogether:
         found = []
         for number, (problem, part) in enumerate(zip(self.problems, self.parts, strict=True)):
-            signed = problem.of(told.block)
+            signed = problem.of(claimed.block)
             found.append(part(signed, own[number]) if own and number in own else part(signed))
-        return SeenTogether(told.codes, tuple(found))
+        return SeenTogether(claimed.codes, tuple(found))
 
 
-def pass_together(blocks: ToldBlocks, problems: list[BlockMargin], asks: list[Ask]) -> SeenTogether:
+def pass_together(blocks: ClaimedBlocks, problems: list[BlockMargin], asks: list[Ask]) -> SeenTogether:
     own: dict[int, dict[int, OwnRows]] = {}
     for number, ask in enumerate(asks):
         for block, rows in ask.own.items():
             own.setdefault(block, {})[number] = rows
-    seen: SeenTogether = pass_over(LookTogether(tuple(problems), tuple(ask.part for ask in asks)), blocks, own)
+    seen: SeenTogether = pass_over(MeasurementTogether(tuple(problems), tuple(ask.part for ask in asks)), blocks, own)
     return seen
 
 
@@ -100,7 +100,7 @@ class Together:
     """Certificates of one table."""
 
     claims: list[BlockCertificate]
-    blocks: ToldBlocks
+    blocks: ClaimedBlocks
 
     @property
     def codes(self) -> dict[Any, int]:
@@ -119,7 +119,7 @@ class Together:
 
     def measured(self, *, closely: bool) -> list[BothSides]:
         asks = [
-            look(problem, self.blocks.n_blocks, c.w, c.b, c.told, closely=closely)
+            measurement(problem, self.blocks.n_blocks, c.w, c.b, c.told, closely=closely)
             for c, problem in zip(self.claims, self.problems, strict=True)
         ]
         found: tuple[BothSums, ...] = self.seen(asks)
@@ -128,7 +128,7 @@ class Together:
     def exactly(self) -> list[tuple[Any, Any]]:
         """P and D of each, as fractions."""
         asks = [
-            Ask(ExactLook(problem.loss, c.w, c.b, c.told.rule), c.told.listed.by_block())
+            Ask(ExactMeasurement(problem.loss, c.w, c.b, c.told.rule), c.told.listed.by_block())
             for c, problem in zip(self.claims, self.problems, strict=True)
         ]
         found = self.seen(asks)
@@ -193,12 +193,12 @@ def answers_of(claims: list[BlockCertificate], X: Any, y: Any, sample_weight: An
         if source.n_columns != c.n_columns:
             raise ValueError(f"the certificate is about {c.n_columns} columns, these data have {source.n_columns}")
     labels = labels_of(claims)
-    together = Together(claims, ToldBlocks(source, labels, heights))
+    together = Together(claims, ClaimedBlocks(source, labels, heights))
     try:
         found = together.measured(closely=False)
-    except OtherHeights:
+    except OtherBlockSizes:
         again = cut_again(source, heights, getattr(X, "memory", None))
-        together = Together(claims, ToldBlocks(again, labels, heights))
+        together = Together(claims, ClaimedBlocks(again, labels, heights))
         found = together.measured(closely=False)
     if not exact and is_in_doubt(claims, found):
         closer = together.measured(closely=True)

@@ -89,7 +89,7 @@ class Certificate(Record):
     """
 
     kind: ClassVar[str] = "separation"
-    told_by: ClassVar[set[str]] = {"norm"}
+    recognised_by: ClassVar[set[str]] = {"norm"}
     verdicts: ClassVar[type[StrEnum]] = Verdict
     question: ClassVar[str] = "is_separable"
     may_ask_for_no_gap: ClassVar[bool] = True

@@ -46,8 +46,8 @@ def added(left: Row, right: Row, times: Fraction = ONE) -> Row:
     return left | {j: left.get(j, ZERO) + times * value for j, value in right.items()}
 
 
-class ExactLook(NamedTuple):
-    """The pass."""
+class ExactMeasurement(NamedTuple):
+    """A part of the pass."""
 
     loss: Loss
     w: Vector

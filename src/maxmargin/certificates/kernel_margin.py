@@ -103,7 +103,7 @@ class KernelCertificate(Record):
     """
 
     kind: ClassVar[str] = "kernel margin"
-    told_by: ClassVar[set[str]] = {"kernel", "C"}
+    recognised_by: ClassVar[set[str]] = {"kernel", "C"}
     verdicts: ClassVar[type[StrEnum]] = KernelVerdict
     question: ClassVar[str] = "is_optimal"
     later: ClassVar[dict[str, Any]] = {"loss": HINGE.name, "huber_width": None, "fit_intercept": True}

@@ -170,7 +170,7 @@ class KernelSeparationCertificate(Record):
     """
 
     kind: ClassVar[str] = "kernel separation"
-    told_by: ClassVar[set[str]] = {"kernel"}
+    recognised_by: ClassVar[set[str]] = {"kernel"}
     verdicts: ClassVar[type[StrEnum]] = Verdict
     question: ClassVar[str] = "is_separable"
     is_lifted: ClassVar[bool] = True

@@ -237,6 +237,6 @@ class MulticlassCertificate:
 
 
 def kind_of(fields: dict[str, Any]) -> type[Record]:
-    """Which certificate these fields are: of the kinds that are told by some of them, the one that is told by most."""
-    kinds = [kind for kind in KINDS.values() if kind.told_by <= set(fields)]
-    return max(kinds, key=lambda kind: len(kind.told_by), default=certificate.Certificate)
+    """Which certificate these fields are: of the kinds that they are enough for, the one that asks for most of them."""
+    kinds = [kind for kind in KINDS.values() if kind.recognised_by <= set(fields)]
+    return max(kinds, key=lambda kind: len(kind.recognised_by), default=certificate.Certificate)

@@ -44,7 +44,7 @@ class Record(ABC):
     """The fields that all kinds have, and what they do. Subclasses are dataclasses, which name their kind."""
 
     kind: ClassVar[str]
-    told_by: ClassVar[set[str]]  # the fields of the statement that no other kind has, or none that has not more
+    recognised_by: ClassVar[set[str]]  # fields of the statement: a document that has them is of this kind (`kind_of`)
     verdicts: ClassVar[type[StrEnum]]
     question: ClassVar[str]  # the property to ask instead of `if certificate`
     may_ask_for_no_gap: ClassVar[bool] = False

@@ -95,7 +95,7 @@ class SoftMarginCertificate(Record):
     """
 
     kind: ClassVar[str] = "soft margin"
-    told_by: ClassVar[set[str]] = {"loss"}
+    recognised_by: ClassVar[set[str]] = {"loss"}
     verdicts: ClassVar[type[StrEnum]] = SoftVerdict
     question: ClassVar[str] = "is_optimal"
 

@@ -22,7 +22,7 @@ from maxmargin.problems.statement import TwoClasses
 from maxmargin.reading.scan import bytes_of
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.answer import Answer
-from maxmargin.solve.lessons import Lesson, PerceptronLesson, WinnowLesson
+from maxmargin.solve.block_learners import BlockLearner, BlockPerceptron, BlockWinnow
 from maxmargin.solve.mistakes_by_blocks import Learning, learn
 
 FOR_MISTAKES = 0.25  # of the memory: rows that were mistaken, of all problems
@@ -43,8 +43,8 @@ def fit(learner: Any, X: Any, y: Any, store: Callable[..., None], seed: int, max
             problem = BlockMargin(*pair, prices, HINGE, bias)
             facts = Facts.of(table, problem)
             allowed = int(learner.max_updates or max_updates + 10 * facts.n_rows)
-            lesson = lesson_of(learner, scale, seed, allowed)
-            standings.append(Learning(table, problem, facts, lesson, scale, memory))
+            on_blocks = block_learner(learner, scale, seed, allowed)
+            standings.append(Learning(table, problem, facts, on_blocks, scale, memory))
         learn(table, standings, clock, seconds)
         answers = [answer_of(one) for one in standings]
         for old in by_blocks.OF_A_FIT_IN_MEMORY:
@@ -55,12 +55,12 @@ def fit(learner: Any, X: Any, y: Any, store: Callable[..., None], seed: int, max
     by_blocks.tell_end(learner, clock, [answer.status for answer in answers])
 
 
-def lesson_of(learner: Any, scale: float, seed: int, max_updates: int) -> Lesson:
+def block_learner(learner: Any, scale: float, seed: int, max_updates: int) -> BlockLearner:
     order = Order(learner.order)
     if learner.norm_ is Norm.L1:
-        return WinnowLesson(learner.epsilon, bool(learner.balanced), order, seed, max_updates)
+        return BlockWinnow(learner.epsilon, bool(learner.balanced), order, seed, max_updates)
     guess = getattr(learner, "guess", 0.0)
-    return PerceptronLesson(
+    return BlockPerceptron(
         float(getattr(learner, "rate", 1.0)), None if guess is None else float(guess) * scale,
         float(getattr(learner, "share", 0.25)), order, seed, max_updates, bool(getattr(learner, "average", False)),
     )  # fmt: skip

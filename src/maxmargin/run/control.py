@@ -283,13 +283,13 @@ class Clock:
             if iterate is not None:
                 return iterate
             if state is not None and self.snapshots is not None:
-                self.snapshots.rest(state)
+                self.snapshots.at_rest(state)
             answer = None
 
-    def rest(self, states: Sequence[State]) -> None:
+    def at_rest(self, states: Sequence[State]) -> None:
         """Of problems that advance side by side, these are at rest."""
         if self.snapshots is not None:
-            self.snapshots.rest_side_by_side(states)
+            self.snapshots.at_rest_side_by_side(states)
 
     def ended_before(self, state: RunState) -> Status | None:
         """The run begins, from where an earlier process left it; how it ended there, if it did."""

@@ -2,8 +2,10 @@
 
 Whoever drives a solver opens the state of the run (`problems.protocol`), which holds all others within it, and says
 where it is at rest: a copy is made there and, from time to time, kept. A run of many two-class problems has a record
-for each: the state of the one at hand and, of those that have ended, what lasts of theirs. Where they advance side by
-side, it has the last copy of each.
+for each:
+
+    one after the other    turn_to, open, at_rest ..., end      of those that have ended, what lasts; a copy of this one
+    side by side           take_up, at_rest_side_by_side ...    the last copy of each
 """
 
 from __future__ import annotations
@@ -26,39 +28,39 @@ class Snapshots:
         self.keep, self.every, self.earlier = keep, every, list(earlier or ())
         self.ended: list[Record] = []
         self.latest: list[Record] | None = None
-        self.state: RunState | None = None
-        self.kept: Record = {}
+        self.state: RunState | None = None  # of the problem at hand, once its run has begun
+        self.resumed: Record = {}  # what an earlier process kept of it
         self.copies: dict[State, Record] = {}  # of states that advance side by side; of one not begun: nothing
-        self.is_closed = False  # no more is kept: a problem was left before its end
-        self.is_open = False
+        self.is_under_way = False  # a problem has begun, and not ended
+        self.is_given_up = False  # no more is kept: a problem was left before its end
         self.copied = self.written = time.perf_counter()
 
     def turn_to(self, problem: int) -> None:
         """The next two-class problem begins."""
-        self.is_closed = self.is_closed or self.is_open
-        if not self.is_closed:
-            self.state, self.is_open = None, True
-            self.kept = self.earlier[problem] if problem < len(self.earlier) else {}
+        self.is_given_up = self.is_given_up or self.is_under_way
+        if not self.is_given_up:
+            self.state, self.is_under_way = None, True
+            self.resumed = self.earlier[problem] if problem < len(self.earlier) else {}
 
     def open(self, state: RunState) -> bool:
         """The run begins, from where an earlier process left it; whether it has ended there.
 
         A run within a run, such as the question whether a plane exists, is not kept.
         """
-        if self.is_closed or not self.is_open or self.state is not None:
+        if self.is_given_up or not self.is_under_way or self.state is not None:
             return False
-        self.state, kept = state, self.kept
-        if kept:
-            ended = kept.get("status", "") != ""
-            restore(state, kept, state.n_rows, ended=ended)
+        self.state = state
+        if self.resumed:
+            ended = self.resumed.get("status", "") != ""
+            restore(state, self.resumed, state.n_rows, ended=ended)
             if ended:
                 self.note_end()
                 return True
         return False
 
-    def rest(self, state: RunState) -> None:
+    def at_rest(self, state: RunState) -> None:
         """Here, another process could go on from the state."""
-        if state is not self.state or self.is_closed:
+        if state is not self.state or self.is_given_up:
             return
         now = time.perf_counter()
         if self.latest is not None and now - self.copied < SHORTEST_REST:
@@ -74,16 +76,16 @@ class Snapshots:
                 restore(state, kept, n_rows)
                 self.copies[state] = kept
 
-    def rest_side_by_side(self, states: Sequence[State]) -> None:
+    def at_rest_side_by_side(self, states: Sequence[State]) -> None:
         """Here, another process could go on from these, and from where the others last were at rest."""
-        if not self.is_closed:
+        if not self.is_given_up:
             self.copies.update({state: snapshot(state) for state in states})
             self.latest = list(self.copies.values())
             self.write_if_due()
 
     def end(self, state: RunState, status: str) -> None:
         """This problem has ended by itself."""
-        if state is self.state and not self.is_closed:
+        if state is self.state and not self.is_given_up:
             state.status = status
             self.note_end()
             self.write_if_due()
@@ -91,7 +93,7 @@ class Snapshots:
     def note_end(self) -> None:
         assert self.state is not None
         self.ended.append(snapshot(self.state, ended=True))
-        self.latest, self.is_open = list(self.ended), False
+        self.latest, self.is_under_way = list(self.ended), False
 
     def write_if_due(self) -> None:
         if time.perf_counter() - self.written >= self.every:

@@ -85,9 +85,9 @@ def side_by_side(
     problems: list[BlockMargin],
     runs: Sequence[PassRun | RestingRun],
     one_pass: Callable[[LabelledTable, list[BlockMargin], list[Ask]], tuple[Any, ...]] | None = None,
-    rest: Callable[[int], None] = lambda number: None,
+    at_rest: Callable[[int], None] = lambda number: None,
 ) -> list[Any]:
-    """The results of all runs, in their order; `one_pass` makes the passes, `rest` is told which run is at rest."""
+    """The results of all runs, in their order; `one_pass` makes the passes, `at_rest` is told which run is at rest."""
     results: list[Any] = [None] * len(runs)
     answers: dict[int, Any] = dict.fromkeys(range(len(runs)))
     while answers:
@@ -95,7 +95,7 @@ def side_by_side(
         for number, answer in answers.items():
             try:
                 while (wish := runs[number].send(answer)) is None:
-                    rest(number)
+                    at_rest(number)
                     answer = None
                 asks[number] = wish
             except StopIteration as end:
@@ -237,7 +237,7 @@ class Leader:
             with self.clock.searching():
                 for first in range(0, len(runs), at_once):
                     group = slice(first, first + at_once)
-                    side_by_side(self.table, problems[group], runs[group], self.one_pass, partial(self.rest, first))
+                    side_by_side(self.table, problems[group], runs[group], self.one_pass, partial(self.at_rest, first))
         except OutOfTime:
             reason = self.clock.reason
         except KeyboardInterrupt:
@@ -249,9 +249,9 @@ class Leader:
         if reason is not None:
             self.end(reason)
 
-    def rest(self, first: int, number: int) -> None:
+    def at_rest(self, first: int, number: int) -> None:
         """A run of the group that begins with this one is at rest."""
-        self.clock.rest([self.standings[first + number]])
+        self.clock.at_rest([self.standings[first + number]])
 
     def end(self, reason: Status) -> None:
         """Measure what was found; whatever has never been measured, also beyond the limit."""

@@ -84,7 +84,7 @@ class KernelJudge(State):
         self.witness: Vector | None = None
         self.was_brief = False  # the last proposal was refused for its rows with weight alone
         self.settles, self.is_settled = settles and problem.n_rows <= MOST_ROWS, False
-        self.pace = Pace(problem, threads)
+        self.evaluation_time = EvaluationTime(problem, threads)
 
     @property
     def gap(self) -> float:
@@ -107,7 +107,7 @@ class KernelJudge(State):
             return Evaluation(math.inf, 0.0, gap, w.values, math.nan)
         self.was_brief = False
         measured = both_sides(self.problem, w, None, self.threads)
-        self.pace.note(a, now() - begun)
+        self.evaluation_time.note(a, now() - begun)
         self.keep_if_better(a, measured)
         if not self.gap <= self.tol and not self.any_plane and (steeper := self.steeper(a, measured)) is not None:
             self.keep_if_better(*steeper)
@@ -183,7 +183,7 @@ class KernelJudge(State):
 
     def seconds_for(self, iterate: Iterate) -> float:
         """What an evaluation of these weights takes."""
-        return self.pace.seconds_for(iterate.a)
+        return self.evaluation_time.seconds_for(iterate.a)
 
     def best_weights(self) -> Vector:
         """The feasible weights that were measured."""
@@ -211,7 +211,7 @@ class KernelJudge(State):
         """Pairs of variables end at the ends of their boxes by themselves."""
 
 
-class Pace:
+class EvaluationTime:
     """How long it takes to measure weights: a kernel value for each row and each row that carries weight."""
 
     def __init__(self, problem: KernelMargin, threads: Threads) -> None:

@@ -21,7 +21,7 @@ from maxmargin.problems.statement import KernelMargin, Separation, TwoClasses
 from maxmargin.problems.trace import UpdateObserver
 from maxmargin.run.control import Clock, RunState, Status
 from maxmargin.solve.answer import Answer
-from maxmargin.solve.kernel_margin import Pace
+from maxmargin.solve.kernel_margin import EvaluationTime
 from maxmargin.solve.kernel_points import points_in_time
 from maxmargin.solve.separation import drive
 
@@ -58,7 +58,7 @@ def learn(
     )
     problem = Separation(two.X, two.signs, Norm.L2, fit_intercept)
     hard = KernelMargin(two.X, two.signs, np.full(len(two.signs), np.inf), HINGE, fit_intercept, kernel, points)
-    pace = Pace(hard, threads)
+    needed = EvaluationTime(hard, threads)
     proof: Vector | None = None
     was_asked = False
 
@@ -70,7 +70,7 @@ def learn(
         was_asked = state.asked
         return proof is not None
 
-    iterate, status = drive(problem, run, clock, no_plane_exists, lambda iterate: pace.seconds_for(iterate.a))
+    iterate, status = drive(problem, run, clock, no_plane_exists, lambda iterate: needed.seconds_for(iterate.a))
     if status is Status.BUDGET and not was_asked and is_small(hard):
         proof = witness(hard)
         status = status if proof is None else Status.WITNESS

@@ -3,7 +3,7 @@
     sweep     one block after the other, by the loops of `solvers.mistakes` on its rows; all problems of many classes
               learn while the block is there. Shuffled: a permutation of the blocks, and of the rows of each
     ends      when every row was visited since the last mistake (shuffled: within one sweep), looked at after a block
-    phases    of a learner that searches a number (`lessons.py`): the next one begins with the next sweep
+    phases    of a learner that searches a number (`block_learners.py`): the next one begins with the next sweep
     referee   after 20 sweeps, or at the end of the budget: the separation by passes says once whether there is a plane
     judge     one pass sees the planes to choose from, and brings the rows that were mistaken. Where these are more than
               the memory holds, they are forgotten, and nothing bounds the best margin from above
@@ -33,8 +33,8 @@ from maxmargin.problems.choices import Order
 from maxmargin.problems.protocol import State, StateError, shown, varying
 from maxmargin.problems.statement import Separation
 from maxmargin.run.control import Clock, Status
+from maxmargin.solve.block_learners import NO_COUNTS, BlockLearner, Planes
 from maxmargin.solve.by_blocks import SLOWER, Leader, run_all
-from maxmargin.solve.lessons import NO_COUNTS, Lesson, Planes
 from maxmargin.solve.separation import in_units_of_the_user
 from maxmargin.solve.separation_by_blocks import Separating, lower_of, nothing_of
 from maxmargin.solvers.by_passes.widest_street import row_in_memory, scaled
@@ -72,7 +72,7 @@ class Judged(NamedTuple):
 class Learning(State):
     """One problem while it is learnt: the phase at hand, updates and sweeps before it, and the mistakes of each row.
 
-    unit      what the lesson wants to know of all rows; nan: not yet
+    unit      what the learner wants to know of all rows; nan: not yet
     tried     the number of this phase
     memory    for rows that were mistaken; 0 when they were too many
     """
@@ -80,7 +80,7 @@ class Learning(State):
     table: LabelledTable
     problem: BlockMargin
     facts: Facts
-    lesson: Lesson
+    learner: BlockLearner
     scale: float
     memory: float = varying()
     state: MistakeState = varying(None)
@@ -101,9 +101,9 @@ class Learning(State):
     is_known: bool = False
 
     def __post_init__(self) -> None:
-        if self.lesson.unit(self.scale) is None:
+        if self.learner.unit(self.scale) is None:
             self.unit = 0.0
-        self.begin_phase(self.lesson.tried(self.unit, self.lift))
+        self.begin_phase(self.learner.tried(self.unit, self.lift))
 
     @property
     def lift(self) -> float:
@@ -124,45 +124,45 @@ class Learning(State):
 
     def begin_phase(self, tried: float) -> None:
         self.tried = tried
-        self.state = self.lesson.start(self.facts, tried, self.lift)
+        self.state = self.learner.start(self.facts, tried, self.lift)
         self.ids, self.counts, self.clean = NO_IDS, NO_COUNTS, 0
 
     def measure_unit(self) -> Generator[Ask, Any, None]:
-        """What the lesson wants to know before it begins."""
-        self.unit = (yield Ask(self.lesson.unit(self.scale))).value
-        self.begin_phase(self.lesson.tried(self.unit, self.lift))
+        """What the learner wants to know before it begins."""
+        self.unit = (yield Ask(self.learner.unit(self.scale))).value
+        self.begin_phase(self.learner.tried(self.unit, self.lift))
 
     @property
     def left(self) -> int:
         """Updates of this phase."""
-        left = self.lesson.max_updates - self.updates
-        if self.lesson.searches:
-            left = max(1, min(left, self.lesson.allowed(self.facts, self.tried, self.unit, self.lift)))
+        left = self.learner.max_updates - self.updates
+        if self.learner.searches:
+            left = max(1, min(left, self.learner.allowed(self.facts, self.tried, self.unit, self.lift)))
         return left - self.state.updates
 
     def visit(self, block: SignedBlock) -> None:
         """The rows of a block, once."""
-        n, state, lesson = len(block.signs), self.state, self.lesson
+        n, state = len(block.signs), self.state
         if not n or self.waits or self.status:
             return
-        rows = Separation(scaled(block.X, self.scale), block.signs, lesson.norm, self.problem.fit_intercept)
+        rows = Separation(scaled(block.X, self.scale), block.signs, self.learner.norm, self.problem.fit_intercept)
         state.counts, state.clean = np.zeros(n), 0
-        learner = lesson.learner(rows, state, self.tried, self.unit)
-        learner.begin_order()
-        order = np.arange(n) if lesson.order is Order.CYCLIC else state.random.permutation(n)
+        rule = self.learner.rule(rows, state, self.tried, self.unit)
+        rule.begin_order()
+        order = np.arange(n) if rule.order is Order.CYCLIC else state.random.permutation(n)
         position = 0
         while position < n:
             check_interrupt()
-            learner.begin_call()
-            most = min(learner.updates_per_call, self.left)
-            found = visited(learner, order[: position + learner.visits_per_call], position, most)
+            rule.begin_call()
+            most = min(rule.updates_per_call, self.left)
+            found = visited(rule, order[: position + rule.visits_per_call], position, most)
             position = found.position
             if found.is_full and self.left <= 0:
                 break
         self.clean = self.clean + n if state.clean == n else state.clean
         self.count(block, state.counts)
         state.counts = NO_COUNTS
-        if position < n or learner.has_failed():
+        if position < n or rule.has_failed():
             self.end_phase()
         elif self.clean >= self.facts.n_rows:
             self.status = Status.SETTLED.name
@@ -179,9 +179,9 @@ class Learning(State):
 
     def end_phase(self) -> None:
         """A mistake is left, and no update is allowed; or no margin is as large as the number that was tried."""
-        if self.lesson.searches and self.all_updates < self.lesson.max_updates:
+        if self.learner.searches and self.all_updates < self.learner.max_updates:
             self.updates = self.all_updates
-            self.begin_phase(self.lesson.shrunk(self.tried))
+            self.begin_phase(self.learner.shrunk(self.tried))
             self.waits = True
         else:
             self.status = Status.BUDGET.name
@@ -205,9 +205,9 @@ class Learning(State):
 
     def judge(self) -> Generator[Ask, Any, None]:
         """The plane that is shown, and what is proven, in one pass."""
-        settled, norm = self.status == Status.SETTLED.name, str(self.lesson.norm)
-        planes = self.lesson.planes(self.state, self.unit, self.lift)
-        if settled and not self.lesson.average:
+        settled, norm = self.status == Status.SETTLED.name, str(self.learner.norm)
+        planes = self.learner.planes(self.state, self.unit, self.lift)
+        if settled and not self.learner.average:
             planes = planes[:1]
         shown = [in_units_of_the_user(w, b, self.scale) for w, b in planes]
         claimed = [scaled_plane(w, b, norm) for w, b in shown]
@@ -232,7 +232,7 @@ class Learning(State):
         """The last plane, 0, or the mean of all, 1."""
         if len(planes) == 1:
             return 0
-        return int(wrong[1] == 0 or not settled if self.lesson.average else wrong[1] < wrong[0])
+        return int(wrong[1] == 0 or not settled if self.learner.average else wrong[1] < wrong[0])
 
 
 def learn(table: LabelledTable, standings: list[Learning], clock: Clock, seconds: float) -> None:
@@ -244,7 +244,7 @@ def learn(table: LabelledTable, standings: list[Learning], clock: Clock, seconds
             new = [one for one in standings if math.isnan(one.unit)]
             run_all(leader, new, [one.measure_unit() for one in new])
             while True:
-                clock.rest(standings)
+                clock.at_rest(standings)
                 if not (going := [one for one in standings if not one.status]):
                     break
                 tired = [one for one in going if one.sweeps >= REFEREE_AFTER and not one.was_asked]
@@ -266,12 +266,12 @@ def learn(table: LabelledTable, standings: list[Learning], clock: Clock, seconds
 
 
 def one_sweep(table: LabelledTable, going: list[Learning], clock: Clock) -> None:
-    lesson, sweep = going[0].lesson, going[0].sweeps
+    learner, sweep = going[0].learner, going[0].sweeps
     order = np.arange(table.n_blocks)
-    if lesson.order is not Order.CYCLIC:
-        order = np.random.default_rng((lesson.seed, sweep)).permutation(table.n_blocks)
+    if learner.order is not Order.CYCLIC:
+        order = np.random.default_rng((learner.seed, sweep)).permutation(table.n_blocks)
     for one in going:
-        one.waits, one.clean = False, one.clean if lesson.order is Order.CYCLIC else 0
+        one.waits, one.clean = False, one.clean if learner.order is Order.CYCLIC else 0
     for done, k in enumerate(order):
         block = table.block(int(k))
         for one in going:

@@ -25,7 +25,7 @@ from maxmargin.data.table import Vector
 from maxmargin.problems.block_margin import Ask, BlockMargin, Facts, ListedRows, OwnRows, SignedBlock
 from maxmargin.problems.protocol import State, varying
 from maxmargin.run.control import Status
-from maxmargin.solvers.by_passes.widest_street import HardMarginState, Look, street_by_passes
+from maxmargin.solvers.by_passes.widest_street import HardMarginState, ShownStreet, street_by_passes
 from maxmargin.solvers.passes import combination
 
 
@@ -107,10 +107,10 @@ class Separating(State):
                         yield from self.judge_witness(end.value.carrying)
                     break
                 yield None
-                found = yield judged(wish) if isinstance(wish, Look) else wish
+                found = yield judged(wish) if isinstance(wish, ShownStreet) else wish
                 self.passes += 1
                 answer = found
-                if isinstance(wish, Look):
+                if isinstance(wish, ShownStreet):
                     self.look(wish.street.p, wish.street.carrying, found.judge)
                     answer = found.solver
         finally:
@@ -167,11 +167,11 @@ def nothing_of(table: LabelledTable) -> RawRows:
     return RawRows(np.zeros(0, dtype=np.uint64), np.zeros((0, table.n_columns)), np.zeros(0))
 
 
-def judged(look: Look) -> Ask:
+def judged(shown: ShownStreet) -> Ask:
     """The scan, with the judge beside it."""
-    plane = scaled_plane(look.street.p, 0.0, "l2")
-    w = np.zeros(len(look.street.p)) if plane is None else plane.w
-    return Ask(Together(look.ask.part, Nearest(w)), look.street.carrying.by_block())
+    plane = scaled_plane(shown.street.p, 0.0, "l2")
+    w = np.zeros(len(shown.street.p)) if plane is None else plane.w
+    return Ask(Together(shown.ask.part, Nearest(w)), shown.street.carrying.by_block())
 
 
 class Means(NamedTuple):

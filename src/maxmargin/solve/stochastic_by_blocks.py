@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.block_duality import judged, look, sure
+from maxmargin.certificates.block_duality import judged, measurement, sure
 from maxmargin.certificates.passes import soft_gap
 from maxmargin.data.executor import OutOfTime, check_interrupt
 from maxmargin.data.labelled import LabelledTable
@@ -93,7 +93,7 @@ class Descending(State):
 
     def measure_again(self) -> Generator[Ask, Any, None]:
         """What an earlier process has found."""
-        answer = yield look(self.problem, self.facts.n_blocks, self.w, self.b, self.weights)
+        answer = yield measurement(self.problem, self.facts.n_blocks, self.w, self.b, self.weights)
         sides = judged(self.problem, self.w, answer)
         self.primal, self.dual = sides.primal.upper, max(0.0, sure(sides.dual).lower)
         self.fingerprint = sides.fingerprint
@@ -108,7 +108,7 @@ class Descending(State):
         """The look."""
         visits, w, b = self.run.visits, self.run.w, float(self.run.b)
         weights = [Weights(rule, ListedRows.nobody()) for rule in self.rules()]
-        asks = [look(self.problem, self.facts.n_blocks, w, b, own) for own in weights]
+        asks = [measurement(self.problem, self.facts.n_blocks, w, b, own) for own in weights]
         answer = yield Ask(Several(tuple(ask.part for ask in asks)))
         sides = [judged(self.problem, w, found) for found in answer.answers]
         self.w, self.b, self.primal = w, b, sides[0].primal.upper
@@ -166,7 +166,7 @@ def descend(table: LabelledTable, standings: list[Descending], sweeps: Sweeps, c
                     look_at(leader, going)
                     next_look = UNTIL_NEXT_LOOK * (sweep + 1)
                     going = [one for one in going if not one.status]
-                clock.rest(standings)
+                clock.at_rest(standings)
                 if not going:
                     break
     except OutOfTime:

@@ -16,7 +16,7 @@ from maxmargin.problems.protocol import restore, snapshot
 from maxmargin.run.control import Clock, Status
 from maxmargin.solve.by_blocks import Leader, Standing, answers_of
 from maxmargin.solvers.by_passes import proximal_points
-from maxmargin.solvers.by_passes.proximal_passes import Differ, Form, Look, Product, Stages, remembered
+from maxmargin.solvers.by_passes.proximal_passes import Differ, Form, Product, StageDerivatives, Stages, remembered
 
 
 def text(n=300, d=120, seed=0):
@@ -119,7 +119,7 @@ def test_a_look_is_the_slope_and_the_curvature_of_its_stage():
 
     form, tried = Form.of(HINGE), np.array([1.0, 0.25])
     asks = [
-        Ask(Look(form, HINGE, stages, h, 7, plane, step, tried)),
+        Ask(StageDerivatives(form, HINGE, stages, h, 7, plane, step, tried)),
         Ask(Product(form, stages, h, 7, plane, step[:-1])),
         Ask(Differ(stages, plane, 5)),
     ]

@@ -68,7 +68,7 @@ MOST_PASSES = 300
 
 
 @njit
-def look(
+def losses_and_slopes(
     rows: Any, signs: Any, costs: Any, w: Any, b: float, dw: Any, db: float, steps: Any,
     bend: float, box: float, rho: float, a: Any, t: Any, losses: Any,
 ) -> None:  # fmt: skip
@@ -111,8 +111,8 @@ class Seen(NamedTuple):
         return Seen(self.losses + other.losses, self.totals + other.totals, self.matrix + other.matrix)
 
 
-class Look(NamedTuple):
-    """At w + s dw: see `Seen`."""
+class Derivatives(NamedTuple):
+    """A part of a pass: the loss along w + s dw, with gradient and Hessian at the full step. Answer: `Seen`."""
 
     w: Vector
     b: float
@@ -127,8 +127,8 @@ class Look(NamedTuple):
     def __call__(self, block: SignedBlock) -> Seen:
         n, d = len(block.signs), len(self.w)
         rows, a, t, losses = rows_of(block.X), np.empty(n), np.empty(n), np.zeros(len(self.steps))
-        plane = self.w, self.b, self.dw, self.db
-        look(rows, block.signs, block.costs, *plane, self.steps, self.bend, self.box, self.rho, a, t, losses)
+        plane, loss = (self.w, self.b, self.dw, self.db, self.steps), (self.bend, self.box, self.rho)
+        losses_and_slopes(rows, block.signs, block.costs, *plane, *loss, a, t, losses)
         totals = np.zeros((2, d + 2))
         sum_slopes(rows, block.signs, block.costs, a, totals)
         size, curved = padded(d + 1), np.flatnonzero(t)
@@ -188,7 +188,7 @@ def steps(problem: BlockMargin, state: BentNewton, tol: float) -> PassRun:
     while state.fruitless < PATIENCE and state.passes < MOST_PASSES:
         tried = STEPS if np.any(state.dw) or state.db != 0.0 else STEPS[:1]
         plane = state.w, state.b, state.dw, state.db
-        seen = yield Ask(Look(*plane, tried, loss.bend, loss.box, state.rho, state.centre))
+        seen = yield Ask(Derivatives(*plane, tried, loss.bend, loss.box, state.rho, state.centre))
         state.passes += 1
         if moved(problem, state, tried, seen) and state.gap <= min(AIM * tol, 0.5 * state.proposed):
             state.proposed = state.gap

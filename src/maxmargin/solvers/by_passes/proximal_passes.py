@@ -112,8 +112,11 @@ class Seen(NamedTuple):
         )
 
 
-class Look(NamedTuple):
-    """At `plane`, and on the way to it from plane - step: see `Seen`. The first of `steps` is 1."""
+class StageDerivatives(NamedTuple):
+    """A part of a pass: P and the stage's own objective on the way from plane - step to `plane`, and the slopes there.
+
+    The first of `steps` is 1. Answer: `Seen`.
+    """
 
     form: Form
     loss: Loss

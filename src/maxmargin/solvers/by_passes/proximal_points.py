@@ -47,7 +47,16 @@ from maxmargin.problems.block_margin import (
 from maxmargin.problems.protocol import varying
 from maxmargin.solvers.by_passes.bent_newton import AIM, GAIN, dual_of
 from maxmargin.solvers.by_passes.budget import LEVELS_OF_A_TREE
-from maxmargin.solvers.by_passes.proximal_passes import Differ, Form, Listed, Look, Product, Seen, Stages, remembered
+from maxmargin.solvers.by_passes.proximal_passes import (
+    Differ,
+    Form,
+    Listed,
+    Product,
+    Seen,
+    StageDerivatives,
+    Stages,
+    remembered,
+)
 from maxmargin.solvers.passes import Square, inner
 
 STEPS = np.array([1.0, 0.7, 0.5, 0.35, 0.25, 0.12, 0.06, 0.03, 0.01, 0.003, 0.001])
@@ -171,7 +180,7 @@ def ask(problem: BlockMargin, form: Form, state: ProximalPoints, most: int) -> A
     if state.phase == LIST:
         return Ask(Differ(state.stages, state.plane, most))
     tried = STEPS if np.any(state.step) else STEPS[:1]
-    return Ask(Look(form, problem.loss, state.stages, *where, state.step, tried))
+    return Ask(StageDerivatives(form, problem.loss, state.stages, *where, state.step, tried))
 
 
 # --------------------------------------------------------------------------------------------------------- the looks
@@ -256,8 +265,8 @@ def go_on(problem: BlockMargin, state: ProximalPoints, product: Vector) -> None:
     length = state.energy / inner(state.q, image)
     state.x, state.r = state.x + length * state.q, state.r - length * image
     state.gradients += 1
-    rest = inner(state.r, state.r)
-    if not rest > state.target**2 or state.gradients >= MOST_GRADIENTS:
+    residual_square = inner(state.r, state.r)
+    if not residual_square > state.target**2 or state.gradients >= MOST_GRADIENTS:
         end_gradients(problem, state)
         return
     scaled = state.r / state.diagonal

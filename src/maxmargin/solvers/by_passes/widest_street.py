@@ -53,28 +53,28 @@ class Street(NamedTuple):
     settled: bool  # no row that is not in W is known to be inside
 
 
-class Scan(NamedTuple):
-    """h of a block: the least of each group, and the lowest of the rows that are below the levels plus `near`."""
+class RowsInStreet(NamedTuple):
+    """A part of a scan: the least h of each group, and the lowest of the rows that are below the levels plus `near`."""
 
     p: Vector
     levels: Vector
     near: float
     most: int
 
-    def __call__(self, block: SignedBlock) -> Scanned:
+    def __call__(self, block: SignedBlock) -> FoundInStreet:
         h = block.signs * values_of(block.X, self.p)
         groups = groups_of(block.signs, len(self.levels) == 2)
         least = np.array([h[groups == g].min(initial=math.inf) for g in range(len(self.levels))])
         low = np.flatnonzero(h < self.levels[groups] + self.near)
-        return Scanned(least, taken(block, block.costs, low, self.most, h[low], by_class=len(self.levels) == 2))
+        return FoundInStreet(least, taken(block, block.costs, low, self.most, h[low], by_class=len(self.levels) == 2))
 
 
-class Scanned(NamedTuple):
+class FoundInStreet(NamedTuple):
     least: Vector
     rows: TakenRows
 
-    def and_of(self, other: Scanned) -> Scanned:
-        return Scanned(np.minimum(self.least, other.least), self.rows.and_of(other.rows))
+    def and_of(self, other: FoundInStreet) -> FoundInStreet:
+        return FoundInStreet(np.minimum(self.least, other.least), self.rows.and_of(other.rows))
 
 
 @dataclass(eq=False)
@@ -84,14 +84,14 @@ class HardMarginState(PassState):
     ids: RowIds = varying(factory=lambda: np.zeros(0, dtype=np.uint64), grows=True)
 
 
-class Look(NamedTuple):
-    """A street to be looked at by a pass: what whoever leads shows the judge, and the pass itself."""
+class ShownStreet(NamedTuple):
+    """A street for the judge to see, and the solver's own pass: whoever leads makes one pass of both."""
 
     street: Street
     ask: Ask
 
 
-Steps = Generator[Ask | Look, Any, Street]
+Steps = Generator[Ask | ShownStreet, Any, Street]
 
 
 def street_by_passes(problem: BlockMargin, facts: Facts, state: HardMarginState, tol: float, memory: float) -> Steps:
@@ -119,8 +119,8 @@ def street_by_passes(problem: BlockMargin, facts: Facts, state: HardMarginState,
         sums = np.bincount(groups, iterate.a)
         levels = np.bincount(groups, iterate.a * h) / np.where(sums > 0.0, sums, 1.0)
         room = max(LEAST_ROWS, ROWS_PER_COLUMN * facts.n_columns)
-        scan = Scan(street.p, levels, NEAR * square, int(max(2, min(room, most // 4))))
-        seen = yield Look(street, Ask(scan))
+        scan = RowsInStreet(street.p, levels, NEAR * square, int(max(2, min(room, most // 4))))
+        seen = yield ShownStreet(street, Ask(scan))
         slack = AIM * tol * square / len(levels)
         inside = seen.rows.keys < levels[seen.rows.groups] - slack
         if np.all(np.isin(seen.rows.ids[inside], W.ids)):

@@ -112,8 +112,8 @@ class System(NamedTuple):
     def solve(self, Z: NDArray[np.float64], right: Vector) -> Vector:
         """The inverse of the matrix times a vector, refined once."""
         x = scipy.linalg.cho_solve(self.factor, right, check_finite=False)
-        rest = right - self.E * x - Z @ (self.D * (Z.T @ x))
-        return np.asarray(x + scipy.linalg.cho_solve(self.factor, rest, check_finite=False))
+        residual = right - self.E * x - Z @ (self.D * (Z.T @ x))
+        return np.asarray(x + scipy.linalg.cho_solve(self.factor, residual, check_finite=False))
 
 
 def newton_system(Z: NDArray[np.float64], signs: Vector | None, now: Point) -> System | None:

@@ -191,15 +191,15 @@ def nearest_on(
     else:
         corral = wolfe.resume(Z, groups, capacity, np.arange(len(weights)), weights)
     longest = wolfe.lift_of(Z)
-    pace = 1 if stepwise else STEPS_PER_LOOK
-    end, next_look, most = wolfe.End.PAUSED, steps + pace, 0 if stepwise else pace
+    steps_per_look = 1 if stepwise else STEPS_PER_LOOK
+    end, next_look, most = wolfe.End.PAUSED, steps + steps_per_look, 0 if stepwise else steps_per_look
     may_overlap = weights is None and not stepwise and len(working) > problem.n_columns
     while end is wolfe.End.PAUSED:
         check_interrupt()
         k = corral.size[0]
         most = min(most, max(1, numbers_per_call(NUMBERS_PER_CALL) // (Z.size + k * (k + Z.shape[1]))))
         code, taken, p = wolfe.descend(Z, groups, n_groups, longest, corral, 0.1 * tol, AT_ORIGIN * longest, most)
-        end, steps, most = wolfe.End(code), steps + taken, pace
+        end, steps, most = wolfe.End(code), steps + taken, steps_per_look
         if end is wolfe.End.PAUSED and steps < next_look:
             continue
         if may_overlap and end is wolfe.End.PAUSED:
@@ -208,7 +208,7 @@ def nearest_on(
             if point is not None and point.left <= AT_ORIGIN:
                 yield Street(np.zeros(problem.n_columns), point.rows, point.weights, wolfe.End.AT_ORIGIN, steps)
                 return
-        next_look = steps + pace
+        next_look = steps + steps_per_look
         k = corral.size[0]
         rows, spanning_weights = corral.rows[:k].copy(), corral.weights[:k].copy()
         p = p / unit

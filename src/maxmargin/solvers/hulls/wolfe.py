@@ -144,26 +144,26 @@ def enter(Z: Any, groups: Any, kappa: float, corral: Any, row: int, weight: floa
     if k == R.shape[0]:
         return False
     d = Z.shape[1]
-    column, correction, rest, tip = np.zeros(k), np.empty(k), np.empty(d), np.zeros(2)
+    column, correction, orthogonal, tip = np.zeros(k), np.empty(k), np.empty(d), np.zeros(2)
     length = kappa * kappa
     for j in range(d):
-        rest[j] = Z[row, j]
-        length += rest[j] * rest[j]
+        orthogonal[j] = Z[row, j]
+        length += orthogonal[j] * orthogonal[j]
     tip[groups[row]] = kappa
     for _ in range(2):  # twice is enough [daniel1976]
         for s in range(k):
-            correction[s] = product(Z, rows[s], rest) + kappa * tip[groups[rows[s]]]
+            correction[s] = product(Z, rows[s], orthogonal) + kappa * tip[groups[rows[s]]]
         solve_lower(R, k, correction)
         for s in range(k):
             column[s] += correction[s]
         solve_upper(R, k, correction)
         for s in range(k):
             for j in range(d):
-                rest[j] -= correction[s] * Z[rows[s], j]
+                orthogonal[j] -= correction[s] * Z[rows[s], j]
             tip[groups[rows[s]]] -= kappa * correction[s]
     height = tip[0] * tip[0] + tip[1] * tip[1]
     for j in range(d):
-        height += rest[j] * rest[j]
+        height += orthogonal[j] * orthogonal[j]
     if not height > 1e-24 * length:
         return False
     for s in range(k):

@@ -384,9 +384,10 @@ class ActiveRows(State):
         own = np.where(is_near, mu / (mu + np.abs(beyond)), 0.5)
         small = np.maximum(np.clip(self.tau * left, 1e-9, 0.5), np.minimum(own, SMALL_SHARE))
         p, q = np.where(at_cost, 1.0 - small, small), np.where(at_cost, small, 1.0 - small)
-        rest = f - self.knee * p  # xi - s
-        partner = np.maximum(mu / small, mu + np.where(at_cost, rest, -rest))  # s beside a small p, xi beside a small q
-        s, xi = np.where(at_cost, partner - rest, partner), np.where(at_cost, partner, partner + rest)
+        difference = f - self.knee * p  # xi - s
+        larger = mu + np.where(at_cost, difference, -difference)
+        partner = np.maximum(mu / small, larger)  # s beside a small p, xi beside a small q
+        s, xi = np.where(at_cost, partner - difference, partner), np.where(at_cost, partner, partner + difference)
         self.side[units], self.left[units] = ACTIVE, 0.0
         state = np.hstack([self.state, np.stack([np.full(len(units), np.inf), p, q, s, xi])])
         order = np.argsort(units := np.concatenate([self.units, units]), kind="stable")

@@ -87,11 +87,11 @@ def put_on_path(active: Any, f: Any, mu: float, knee: float) -> None:
                 low = p
             else:
                 high = p
-        rest = f[k] - knee * (0.5 * (low + high))  # xi - s
-        root = np.sqrt(4.0 * mu * mu + rest * rest)
-        far = 0.5 * (2.0 * mu + root + abs(rest))
-        near = 0.5 * (2.0 * mu + 4.0 * mu * mu / (root + abs(rest)))
-        active.s[k], active.xi[k] = (near, far) if rest > 0.0 else (far, near)
+        difference = f[k] - knee * (0.5 * (low + high))  # xi - s
+        root = np.sqrt(4.0 * mu * mu + difference * difference)
+        far = 0.5 * (2.0 * mu + root + abs(difference))
+        near = 0.5 * (2.0 * mu + 4.0 * mu * mu / (root + abs(difference)))
+        active.s[k], active.xi[k] = (near, far) if difference > 0.0 else (far, near)
         active.p[k], active.q[k] = mu / active.s[k], mu / active.xi[k]
         off = f[k] - knee * active.p[k] - (active.xi[k] - active.s[k])  # what the halving left
         if knee > 0.0 and off > 0.0:

@@ -281,7 +281,7 @@ class Factor:
         target = right * self.scale
         x = np.zeros_like(target)
         for _ in range(3):
-            rest = target - np.einsum("ij,j->i", self.A, x)
-            substitute(self.L, rest)
-            x += rest
+            residual = target - np.einsum("ij,j->i", self.A, x)
+            substitute(self.L, residual)
+            x += residual
         return np.asarray(x * self.scale)

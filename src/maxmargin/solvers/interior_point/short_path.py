@@ -272,23 +272,23 @@ def factored(M: Any, bias: bool, A: Any, L: Any, scale: Any) -> bool:
 
 
 @njit
-def solve(A: Any, L: Any, scale: Any, bias: bool, right: Any, x: Any, rest: Any) -> None:
+def solve(A: Any, L: Any, scale: Any, bias: bool, right: Any, x: Any, residual: Any) -> None:
     """x = D A^-1 D right, refined while more than rounding is left."""
     k, largest = right.shape[0], 0.0
     if not bias:
         right[k - 1] = 0.0
     for i in range(k):
-        rest[i] = right[i] * scale[i]
-        largest = max(largest, abs(rest[i]))
+        residual[i] = right[i] * scale[i]
+        largest = max(largest, abs(residual[i]))
         x[i] = 0.0
     for _ in range(REFINEMENTS):
-        substitute(L, rest)
+        substitute(L, residual)
         left = 0.0
         for i in range(k):
-            x[i] += rest[i]
+            x[i] += residual[i]
         for i in range(k):
-            rest[i] = right[i] * scale[i] - inner(A[i], x, k)
-            left = max(left, abs(rest[i]))
+            residual[i] = right[i] * scale[i] - inner(A[i], x, k)
+            left = max(left, abs(residual[i]))
         if left <= REFINED * largest:
             break
     for i in range(k):

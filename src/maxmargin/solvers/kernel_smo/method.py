@@ -354,9 +354,9 @@ def steps(state: SMOState) -> Iterates:
             return
         is_known = np.isfinite(answer.values)
         if not math.isnan(answer.b):
-            rise, rest = answer.dual - state.dual, answer.primal - answer.dual
+            rise, gap_left = answer.dual - state.dual, answer.primal - answer.dual
             is_first = math.isnan(state.proven)
-            if not is_first and not (answer.gap < BETTER * state.proven or rise > (1.0 - BETTER) * rest):
+            if not is_first and not (answer.gap < BETTER * state.proven or rise > (1.0 - BETTER) * gap_left):
                 return
             state.proven, state.dual = float(answer.gap) if answer.gap < np.inf else math.inf, float(answer.dual)
         if np.all(is_known):

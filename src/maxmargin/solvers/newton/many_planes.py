@@ -77,7 +77,7 @@ def centre(X: Any, bias: bool, mean: Any, Z: Any) -> None:
 @njit
 def newton(
     Z: Any, signs: Any, costs: Any, shape: Any, bias: bool, tol: float, r: Any, e: Any, a: Any, v: Any, g: Any, dv: Any,
-    scale: Any, rest: Any, matrices: Any,
+    scale: Any, residual: Any, matrices: Any,
 ) -> int:  # fmt: skip
     """v = (w, b) becomes the plane and a its dual variables; returns the steps that it took."""
     n, k = Z.shape
@@ -102,7 +102,7 @@ def newton(
         least, lowest = min(least, gap), min(lowest, primal)
         if not gap > tol * primal or fruitless == PATIENCE or steps == MOST_STEPS:
             return steps
-        if not direction(Z, costs, bend, knee, bias, r, a, g, dv, scale, rest, M, A, L):
+        if not direction(Z, costs, bend, knee, bias, r, a, g, dv, scale, residual, M, A, L):
             return steps
         for i in range(n):
             e[i] = signs[i] * inner(Z[i], dv, k)
@@ -115,8 +115,8 @@ def newton(
 
 @njit(fastmath={"reassoc", "contract"})
 def direction(
-    Z: Any, costs: Any, bend: float, knee: float, bias: bool, r: Any, a: Any, g: Any, dv: Any, scale: Any, rest: Any,
-    M: Any, A: Any, L: Any,
+    Z: Any, costs: Any, bend: float, knee: float, bias: bool, r: Any, a: Any, g: Any, dv: Any, scale: Any,
+    residual: Any, M: Any, A: Any, L: Any,
 ) -> bool:  # fmt: skip
     """Newton's step, from the sum M over the rows that pay and are before the knee; whether it could be solved."""
     n, k = Z.shape
@@ -138,7 +138,7 @@ def direction(
     else:
         solved = factored(M, bias, A, L, scale)
         if solved:
-            solve(A, L, scale, bias, g, dv, rest)
+            solve(A, L, scale, bias, g, dv, residual)
     for j in range(k):
         g[j] = -g[j]
     return solved

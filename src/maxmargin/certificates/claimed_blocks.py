@@ -1,4 +1,4 @@
-"""A table whose labels are told beforehand, by those who make a claim about it: blocks that need no survey.
+"""A table in the blocks and with the labels that a certificate names: no survey need find them.
 
 X and y may be what stays in files or on workers, or be in memory. Rows are cut as the claim says: where their blocks
 have other heights, because another memory or other row groups made them, they are put together anew (`data.recut`). Of
@@ -69,9 +69,9 @@ def cut_again(source: LabelledSource, heights: NDArray[Any], memory: int | None)
             "partitions of X are others: give X and y in those (rechunk, repartition) in which they were fitted"
         )
     own, n_bytes = sizes_of(source)
-    n_rows, n_told = int(own.sum()), int(heights.sum())
-    if n_rows != n_told:
-        raise ValueError(f"the certificate is about a table of {n_told} rows, these data have {n_rows}")
+    n_rows, n_claimed = int(own.sum()), int(heights.sum())
+    if n_rows != n_claimed:
+        raise ValueError(f"the certificate is about a table of {n_claimed} rows, these data have {n_rows}")
     needed = BLOCKS_HELD * int(heights.max()) * n_bytes / max(1, n_rows)
     if memory is not None and memory < needed:
         raise ValueError(
@@ -85,19 +85,19 @@ def listed(heights: NDArray[Any]) -> str:
     return ", ".join(map(str, heights[:4].tolist())) + (", ..." if len(heights) > 4 else "")
 
 
-class OtherHeights(ValueError):
-    """A block that has not as many rows as the claim says."""
+class OtherBlockSizes(ValueError):
+    """A block has not as many rows as the certificate says."""
 
 
-class ToldBlock(NamedTuple):
+class ClaimedBlock(NamedTuple):
     """A block with the codes of its labels, and which labels its rows have that count: as written, with their code."""
 
     block: LabelledBlock
     codes: dict[Any, int]
 
 
-class ToldBlocks(NamedTuple):
-    """Blocks whose labels are known beforehand. Code k is that of labels[k], len(labels) that of all others.
+class ClaimedBlocks(NamedTuple):
+    """Blocks whose labels the certificates name. Code k is that of labels[k], len(labels) that of all others.
 
     `codes`, by what is written, are what the labels mean; None: it is guessed.
     """
@@ -111,17 +111,17 @@ class ToldBlocks(NamedTuple):
     def n_blocks(self) -> int:
         return self.source.n_blocks
 
-    def block(self, k: int) -> ToldBlock:
+    def block(self, k: int) -> ClaimedBlock:
         number, X, labels, weights = Unsurveyed(self.source).block(k)
         if len(labels) != self.heights[k]:
-            raise OtherHeights(f"block {k} has {len(labels)} rows, and the certificate is about {self.heights[k]}")
+            raise OtherBlockSizes(f"block {k} has {len(labels)} rows, and the certificate is about {self.heights[k]}")
         written, places = np.unique(labels, return_inverse=True)
         code_of = [self.code_of(plain(one)) for one in written]
         codes = np.array(code_of, dtype=np.intp)[places]
         counting = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
         codes = np.where(counting, codes, -1)
         seen = {plain(written[place]): code_of[place] for place in np.unique(places[counting])}
-        return ToldBlock(LabelledBlock(number, X, codes, weights), seen)
+        return ClaimedBlock(LabelledBlock(number, X, codes, weights), seen)
 
     def code_of(self, written: Any) -> int:
         return self.guessed(written) if self.codes is None else self.codes.get(written, len(self.labels))

@@ -1,7 +1,7 @@
 """What is asked of a mistake-driven learner whose rows come block by block: the algorithm, its phases, its planes.
 
 start       the state of a phase that tries a number: the guess of a margin, the eta of Winnow
-learner     the rule of `solvers.mistakes` on the rows of one block
+rule        that of `solvers.mistakes` on the rows of one block
 allowed     the updates that a phase may make, if the number is searched; one more proves that it is too large
 shrunk      the number of the next phase
 unit        what one pass must tell before the first phase: the length of the longest row, the largest number
@@ -29,7 +29,7 @@ Planes = list[tuple[Vector, float]]
 NO_COUNTS: Vector = np.zeros(0)  # between the blocks
 
 
-class Lesson(Protocol):
+class BlockLearner(Protocol):
     @property
     def order(self) -> Order: ...
     @property
@@ -45,7 +45,7 @@ class Lesson(Protocol):
     def unit(self, scale: float) -> Any: ...
     def tried(self, unit: float, lift: float) -> float: ...
     def start(self, facts: Facts, tried: float, lift: float) -> MistakeState: ...
-    def learner(self, rows: Separation, state: Any, tried: float, unit: float) -> Learner: ...
+    def rule(self, rows: Separation, state: Any, tried: float, unit: float) -> Learner: ...
     def allowed(self, facts: Facts, tried: float, unit: float, lift: float) -> int: ...
     def shrunk(self, tried: float) -> float: ...
     def planes(self, state: Any, unit: float, lift: float) -> Planes: ...
@@ -77,7 +77,7 @@ class Largest(NamedTuple):
         return max(self, other)
 
 
-class PerceptronLesson(NamedTuple):
+class BlockPerceptron(NamedTuple):
     """guess 0: the perceptron; None: it is searched."""
 
     rate: float
@@ -104,7 +104,7 @@ class PerceptronLesson(NamedTuple):
         d, random = facts.n_columns, np.random.default_rng(self.seed)
         return PerceptronState(w=np.zeros(d + 1), lagged=np.zeros(d + 1), counts=NO_COUNTS, random=random)
 
-    def learner(self, rows: Separation, state: PerceptronState, tried: float, unit: float) -> PerceptronRule:
+    def rule(self, rows: Separation, state: PerceptronState, tried: float, unit: float) -> PerceptronRule:
         return PerceptronRule(rows, state, self.rate, tried, math.sqrt(self.share), self.searches, self.order)
 
     def allowed(self, facts: Facts, tried: float, unit: float, lift: float) -> int:
@@ -121,7 +121,7 @@ class PerceptronLesson(NamedTuple):
         return [(w[:-1], lift * float(w[-1])) for w in (state.w, mean)]
 
 
-class WinnowLesson(NamedTuple):
+class BlockWinnow(NamedTuple):
     """epsilon None: it is searched."""
 
     epsilon: float | None
@@ -148,7 +148,7 @@ class WinnowLesson(NamedTuple):
         w, total = weights_of(p, tried, 0.0, self.balanced, lift)
         return WinnowState(counts=NO_COUNTS, random=random, p=p, w=w, total=total)
 
-    def learner(self, rows: Separation, state: WinnowState, tried: float, unit: float) -> WinnowRule:
+    def rule(self, rows: Separation, state: WinnowState, tried: float, unit: float) -> WinnowRule:
         return WinnowRule(rows, state, tried, self.balanced, self.order, unit or 1.0)
 
     def allowed(self, facts: Facts, tried: float, unit: float, lift: float) -> int:
