@@ -105,7 +105,7 @@ def outcome_of_fit(problem):
         refuse_another_model(model, problem, weights)
     if hasattr(problem.estimator, "partial_fit"):
         refuse_endless_streams(problem)
-    verdicts = {part.verdict.name for part in parts_of(model.certificate_)}
+    verdicts = {part.verdict.name for part in model.certificate_.parts}
     if verdicts <= {"OPTIMAL", "SEPARABLE"}:
         return "proven"
     if verdicts & {"NOT_SEPARABLE", "WEAKLY_SEPARABLE"}:
@@ -182,7 +182,7 @@ def refuse_false_proofs(certificate, problem):
     kernel = getattr(problem.estimator, "kernel", None)
     if callable(kernel):
         options["kernel"] = kernel
-    parts = parts_of(certificate)
+    parts = certificate.parts
     rational = all(getattr(part, "kernel", "linear") in ("linear", "poly", "precomputed") for part in parts)
     for exact in (False, True) if rational and max(problem.X.shape) <= FEW_ROWS else (False,):
         found = certificate.verify(problem.X, problem.y, exact=exact, **options)
@@ -195,14 +195,10 @@ def refuse_false_proofs(certificate, problem):
 
 def refuse_broken_promises(certificate):
     """What was counted must be within what its theorem promises: Novikov's, that of the halving, Winnow's, Pegasos'."""
-    for part in parts_of(certificate):
+    for part in certificate.parts:
         for theorem in getattr(part, "theorems", ()):
             if not theorem.holds:
                 raise BadEnd("wrong", f"a theorem is broken: {theorem}")
-
-
-def parts_of(certificate):
-    return list(getattr(certificate, "parts", [certificate]))
 
 
 def place(file, line):

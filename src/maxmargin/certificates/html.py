@@ -18,7 +18,7 @@ WIDTH, HEIGHT, STEP = 280.0, 12.0, 6.0  # of the bar, and from one stroke of the
 
 def certificate_html(certificate: Any) -> str:
     """One certificate, or one for each plane."""
-    parts = tuple(getattr(certificate, "parts", (certificate,)))
+    parts = certificate.parts
     shown = range(len(parts)) if len(parts) <= PARTS_SHOWN else from_the_worst(parts)[:PARTS_SHOWN]
     blocks = [verdict_html(parts[k]) for k in shown]
     if len(parts) > PARTS_SHOWN:

@@ -108,6 +108,11 @@ class Record(ABC):
         """How much better a plane could at most be, relative to the larger bound."""
 
     @property
+    def parts(self) -> tuple[Self, ...]:
+        """Itself, as the certificate of one plane; that of many classes has one for each."""
+        return (self,)
+
+    @property
     def gap(self) -> float:
         """primal - dual, both recomputed from the data; NaN where neither side is finite."""
         return self.primal - self.dual

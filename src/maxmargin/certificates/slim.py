@@ -44,6 +44,11 @@ class SlimCertificate:
         """
         return Verification(False, exact, (LEFT_OUT,))
 
+    @property
+    def parts(self) -> tuple[SlimCertificate]:
+        """Itself."""
+        return (self,)
+
     def slim(self) -> SlimCertificate:
         """Itself.
 

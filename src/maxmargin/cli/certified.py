@@ -38,14 +38,9 @@ PROVEN = ("OPTIMAL", "SEPARABLE")
 IMPOSSIBLE = ("NOT_SEPARABLE", "WEAKLY_SEPARABLE")
 
 
-def parts_of(certificate: Any) -> tuple[Any, ...]:
-    """The certificates of the planes."""
-    return tuple(getattr(certificate, "parts", (certificate,)))
-
-
 def exit_code(certificate: Any, verification: Any) -> ExitCode:
     """Proven, proven not to be possible, or neither."""
-    verdicts = [part.verdict.name for part in parts_of(certificate)]
+    verdicts = [part.verdict.name for part in certificate.parts]
     if not verification.holds:
         return ExitCode.UNPROVEN
     if any(verdict in IMPOSSIBLE for verdict in verdicts):
@@ -55,7 +50,7 @@ def exit_code(certificate: Any, verification: Any) -> ExitCode:
 
 def tell_certificate(certificate: Any, verification: Any) -> None:
     """The report of a plane or two; of many, a table. What does not hold is no headline: why not comes first."""
-    parts, checked, holds = parts_of(certificate), str(verification), verification.holds
+    parts, checked, holds = certificate.parts, str(verification), verification.holds
     if not holds:
         say(checked)
         say("What the certificate claims, and what these data do not confirm:")
@@ -76,7 +71,7 @@ def tell_normalized(model: Any) -> None:
     from maxmargin.estimators.model_verification import normalized_margins
 
     found = normalized_margins(model)
-    for part, margin in zip(parts_of(model.certificate_), found, strict=True):
+    for part, margin in zip(model.certificate_.parts, found, strict=True):
         which = f" ({sides(part)})" if len(found) > 1 else ""
         kind = "cosine" if part.norm == "l2" else "l1 margin"
         says = "no plane separates them" if margin.upper == 0.0 else between(margin.lower, margin.upper, 9)
@@ -113,7 +108,7 @@ def table_of(parts: tuple[Any, ...]) -> Table:
 def certificate_for_machines(certificate: Any, verification: Any) -> dict[str, Any]:
     """The same as plain values; the certificate is what `from_json` reads."""
     return {
-        "verdicts": [part.verdict.name for part in parts_of(certificate)],
+        "verdicts": [part.verdict.name for part in certificate.parts],
         "relative_gap": certificate.relative_gap,
         "certificate": json.loads(certificate.to_json()),
         "verification": dataclasses.asdict(verification),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maxmargin.cli.checked import Margins, Proof, find, in_words, parts_of, print_answer, refuse_labels, summary
+from maxmargin.cli.checked import Margins, Proof, find, in_words, print_answer, refuse_labels, summary
 from maxmargin.cli.console import (
     ExitCode,
     Stopwatch,
@@ -71,9 +71,10 @@ def check(
     watch = Stopwatch()
     with messages.status(f"Looking for a plane between {table.X.shape[0]:,} rows"):
         certificate = ask(table, norm, not no_bias, positive, limit.left())
-    margins = both(table, parts_of(certificate), not no_bias, limit) if both_margins else []
+    parts: tuple[Any, ...] = certificate.parts
+    margins = both(table, parts, not no_bias, limit) if both_margins else []
     with messages.status("Checking the proof"):
-        proofs = [Proof(part, part.verify(table.X, table.y, exact=True)) for part in parts_of(certificate)]
+        proofs = [Proof(part, part.verify(table.X, table.y, exact=True)) for part in parts]
     if as_json:
         say_json(summary(table, describe(table), certificate.is_separable, proofs, margins, watch))
     else:

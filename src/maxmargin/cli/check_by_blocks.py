@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.cli.blocks import PreparedBlocks, scanned
-from maxmargin.cli.checked import Proof, find, heaviest, in_words, parts_of, print_answer, refuse_labels, summary
+from maxmargin.cli.checked import Proof, find, heaviest, in_words, print_answer, refuse_labels, summary
 from maxmargin.cli.column_survey import fitted
 from maxmargin.cli.console import ExitCode, Stopwatch, TimeLimit, gap_shown, in_a_sentence, messages, say_json
 from maxmargin.cli.options import ReadingOptions, Scaling
@@ -50,7 +50,8 @@ def check_by_blocks(
             certificate = in_words(certificate, label, labels)
             X = PreparedBlocks(table.blocks, preparation, counting=True)
         with messages.status("Checking the proof"):
-            proofs = [Proof(part, part.verify(X, X.labels, exact=True)) for part in parts_of(certificate)]
+            parts: tuple[Any, ...] = certificate.parts
+            proofs = [Proof(part, part.verify(X, X.labels, exact=True)) for part in parts]
     names = None if table.told.names is None else names_after(preparation, table.told.names)
     rows = FewRows(X, names, sorted({row for proof in proofs for row, _ in heaviest(proof.certificate, None)}))
     if as_json:

@@ -15,7 +15,7 @@ from maxmargin.cli.console import Stopwatch, UserError, say, show
 from maxmargin.cli.tables import DataFile
 
 if TYPE_CHECKING:
-    from maxmargin import Certificate, MulticlassCertificate, TwoMargins, Verification
+    from maxmargin import Certificate, TwoMargins, Verification
 
 MOST_LABELS = 100
 LABELS_SHOWN = 8
@@ -54,13 +54,6 @@ def in_words(certificate: Certificate, label: Any, labels: list[Any]) -> Certifi
     """The question was put in numbers; the certificate speaks of the user's labels, and can be verified with them."""
     others = [other for other in labels if other != label]
     return dataclasses.replace(certificate, positive=label, negative=others[0] if len(others) == 1 else None)
-
-
-def parts_of(certificate: Certificate | MulticlassCertificate) -> tuple[Certificate, ...]:
-    from maxmargin import Certificate, MulticlassCertificate
-
-    parts = certificate.parts if isinstance(certificate, MulticlassCertificate) else (certificate,)
-    return tuple(part for part in parts if isinstance(part, Certificate))
 
 
 class Proof(NamedTuple):

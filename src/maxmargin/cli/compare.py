@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from rich import box
 from rich.table import Table
 
-from maxmargin.cli.certified import certificate_for_machines, exit_code, parts_of
+from maxmargin.cli.certified import certificate_for_machines, exit_code
 from maxmargin.cli.console import (
     WORTH_TELLING,
     ExitCode,
@@ -148,7 +148,7 @@ def table_of(runs: list[Run]) -> Table:
     for heading in ("gap", "accuracy", "rows with weight", "seconds"):
         table.add_column(heading, justify="right", no_wrap=True)
     for one in runs:
-        parts = parts_of(one.certificate)
+        parts = one.certificate.parts
         verdicts = sorted({part.verdict.name.lower().replace("_", " ") for part in parts})
         shown = " / ".join(verdicts) if one.verification else "PROOF REFUSED"
         gap, weighty = one.certificate.relative_gap, sum(part.n_support for part in parts)

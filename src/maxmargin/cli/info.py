@@ -8,7 +8,6 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from maxmargin.cli.certified import parts_of
 from maxmargin.cli.console import ExitCode, say, say_json, show
 from maxmargin.cli.models import Model, load_model
 from maxmargin.cli.options import AsJson, ModelFile
@@ -41,7 +40,7 @@ def contents(loaded: Model, path: str) -> dict[str, Any]:
 
     classifier = loaded.classifier
     certificate = getattr(classifier, "certificate_", None)
-    parts = () if certificate is None else parts_of(certificate)
+    parts = () if certificate is None else certificate.parts
     return {
         "model": path,
         "written_by": loaded.written_by,

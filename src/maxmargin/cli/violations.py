@@ -181,12 +181,11 @@ def bounds_of(classifier: Any, number: int, table: DataFile) -> NDArray[Any]:
     """The most that the multiplier of each row can be: the slope of the loss, times C, times the row's weights."""
     import numpy as np
 
-    from maxmargin.cli.certified import parts_of
     from maxmargin.problems.losses import loss_named
 
     weights = np.ones(len(table.lines)) if table.weights is None else table.weights
     certificate = getattr(classifier, "certificate_", None)
-    part = None if certificate is None else parts_of(certificate)[number]
+    part = None if certificate is None else certificate.parts[number]
     if part is None or not hasattr(part, "C") or math.isinf(part.C):
         return np.full(len(table.lines), math.inf)
     box = loss_named(part.loss, part.huber_width).box

@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from maxmargin.certificates.certificate import Certificate
 from maxmargin.certificates.duality import LIGHTEST
 from maxmargin.certificates.kernel_margin import KernelCertificate
-from maxmargin.certificates.multiclass import MulticlassCertificate
 from maxmargin.certificates.record import is_witness_of_kernel
 from maxmargin.certificates.report import name_of
 from maxmargin.data.table import Vector
@@ -63,11 +62,6 @@ def sides_of_planes(classes: NDArray[Any], strategy: Strategy) -> list[tuple[Any
     return list(itertools.combinations(labels, 2))
 
 
-def parts_of(certificate: Any) -> tuple[Any, ...]:
-    """The certificates of the planes."""
-    return certificate.parts if isinstance(certificate, MulticlassCertificate) else (certificate,)
-
-
 def disagreements(estimator: Any) -> list[str]:
     """What a fitted estimator shows that is not what its certificate says, as sentences; none if it agrees.
 
@@ -85,7 +79,7 @@ def disagreements(estimator: Any) -> list[str]:
     certificate = getattr(estimator, "certificate_", None)
     if certificate is None:
         return list(of_stream(estimator)) if getattr(estimator, "_runs", None) else []
-    parts = parts_of(certificate)
+    parts = certificate.parts
     found = list(of_shapes(estimator, parts)) or list(of_support(estimator, parts))
     if found:
         return found

@@ -21,7 +21,7 @@ from maxmargin.certificates.words import between
 from maxmargin.data.checking import checked_table
 from maxmargin.data.objects import Places
 from maxmargin.data.table import column_at_hand, is_sparse
-from maxmargin.estimators.agreement import disagreements, parts_of
+from maxmargin.estimators.agreement import disagreements
 from maxmargin.estimators.base import behind_the_steps, sample_of
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Function
@@ -56,7 +56,7 @@ def verify_model(model: Any, X: Any, y: Any, *, exact: bool = False, sample_weig
     if certificate is None:
         raise ValueError("this model has no certificate: it was learnt from a stream, or comes from another program")
     how: dict[str, Any] = {"exact": exact, "sample_weight": sample_weight}
-    if getattr(parts_of(certificate)[0], "kernel", None) == Function.name:
+    if getattr(certificate.parts[0], "kernel", None) == Function.name:
         how["kernel"] = model.kernel
     proven: Verification = certificate.verify(X, y, **how)
     apart = [f"the model does not predict by the planes of its certificate: {one}" for one in disagreements(model)]
@@ -75,7 +75,7 @@ def normalized_margins(estimator: Any) -> list[Any]:
 
 def false_normalized_margins(estimator: Any, X: Any, y: Any, exact: bool, sample_weight: Any) -> Iterator[str]:
     """Bounds of rows at length 1 that do not follow from the certificate, which holds."""
-    parts, claims = parts_of(estimator.certificate_), normalized_margins(estimator)
+    parts, claims = estimator.certificate_.parts, normalized_margins(estimator)
     if claims and len(claims) != len(parts):
         yield f"normalized_margin_ has bounds for {len(claims)} planes, and there are {len(parts)}"
         return
@@ -117,7 +117,7 @@ def differences_from(estimator: Any, X: Any, y: Any) -> Iterator[str]:
         if np.any(other):
             row = int(support[np.argmax(other)])
             yield f"row {row} is of the class {plain(y[row])!r}, and the record of the fit says another one"
-    for line, part in enumerate(parts_of(estimator.certificate_)):
+    for line, part in enumerate(estimator.certificate_.parts):
         if is_witness_of_kernel(part):
             continue
         own = np.searchsorted(support, part.rows[part.weights > 0.0])
@@ -142,7 +142,7 @@ def objects_apart(estimator: Any, X: Any) -> Iterator[str]:
 def predictions_of(estimator: Any) -> str:
     """The sentence that says of which predictions a certificate speaks."""
     value = "w.x + b" if getattr(estimator, "_kernel", None) is None else "w.phi(x) + b"
-    parts = parts_of(estimator.certificate_)
+    parts = estimator.certificate_.parts
     classes = [plain(label) for label in estimator.classes_]
     if len(parts) == 1:
         rule = f"{classes[1]!r} where {value} is 0 or more, {classes[0]!r} where it is negative"

@@ -77,8 +77,8 @@ def rounds_of(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, limi
         ended = recorder.elapsed
         if ended > PATIENCE:
             break
-    if hasattr(certificate, "parts"):
-        raise ValueError(f"there are {len(certificate)} two-class problems; follow one: choose two classes, or a rest")
+    if (n_parts := len(certificate.parts)) > 1:
+        raise ValueError(f"there are {n_parts} two-class problems; follow one: choose two classes, or a rest")
     if not recorder.moments:
         raise ValueError(f"{type(estimator).__name__} was done before its first round: there is nothing to follow")
     problem = recorder.moments[0].problem

@@ -27,10 +27,6 @@ SHORT = "_short"  # in a pickle: what completes it
 ABOUT_ROWS = ("support_", "dual_coef_", "bounded_", "_weights")
 
 
-def parts_of(certificate: Any) -> tuple[Any, ...]:
-    return tuple(getattr(certificate, "parts", (certificate,)))
-
-
 class SupportRows:
     """`support_vectors_` of an estimator that predicts without them: at hand after a fit, if they are not many."""
 
@@ -61,7 +57,7 @@ class SupportRows:
         state = {name: value for name, value in state.items() if name != "_support_rows"}
         if "support_" not in state or "certificate_" not in state or state.get("_kernel") is not None:
             return state
-        parts = parts_of(state["certificate_"])
+        parts = state["certificate_"].parts
         if any(isinstance(part, SlimCertificate) for part in parts):
             return without_rows(state)
         short = shortened(state, parts)
@@ -100,7 +96,7 @@ def shortened(state: dict[str, Any], parts: tuple[Any, ...]) -> dict[str, Any] |
 
 def completed(short: dict[str, Any]) -> dict[str, Any]:
     state = {name: value for name, value in short.items() if name != SHORT}
-    more, parts = short[SHORT], parts_of(short["certificate_"])
+    more, parts = short[SHORT], short["certificate_"].parts
     supports = [part.rows[part.weights > 0.0] for part in parts]
     state["support_"] = supports[0] if len(supports) == 1 else np.unique(np.concatenate(supports))
     codes = more["codes"].astype(np.intp)

@@ -32,7 +32,7 @@ from maxmargin.certificates.record import KINDS, LATER, Record
 from maxmargin.certificates.slim import SlimCertificate
 from maxmargin.data.checking import checked_table
 from maxmargin.data.table import is_sparse, matrix_of
-from maxmargin.estimators.agreement import disagreements, parts_of
+from maxmargin.estimators.agreement import disagreements
 from maxmargin.estimators.base import behind_the_steps, sample_of, single
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.model_verification import OTHER_TABLE
@@ -116,7 +116,7 @@ class Parts:
 
 def write_certificate(certificate: Any, arrays: Arrays) -> Any:
     """What the document says of a certificate; its arrays are added to those of the file."""
-    parts: tuple[Any, ...] = certificate.parts if isinstance(certificate, MulticlassCertificate) else (certificate,)
+    parts: tuple[Any, ...] = certificate.parts
     if any(isinstance(part, SlimCertificate) for part in parts):
         raise Refusal("its certificate is slim, without the rows and weights that prove it: save it with its proof")
     kind = type(parts[0]).kind
@@ -363,7 +363,7 @@ def bring_to_canonical_form(estimator: Any) -> None:
     Those files hold the plane of the weights as the solver left them, and 1 / |w| of it as the margin. The certificate
     knows the margin m of the plane, and y (w.phi(x) + b) / |w| = m at its nearest row: so the factor is 1 / (m |w|).
     """
-    parts = parts_of(estimator.certificate_)
+    parts = estimator.certificate_.parts
     margins = estimator.margin_ if len(parts) > 1 else [estimator.margin_]
     made = []
     for line, (part, margin) in enumerate(zip(parts, margins, strict=True)):

@@ -66,8 +66,8 @@ class OnePlane:
 def answer_for_many(state: State, view: Box, is_stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:
     """Fit all planes, and say of each and of all together what the page shows."""
     fit = fit_state(state, is_stopped)
-    parts = getattr(fit.certificate, "parts", None)
-    if parts is None or not hasattr(fit.model, "classes_"):  # one plane must separate, and none is proven to
+    parts = fit.certificate.parts
+    if len(parts) == 1 or not hasattr(fit.model, "classes_"):  # one plane must separate, and none is proven to
         return {**of_the_whole(fit, []), "certificate": certificate_of(fit.certificate), "planes": []}
     planes = []
     for k in range(len(parts)):

@@ -43,6 +43,6 @@ def verify(state: State, is_stopped: Callable[[], bool] = lambda: False) -> dict
 
 def in_names_of_the_page(text: str, certificate: Any) -> str:
     """With the shapes of the page in the place of labels, where there are many planes."""
-    for part in getattr(certificate, "parts", ()):
+    for part in certificate.parts if len(certificate.parts) > 1 else ():
         text = text.replace(name_of(part), title_of(part))
     return text

@@ -182,7 +182,7 @@ def part_of(estimator: Any, plane: int) -> Any:
             f"{name} has no certificate_: it learnt from a stream. certify(X, y) makes one for rows that you choose, "
             "and from_certificate draws it"
         )
-    parts = getattr(certificate, "parts", (certificate,))
+    parts = certificate.parts
     if not 0 <= plane < len(parts):
         raise ValueError(f"there are {len(parts)} planes, counted from 0; plane={plane} is not one of them")
     return parts[plane]

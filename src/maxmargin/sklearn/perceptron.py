@@ -64,8 +64,7 @@ class Perceptron(TheirPerceptron):
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])  # as theirs has it
         with collected():
             proof = certify(X, y, planes, biases, **options)
-        of_plane = proof.certificate
-        parts: list[Any] = list(of_plane) if isinstance(of_plane, MulticlassCertificate) else [of_plane]
+        parts: list[Any] = list(proof.certificate.parts)
         better: Any
         for k, better in enumerate(proof.audit.parts):
             if better.certificate.is_separable and not better.margin > 0.0:
