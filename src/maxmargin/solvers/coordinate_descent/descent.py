@@ -13,7 +13,7 @@ traded for a proximal term on b: the primal gains (b - centre)^2 / (2 rho), the 
 
 and after each sweep the centre moves to centre + rho S: S goes to zero, and nothing of the penalty remains.
 A row with a_i = 0 whose slope lies above everything seen in the last sweep, or with a_i = u_i and a slope below it,
-is left out until the whole table is looked at again.
+is left out until the whole table is looked at again: what [hsieh2008] calls shrinking.
 
 With b = centre + rho S and S = 0 the gap is a sum over rows, and the slopes that a sweep computes anyway give it. With
 m_i the move that would be best for row i if it moved nothing else, w and b held:

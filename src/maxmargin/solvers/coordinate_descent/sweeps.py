@@ -60,7 +60,8 @@ def squares_of_rows(rows: Any, squares: Any) -> None:
 def sweep(dual: Any, point: Any, order: Any, start: int, stop: int, kept: int, limits: Any, tally: Any) -> Any:
     """Visit the rows order[start:stop]; those that stay active are moved to order[kept:]. Returns the new `kept`.
 
-    A row at a bound leaves if its slope lies outside `limits`, the slopes of the sweep before.
+    A row at a bound leaves if its slope lies outside `limits`, the slopes of the sweep before. To the tally go D as it
+    rises (`value`), and the stale gap, with `best` for the m_i of `descent`.
     """
     rows, signs, upper, diagonal, curvature, rho = dual
     a, w, bias = point

@@ -278,6 +278,7 @@ def descend(
     p, x, h = np.empty(d), np.empty(corral.factor.shape[0]), np.empty(m)
     ones = np.empty((n_groups, corral.factor.shape[0]))
     barred = np.zeros(m, np.int64)  # the step at which a row was found to depend on the corral
+    # of each group: min h_i, the same of rows that may enter, and level_g
     lowest, open_lowest, level = np.empty(2), np.empty(2), np.empty(2)
     entering = np.empty(2, np.int64)
     previous = np.inf

@@ -298,14 +298,15 @@ def find_step(active: ActiveRows, point: PathPoint, factor: Factor, least: float
     carried = active.tau * (active.carried[0] - active.carried[1])
     residual, mu = point.residual, point.mu
     plane = factor.solve(active.right_hand_side(residual + point.predictor - carried))
-    right, sums = active.predict(plane, SECOND_ORDER_LIMIT * mu)
-    primal_step, dual_step = min(1.0, 1.0 / max(sums[0], 1e-300)), min(1.0, 1.0 / max(sums[1], 1e-300))
-    change = dual_step * sums[2] + primal_step * sums[3] + dual_step * primal_step * sums[4]
+    (known, per_target), sums = active.predict(plane, SECOND_ORDER_LIMIT * mu)
+    primal_most, dual_most, along_dual, along_primal, along_both = sums
+    primal_step, dual_step = (min(1.0, 1.0 / max(most, 1e-300)) for most in (primal_most, dual_most))
+    change = dual_step * along_dual + primal_step * along_primal + dual_step * primal_step * along_both
     within_reach = max(0.0, 1.0 + change / (2.0 * active.total_cost * mu))
     sigma = max(min(1.0, within_reach) ** 3, 0.3 if active.step < 0.1 else 1e-6)
     sigma = max(sigma, min(1.0, least / mu))
     target = sigma * mu
-    wanted = residual + right[0] + target * right[1] + (sigma - 1.0) * carried
+    wanted = residual + known + target * per_target + (sigma - 1.0) * carried
     plane = factor.solve(active.right_hand_side(wanted))
     longest = active.direct(active.move, plane, target)
     for _ in range(MOST_CORRECTIONS):

@@ -66,7 +66,8 @@ def visit(
 ) -> Any:
     """Visit the rows order[start:] until as many clean visits as there are rows, or a violation is one too many.
 
-    A row nearer than `nearest` is one. Returns (next position, updates, |w|^2, clean: visits since the last violation,
+    A row nearer than `nearest` is one. The bias is the last entry of w, and `lift` its coordinate in each row: 1, or 0
+    where there is none. Returns (next position, updates, |w|^2, clean: visits since the last violation,
     the row of the last violation, its value).
     """
     n_columns = w.shape[0] - 1
