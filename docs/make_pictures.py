@@ -3,7 +3,7 @@
     python docs/make_pictures.py
 
 street.png is the one of the README: on the left the widest street and the rows that hold it, on the right data that no
-plane separates, with the rows that prove it. Those in pictures/ are for pictures.md.
+plane separates, with the rows that prove it. Those in pictures/ are for pictures.md and extending.md.
 """
 
 import io
@@ -34,6 +34,7 @@ from maxmargin import (
     separability,
 )
 from maxmargin.data import synthetic
+from maxmargin.problems import losses
 
 HERE = Path(__file__).parent
 COLOURS = 96  # of a picture: enough for smooth lines, and a third of the bytes
@@ -46,6 +47,7 @@ def main():
     draw_style("pictures/style.png")
     draw_side_and_hulls("pictures/side_and_hulls.png")
     draw_loss_and_conditions("pictures/loss_and_conditions.png")
+    draw_own_loss("pictures/own_loss.png")
     draw_path("pictures/path.png")
     draw_convergence("pictures/convergence.png")
     draw_robustness("pictures/robustness.png")
@@ -114,6 +116,12 @@ def draw_loss_and_conditions(name):
     LossDisplay.from_estimator(svm, X, y, ax=left)
     KKTDisplay.from_estimator(svm, X, y, ax=right)
     write(figure, name)
+
+
+def draw_own_loss(name):
+    losses.register(losses.Loss("wide_huber", box=1.0, bend=1.0))
+    X, y = synthetic.overlapping(200)
+    write(LossDisplay.from_estimator(LinearSVM(loss="wide_huber").fit(X, y), X, y).figure_, name)
 
 
 def draw_path(name):
