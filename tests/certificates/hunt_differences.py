@@ -6,8 +6,10 @@ Honest certificates of every kind and verdict, and of random fits with nasty num
 at a time: bounds moved by one unit in the last place up to a half, any field of any depth replaced, also by values of
 another type, the data changed under the certificate. Both sides judge each of them, in float64 or in fractions. What
 the old ones refuse must be refused, what they accept must be accepted, and where they raise an error, nothing may be
-accepted. The old ones do not know the theorems that were stated later (`NEWER`), nor witnesses of a separation in the
-space of a kernel, and nothing is compared about them: `hunt_false_verdicts` and `test_every_field` forge these.
+accepted. A figure that proves nothing, such as which row is the nearest, may be known to be false where the old ones
+take it for a rounding error: that is counted. The old ones do not know the theorems that were stated later (`NEWER`),
+nor witnesses of a separation in the space of a kernel, and nothing is compared about them: `hunt_false_verdicts` and
+`test_every_field` forge these.
 """
 
 import collections
@@ -166,6 +168,8 @@ class Tally:
         self.counts[f"{kind}: {'accepted' if old is True else 'refused' if old is False else 'cannot be judged'}"] += 1
         if new is True and old_reasons == UNMEASURED and truth_of(case.certificate, case.X, case.y) is None:
             self.counts["true, and beyond what the old verifiers could measure"] += 1
+        elif old is True and new is False and not is_honest and hunt_false_verdicts.are_about_figures(new_reasons):
+            self.counts["figures that the old verifiers take for rounding errors"] += 1
         elif (old is True) != (new is True) or (old is False and new is not False):
             self.counts["DIFFERENT"] += 1
             self.wrong.append((old, new, exact, old_reasons, new_reasons, case))

@@ -160,9 +160,9 @@ ONLY_FIGURES = (
 )
 
 
-def is_about_figures(answer):
-    """Whether it was refused for its conditions of optimality or its theorems alone, which `truth_of` does not see."""
-    return all(any(words in reason for words in ONLY_FIGURES) for reason in answer.reasons)
+def are_about_figures(reasons):
+    """Whether they speak of conditions of optimality or theorems alone, which `truth_of` does not see."""
+    return all(any(words in reason for words in ONLY_FIGURES) for reason in reasons)
 
 
 class Tally:
@@ -180,7 +180,7 @@ class Tally:
                 outcome = "honest" if answer and false is None else "FALSE REFUSAL" if not answer else "ISSUED FALSE"
             elif answer:
                 outcome = "true and accepted" if false is None and what != "rows off" else "FALSE ACCEPTANCE"
-            elif false is not None or is_about_figures(answer) or what in ("verdict", "rows"):
+            elif false is not None or are_about_figures(answer.reasons) or what in ("verdict", "rows"):
                 outcome = "refused"
             elif what == "weights" and certificate.is_about_margin and certificate.is_separable is False:
                 outcome = "refused"  # the weights of a witness are to vanish, and not only its rows
