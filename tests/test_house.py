@@ -41,7 +41,7 @@ SWITCHES_ON_THE_WAY = {
     "LinearSVM().fit": 455,
     "KernelSVM().fit": 255,
     "HardMarginSVM().fit": 112,
-    "maxmargin fit": 510,
+    "maxmargin fit": 545,
     "a drag in the playground": 215,
 }
 
