@@ -90,7 +90,7 @@ def enclosed_weights(rows: Rows, signs: Vector, weights: Vector, with_bias: bool
         return None
     free = int(np.argmax(weights))
     others = np.delete(np.arange(lines.shape[1]), free)
-    with one_thread_for_blas():  # with another number of threads, other bits
+    with one_thread_for_blas:  # with another number of threads, other bits
         found = enclosed_solution(lines[:, others], -lines[:, free])
     if found is None:
         return None

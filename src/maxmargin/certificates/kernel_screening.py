@@ -97,7 +97,7 @@ def summed_in_float32(
                 for few in spans(0, values.shape[1], TERMS):
                     out[rows] += values[:, few] @ columns[part][few]
 
-    with Threads.shared(threads) as shared, one_thread_for_blas():
+    with Threads.shared(threads) as shared, one_thread_for_blas:
         shared.run(run, block_edges(len(out), out.shape[0] * len(columns)))
     sums, farther = out[:, :-1], out[:, -1]
     r, lost = rate(A, B, at_once), VANISHED * (len(columns) + 1)

@@ -10,9 +10,7 @@ from __future__ import annotations
 import copy
 import importlib
 import pickle
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,7 +134,7 @@ def given(start: int, stop: int, sent: Sent) -> Sent:
 
 
 def held(start: int, stop: int, blocks: Sent) -> Sent:
-    with one_thread():
+    with one_thread_for_blas:
         return HeldRun(Held([blocks.content.block(k) for k in range(start, stop)], start))
 
 
@@ -155,7 +153,7 @@ def in_hand(start: int, stop: int, blocks: Sent, hold: bool, *pieces: Any) -> Se
 
 
 def fold_run(start: int, stop: int, part: Sent, run: Sent, own: Sent) -> Sent:
-    with one_thread():
+    with one_thread_for_blas:
         return Sent(fold_range(part.content, run.content, own.content, start, stop))
 
 
@@ -174,29 +172,5 @@ class Shifted(NamedTuple):
 
 
 def map_run(start: int, stop: int, part: Sent, table: Sent, slices: Sent) -> Sent:
-    with one_thread():
+    with one_thread_for_blas:
         return Sent([on_block(part.content, table.content, k, slices.content) for k in range(start, stop)])
-
-
-class OneThread:
-    """BLAS has one thread while any task of this process goes on: with another number of threads, other bits."""
-
-    def __init__(self) -> None:
-        self.lock, self.tasks, self.limit = threading.Lock(), 0, ExitStack()
-
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        with self.lock:
-            self.tasks += 1
-            if self.tasks == 1:
-                self.limit.enter_context(one_thread_for_blas())
-        try:
-            yield
-        finally:
-            with self.lock:
-                self.tasks -= 1
-                if not self.tasks:
-                    self.limit.close()
-
-
-one_thread = OneThread()

@@ -35,10 +35,10 @@ import itertools
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
-from functools import cache, partial, reduce
+from functools import cached_property, partial, reduce
 from queue import SimpleQueue
 from threading import Lock, Semaphore, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
@@ -50,6 +50,7 @@ from threadpoolctl import ThreadpoolController
 if TYPE_CHECKING:
     from maxmargin.data.table import Table
 
+T = TypeVar("T")
 MOST_BLOCKS = 8
 WORTH_A_BLOCK = 100_000  # numbers to read: a smaller block is done before a thread has woken up
 
@@ -110,14 +111,20 @@ SHARED: ContextVar[Threads | None] = ContextVar("SHARED", default=None)
 
 
 @contextmanager
+def setting(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Within it, the variable has this value."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
+@contextmanager
 def sharing() -> Iterator[None]:
     """Within it, passes over matrices in memory share their rows, and whoever needs threads has the same ones."""
-    with Threads.shared() as threads:
-        token = SHARED.set(threads)
-        try:
-            yield
-        finally:
-            SHARED.reset(token)
+    with Threads.shared() as threads, setting(SHARED, threads):
+        yield
 
 
 def share(run_block: Callable[[int, int, int], None], edges: list[int]) -> None:
@@ -197,18 +204,30 @@ def block_edges(rows: int, numbers: int) -> list[int]:
     return [rows * block // blocks for block in range(blocks + 1)]
 
 
-@cache
-def controller() -> ThreadpoolController:
-    return ThreadpoolController()
+class OneThread:
+    """While anybody in this process is within: the blocks run side by side, and not the products inside them."""
+
+    def __init__(self) -> None:
+        self.lock, self.within, self.limit = Lock(), 0, ExitStack()
+
+    @cached_property
+    def controller(self) -> ThreadpoolController:
+        return ThreadpoolController()
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.within == 0:
+                self.limit.enter_context(self.controller.limit(limits=1, user_api="blas"))
+            self.within += 1
+
+    def __exit__(self, *reason: object) -> None:
+        with self.lock:
+            self.within -= 1
+            if self.within == 0:
+                self.limit.close()
 
 
-@contextmanager
-def one_thread_for_blas() -> Iterator[None]:
-    """Let the blocks be what runs side by side, and not the products inside them."""
-    with controller().limit(limits=1, user_api="blas"):
-        yield
-
-
+one_thread_for_blas = OneThread()
 Check = Callable[[], None]
 
 
@@ -234,17 +253,11 @@ def check_interrupt() -> None:
         asked[0]()
 
 
-@contextmanager
-def interruptible(check: Check | None, alarm: Alarm = ALWAYS) -> Iterator[None]:
+def interruptible(check: Check | None, alarm: Alarm = ALWAYS) -> AbstractContextManager[None]:
     """Within it, the work is checked while the alarm is set; None: it is not."""
-    token = CHECK.set(None if check is None else (check, alarm))
-    try:
-        yield
-    finally:
-        CHECK.reset(token)
+    return setting(CHECK, None if check is None else (check, alarm))
 
 
-T = TypeVar("T")
 Found = TypeVar("Found", covariant=True)
 RowVector = NDArray[Any]
 
@@ -287,14 +300,9 @@ class Serial(NamedTuple):
 EXECUTOR: ContextVar[Executor | None] = ContextVar("EXECUTOR", default=None)  # None: one block after the other
 
 
-@contextmanager
-def executing(executor: Executor) -> Iterator[None]:
+def executing(executor: Executor) -> AbstractContextManager[None]:
     """Within it, passes over tables of several blocks are computed by this one."""
-    token = EXECUTOR.set(executor)
-    try:
-        yield
-    finally:
-        EXECUTOR.reset(token)
+    return setting(EXECUTOR, executor)
 
 
 def on_block(part: Part[T], table: Table, k: int, row_vectors: Iterable[RowVector]) -> T:
@@ -314,7 +322,7 @@ def pass_over(part: Part[Any], blocks: Blocks, own: Mapping[int, Any] | None = N
 
     `own` has what only some blocks need beside the part, by their number: rows that are listed, for example.
     """
-    with one_thread_for_blas():  # with another number of threads, other bits
+    with one_thread_for_blas:  # with another number of threads, other bits
         return (EXECUTOR.get() or Serial()).fold(part, blocks, {} if own is None else own)
 
 
@@ -333,7 +341,6 @@ def found_in(part: Part[Any], blocks: Blocks, own: Mapping[int, Any], k: int) ->
 
 
 Counted = Callable[[int], None]
-
 COUNTED: ContextVar[Counted | None] = ContextVar("COUNTED", default=None)
 
 
@@ -344,14 +351,9 @@ def tell_done(blocks: int) -> None:
         counted(blocks)
 
 
-@contextmanager
-def counting(counted: Counted) -> Iterator[None]:
+def counting(counted: Counted) -> AbstractContextManager[None]:
     """Within it, it is told of the blocks of passes as they are done."""
-    token = COUNTED.set(counted)
-    try:
-        yield
-    finally:
-        COUNTED.reset(token)
+    return setting(COUNTED, counted)
 
 
 def join_two(left: Any, right: Any) -> Any:

@@ -25,7 +25,7 @@ class Threaded(NamedTuple):
     def map(self, part: Part[T], table: Table, *row_vectors: RowVector) -> Iterator[T]:
         threads = self.threads or cores()
         waiting: deque[Future[T]] = deque()
-        with one_thread_for_blas(), ThreadPoolExecutor(threads) as pool:
+        with one_thread_for_blas, ThreadPoolExecutor(threads) as pool:
             try:
                 for k in range(table.n_blocks):
                     if len(waiting) == threads:

@@ -164,7 +164,7 @@ def measured_parts(
     if fitted.kernel is not None:
         from maxmargin.solve.kernel_margin import KernelQuestion, KernelWork
 
-        with Threads() as threads, one_thread_for_blas():
+        with Threads() as threads, one_thread_for_blas:
             work = KernelWork(fitted.kernel, table.X, threads, KERNEL_SVM["cache_size"].default)
             for (two, class_weight), coefficients, b in planes:
                 loss, bias = fitted.loss or HINGE, fitted.fit_intercept

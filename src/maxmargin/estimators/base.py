@@ -6,11 +6,12 @@ A certificate names rows by their numbers. Whose side they are on, and what stan
 model keeps. So that a fitted estimator can be told from one that was changed, a fit notes what it has seen:
 
     n_rows     of the table
-    sample     a digest of some rows of the table, evenly spread, as the estimator saw them: behind all steps before it
+    sample     a digest of some rows of the table, evenly spread, as the estimator saw them: behind all steps before it;
+               these rows themselves, until somebody asks: a digest takes part of the time of a small fit
     codes      the class of each row of `support_`, where there are such rows
     vectors    a digest of `support_vectors_`, with what the kernel subtracts from them, where predictions need them
 
-These are plain values, so that any program that keeps estimators keeps them too.
+A pickle has plain values, so that any program that keeps estimators keeps them too.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import Pipeline
-from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin._loops import small_work
@@ -57,6 +57,7 @@ from maxmargin.estimators.convergence import End, Ending
 from maxmargin.estimators.geometry import RowsAndPlanes
 from maxmargin.estimators.parameters import Declarations, check_parameters
 from maxmargin.estimators.predictions import accuracy, labels_by_blocks, stays, votes
+from maxmargin.estimators.scikit_learn_versions import ShowsProof
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.statement import TrainingSet, TwoClasses, places_among, two_class_problems
 from maxmargin.run.control import EARLY, LISTENER, Clock, Status, now, tell_of
@@ -65,7 +66,7 @@ from maxmargin.solve.answer import Answer
 MOST_NUMBERS = 2**22  # of support vectors that are kept where nobody predicts by them
 
 
-class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
+class MarginClassifier(RowsAndPlanes, ShowsProof, ClassifierMixin, BaseEstimator):
     """A classifier whose every fit ends with a certificate.
 
     A subclass declares its parameters, each once, and has rules for those that can be at odds with each other: a
@@ -78,6 +79,12 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
     multi_class: str
     verbose: bool | int
     status_: Status | list[Status]
+
+    def __getstate__(self) -> Any:
+        """For a pickle or a copy: of the rows that the fit has seen, the digest alone."""
+        if (seen := vars(self).get("_seen")) is not None:
+            self._seen = seen | {"sample": digest_of(seen["sample"])}
+        return super().__getstate__()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """From a file; some programs keep an enum as its text."""
@@ -126,11 +133,9 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
         """Set the fitted attributes, all at once: a fit that fails leaves those of the last one."""
         self.classes_ = classes
         self._strategy = strategy
-        certificates: list[Any] = [answer.certificate for answer in answers]
+        parts: list[Any] = [answer.certificate for answer in answers]
         self._store_planes(X, answers)
-        self.certificate_: Any = (
-            certificates[0] if len(certificates) == 1 else MulticlassCertificate(tuple(certificates))
-        )
+        self.certificate_: Any = parts[0] if len(parts) == 1 else MulticlassCertificate(tuple(parts))
         self.status_ = single([answer.status for answer in answers])
         self.n_updates_ = single([answer.iterate.updates for answer in answers])
         self.n_iter_ = max(1, *(answer.iterate.sweeps for answer in answers))
@@ -243,19 +248,6 @@ class MarginClassifier(RowsAndPlanes, ClassifierMixin, BaseEstimator):
             return accuracy(self, X, y, sample_weight)
         return float(super().score(X, y, sample_weight))
 
-    def _html_repr(self) -> str:
-        """What a notebook shows: scikit-learn's diagram and, once it is fitted, what is proven."""
-        certificate = getattr(self, "certificate_", None)
-        proof = "" if certificate is None else certificate._repr_html_()
-        return str(estimator_html_repr(self)) + proof
-
-    def _repr_html_inner(self) -> str:
-        return self._html_repr()  # which scikit-learn 1.6 does not ask for, neither here nor below
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        shown = super()._repr_mimebundle_(**kwargs)
-        return {form: self._html_repr() if form == "text/html" else content for form, content in shown.items()}
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -333,7 +325,7 @@ def single(values: list[Any]) -> Any:
 
 
 ROWS = 64  # of the sample, at most
-NUMBERS = 2**14  # of the sample, at most, if one row has not more: the digest takes part of the time of a small fit
+NUMBERS = 2**14  # of the sample, at most, if one row has not more
 
 
 def seen_by(estimator: Any, X: Matrix | Table, codes: NDArray[Any]) -> dict[str, Any]:
@@ -347,11 +339,18 @@ def seen_by(estimator: Any, X: Matrix | Table, codes: NDArray[Any]) -> dict[str,
     }
 
 
-def sample_of(X: Matrix | Table) -> str:
-    """A digest of some rows: the same for the same numbers, dense or sparse, in float32 or float64."""
+def sample_of(X: Matrix | Table) -> tuple[int, int, Matrix]:
+    """Some rows, evenly spread: how many rows and columns the table has, and a copy of these."""
     n_rows, n_columns = X.shape
     count = min(n_rows, ROWS, max(1, NUMBERS // max(1, n_columns)))
-    rows = X[np.linspace(0, n_rows - 1, count).astype(np.intp)]
+    return n_rows, n_columns, X[np.linspace(0, n_rows - 1, count).astype(np.intp)]
+
+
+def digest_of(sample: tuple[int, int, Matrix] | str) -> str:
+    """The same for the same numbers, dense or sparse, in float32 or float64; of a digest, itself."""
+    if isinstance(sample, str):
+        return sample
+    n_rows, n_columns, rows = sample
     digest = hashlib.sha256(f"{n_rows} {n_columns}\n".encode())
     for numbers, kind in zip(entries_of(rows), ("<i8", "<i8", "<f8"), strict=True):
         digest.update(np.ascontiguousarray(numbers, dtype=kind).data)

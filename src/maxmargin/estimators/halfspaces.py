@@ -120,7 +120,7 @@ def in_the_space_of_a_kernel(
     problem = KernelMargin(X, np.ones(n), np.ones(n), HINGE, True, kernel, points)
     roots, own = (np.sqrt(np.maximum(0.0, kernel.diagonal(part)) * (1.0 + 1e-9)) for part in (points, support))
     columns = []
-    with Threads() as threads, one_thread_for_blas():
+    with Threads() as threads, one_thread_for_blas:
         for line in combinations:
             w = direction_of(problem, support, line @ decision.planes, threads)
             terms = int(np.count_nonzero(line)) - 1

@@ -123,7 +123,7 @@ class KernelPlanes(MarginClassifier):
         if X.shape[0] <= FEW and (kept := self._kept_support()) is not None:
             values = self._kernel.combine_few(self._kernel.points(X), kept, coefficients) + self.intercept_
         else:
-            with one_thread_for_blas():
+            with one_thread_for_blas:
                 support = self._kernel.points(self.support_vectors_, self.support_)
                 coefficients = np.ascontiguousarray(coefficients)
                 values = self._kernel.combine(self._kernel.points(X), support, coefficients) + self.intercept_
@@ -148,7 +148,7 @@ class KernelPlanes(MarginClassifier):
         if kernel is None or is_few or len(self.classes_) != 2 or not are_in_float32(kernel):
             return self.decision_function(X)
         X = matrix_of(checked_table(self, X, reset=False).X)
-        with one_thread_for_blas():
+        with one_thread_for_blas:
             support = kernel.points(self.support_vectors_, self.support_)
             scores = certainly_signed(kernel, X, support, self.dual_coef_[0], float(self.intercept_[0]))
         refuse_decisions_beyond_float64(scores[:, None])
@@ -346,7 +346,7 @@ class KernelSVM(KernelPlanes):
         kernel = self._kernel_on(table)
         class_weight = table.class_weights(self.class_weight)
         table = table.weighted(class_weight)
-        with Threads() as threads, one_thread_for_blas():
+        with Threads() as threads, one_thread_for_blas:
             work = KernelWork(kernel, table.X, threads, self.cache_size)
             asked = KernelQuestion(
                 float(self.C), self.tol, self.approximation, self.max_iter, class_weight,

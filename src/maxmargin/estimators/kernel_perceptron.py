@@ -134,7 +134,7 @@ class KernelPerceptron(RecordsUpdates, KernelPlanes):
 
     def _answer(self, two: TwoClasses, clock: Clock, kernel: Kernel, seed: int) -> Answer:
         visits = Order(self.order), seed, int(self.max_iter)
-        with Threads() as threads, one_thread_for_blas():
+        with Threads() as threads, one_thread_for_blas:
             return learn(two, kernel, clock, bool(self.fit_intercept), *visits, threads, self._observer(clock))
 
     def _store_planes(self, X: Matrix, answers: list[Answer]) -> None:

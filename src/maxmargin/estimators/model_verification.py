@@ -22,7 +22,7 @@ from maxmargin.data.checking import checked_table
 from maxmargin.data.objects import Places
 from maxmargin.data.table import column_at_hand, is_sparse
 from maxmargin.estimators.agreement import disagreements
-from maxmargin.estimators.base import behind_the_steps, sample_of
+from maxmargin.estimators.base import behind_the_steps, digest_of, sample_of
 from maxmargin.problems.choices import Strategy
 from maxmargin.problems.kernels import Function
 from maxmargin.problems.statement import plain
@@ -89,7 +89,9 @@ def other_table(estimator: Any, X: Any) -> Iterator[str]:
     """Where the rows are not those that the fit has seen."""
     seen = getattr(estimator, "_seen", None)
     try:
-        if seen is not None and seen["sample"] != sample_of(checked_table(estimator, X, reset=False).X):
+        if seen is not None and digest_of(seen["sample"]) != digest_of(
+            sample_of(checked_table(estimator, X, reset=False).X)
+        ):
             yield OTHER_TABLE
     except ValueError:  # of another width: they have been refused for that
         return

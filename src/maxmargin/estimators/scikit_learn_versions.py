@@ -13,9 +13,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.class_weight import compute_class_weight
 
-__all__ = ["CallbackSupportMixin", "SharesClient", "class_weights_like_theirs", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "SharesClient", "ShowsProof", "class_weights_like_theirs", "with_callbacks"]
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -40,6 +41,23 @@ def class_weights_like_theirs(
         return np.ones(len(classes))
     counted = {"sample_weight": sample_weight} if _COUNTS_SAMPLE_WEIGHT else {}
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=y, **counted), dtype=np.float64)
+
+
+class ShowsProof:
+    """A notebook shows the certificate below scikit-learn's diagram, whatever that release asks for."""
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's diagram and, once it is fitted, what is proven."""
+        certificate = getattr(self, "certificate_", None)
+        proof = "" if certificate is None else certificate._repr_html_()
+        return str(estimator_html_repr(self)) + proof
+
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()  # which scikit-learn 1.6 does not ask for, neither here nor below
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        shown = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        return {form: self._html_repr() if form == "text/html" else content for form, content in shown.items()}
 
 
 class SharesClient:

@@ -33,7 +33,7 @@ from maxmargin.certificates.slim import SlimCertificate
 from maxmargin.data.checking import checked_table
 from maxmargin.data.table import is_sparse, matrix_of
 from maxmargin.estimators.agreement import disagreements
-from maxmargin.estimators.base import behind_the_steps, sample_of, single
+from maxmargin.estimators.base import behind_the_steps, digest_of, sample_of, single
 from maxmargin.estimators.linear import LinearSVM
 from maxmargin.estimators.model_verification import OTHER_TABLE
 from maxmargin.estimators.parameters import Choice, Declarations
@@ -239,13 +239,13 @@ def fingerprint_of(model: Any, estimator: Any, X: Any, y: Any) -> dict[str, Any]
     made = Fingerprint.of_checked(table, labels)
     if made.n_columns != estimator.n_features_in_:
         raise Refusal(f"X has {made.n_columns} columns, and the model was fitted to {estimator.n_features_in_}")
-    return {**made.to_dict(), "sample": sample_of(table)}
+    return {**made.to_dict(), "sample": digest_of(sample_of(table))}
 
 
 def refuse_another_table(estimator: Any, sample: str | None) -> None:
     """A `Refusal` where the table, behind the steps before the estimator, is not the one that the fit has seen."""
     seen = getattr(estimator, "_seen", None)
-    if sample is not None and seen is not None and sample != seen["sample"]:
+    if sample is not None and seen is not None and sample != digest_of(seen["sample"]):
         raise Refusal(OTHER_TABLE)
 
 
@@ -294,7 +294,7 @@ class Seen:
         if seen is None:
             return None
         vectors = seen["vectors"] if "support_vectors" in parts else None
-        return cls(seen["n_rows"], seen["sample"], vectors, seen["codes"] if "support" in parts else None)
+        return cls(seen["n_rows"], digest_of(seen["sample"]), vectors, seen["codes"] if "support" in parts else None)
 
     def put(self, estimator: Any, parts: tuple[str, ...]) -> None:
         if (self.codes is None) == ("support" in parts):

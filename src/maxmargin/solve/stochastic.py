@@ -100,7 +100,7 @@ def in_a_kernel(
     from maxmargin.certificates.kernel_margin import kernel_certificate
     from maxmargin.solve.kernel_margin import KernelJudge
 
-    with Threads() as threads, one_thread_for_blas():
+    with Threads() as threads, one_thread_for_blas:
         judge = KernelJudge(problem, tol, threads, any_plane=True)
         iterate, status = follow(run, judge, clock)
         if tightens and status not in BY_THE_CLOCK:

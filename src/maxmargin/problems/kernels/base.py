@@ -282,7 +282,7 @@ def block_sums(
                     beyond = slice(max(rows.stop, columns.start), columns.stop)
                     mirrored[block][beyond] += values[:, beyond.start - columns.start :].T @ coefficients[rows]
 
-    with Threads.shared(threads) as shared, one_thread_for_blas():
+    with Threads.shared(threads) as shared, one_thread_for_blas:
         shared.run(run, edges)
     return sum(mirrored, out)
 

@@ -286,7 +286,7 @@ def followed(following: Following, tol: float, patience: int) -> Iterates:
 
 def alone() -> AbstractContextManager[None]:
     """What is computed in whole arrays has the same bits, whatever the number of threads that BLAS may use."""
-    return one_thread_for_blas() if is_plain(follow) else nullcontext()
+    return one_thread_for_blas if is_plain(follow) else nullcontext()
 
 
 def find_step(active: ActiveRows, point: PathPoint, factor: Factor, least: float) -> float:
