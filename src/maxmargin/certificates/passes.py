@@ -331,12 +331,12 @@ def length(v: Vector, norm: str) -> float:
     """|v| without overflow: l2, l1, or max."""
     if v.size == 0:
         return 0.0
-    largest = float(np.max(np.abs(v)))
+    largest = float(np.abs(v).max())
     if largest == 0.0 or not math.isfinite(largest) or norm == "max":
         return largest
     unit = power_below(largest)
     scaled = v / unit
-    return unit * (float(np.sqrt(np.sum(scaled * scaled))) if norm == "l2" else float(np.abs(scaled).sum()))
+    return unit * (math.sqrt((scaled * scaled).sum()) if norm == "l2" else float(np.abs(scaled).sum()))
 
 
 def losses_of(loss: Loss, costs: Vector, missing: Vector, off: Any = 0.0) -> Vector:

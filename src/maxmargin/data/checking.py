@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
 from maxmargin.data.executor import check_interrupt
-from maxmargin.data.frames import PLAIN, array_of, frame_of, unmasked
+from maxmargin.data.frames import PLAIN, array_of, frame_of, refuse_two_of_one_name, unmasked
 from maxmargin.data.objects import check_objects, compares_objects, holds_objects, placed
 from maxmargin.data.table import (
     Block,
@@ -83,10 +83,19 @@ def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool
     if callable(getattr(estimator, "kernel", None)) and compares_objects(estimator, X, reset):
         return Checked(*check_objects(estimator, X, labels_in(y), reset))
     X, names = opened(X)
-    checked = validate_data(estimator, X, labels_in(y), reset=reset, **ACCEPTED)
+    y = labels_in(y)
+    checked = validate_data(estimator, X, y, reset=reset, skip_check_array=are_arrays(X, y), **ACCEPTED)
     X, y = checked if isinstance(checked, tuple) else (checked, None)
     X = canonical(X)
     return Checked(X, y, refuse_what_is_not_finite(X, place_in(names)))
+
+
+def are_arrays(X: Any, y: Any) -> bool:
+    """Whether scikit-learn would look at each of them for long, and give them back as they are."""
+    if not (type(X) is type(y) is np.ndarray and X.ndim == 2 and y.shape == X.shape[:1] and X.size > 0):
+        return False
+    is_table = X.dtype in ACCEPTED["dtype"] and X.flags.c_contiguous
+    return is_table and (y.dtype.kind in "iub" or (y.dtype.kind == "f" and bool(np.isfinite(y).all())))
 
 
 def check_rows(X: Any) -> Matrix:
@@ -119,18 +128,6 @@ def labels_in(y: Any) -> Any:
     if labels is not y and labels.dtype.kind in "Of" and np.any(missing := labels != labels):
         raise ValueError(f"Input y contains NaN: row {int(np.argmax(missing))} has no label.")
     return labels
-
-
-def refuse_two_of_one_name(names: list[Any]) -> None:
-    """In a data frame: a model of such columns could not tell one from the other."""
-    if len(set(names)) == len(names):
-        return
-    twin = next(name for place, name in enumerate(names) if name in names[:place])
-    places = [str(place) for place, name in enumerate(names) if name == twin]
-    raise ValueError(
-        f"{len(places)} columns of X are called {twin!r}: {' and '.join(places)} (counted from 0). Rename them, "
-        "or give X.to_numpy() if their order is all that counts."
-    )
 
 
 def refuse_what_is_not_numbers(X: Any, where: Where = cell_at) -> None:

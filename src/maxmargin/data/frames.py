@@ -86,3 +86,15 @@ def cells_of(column: Any) -> NDArray[Any]:
     cells = np.fromiter(column.to_list(), dtype=object, count=len(column))
     cells[missing] = np.nan
     return cells
+
+
+def refuse_two_of_one_name(names: list[Any]) -> None:
+    """In a data frame: a model of such columns could not tell one from the other."""
+    if len(set(names)) == len(names):
+        return
+    twin = next(name for place, name in enumerate(names) if name in names[:place])
+    places = [str(place) for place, name in enumerate(names) if name == twin]
+    raise ValueError(
+        f"{len(places)} columns of X are called {twin!r}: {' and '.join(places)} (counted from 0). Rename them, "
+        "or give X.to_numpy() if their order is all that counts."
+    )

@@ -66,7 +66,7 @@ def terms_of(problem: SoftMargin, scale: float) -> Terms:
     return Terms(problem.signs, costs, loss.bounds(costs), q, loss, problem.fit_intercept)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class View:
     """The slopes of rows; where a y may rise and fall; the largest slope that may rise and the least that may fall.
 
@@ -102,8 +102,8 @@ def look(terms: Terms, a: Vector, values: Vector) -> View:
     above, below = a > 0.0, a < upper
     rising, falling = np.where(plus, below, above), np.where(plus, above, below)
     at_origin = -np.inf if fit_intercept else 0.0
-    highest = float(np.max(slopes, where=rising, initial=at_origin))
-    lowest = float(np.min(slopes, where=falling, initial=-at_origin))
+    highest = float(slopes.max(where=rising, initial=at_origin))
+    lowest = float(slopes.min(where=falling, initial=-at_origin))
     b = 0.5 * (highest + lowest) if fit_intercept else 0.0
     square = float(np.einsum("i,i,i->", signs, a, values))
     weight = float(a.sum())
@@ -121,8 +121,9 @@ def look(terms: Terms, a: Vector, values: Vector) -> View:
         losses = np.maximum(missing, 0.0)
         if loss != HINGE:
             losses = loss.value(losses)
-        primal = 0.5 * square + float(np.einsum("i,i->", costs, losses))
-        gap = float(np.einsum("i,i->", costs, losses) - np.einsum("i,i->", a, missing)) + 0.5 * bent
+        paid = np.einsum("i,i->", costs, losses)
+        primal = 0.5 * square + float(paid)
+        gap = float(paid - np.einsum("i,i->", a, missing)) + 0.5 * bent
     return View(slopes, rising, falling, highest, lowest, b, gap, primal, dual, ray)
 
 

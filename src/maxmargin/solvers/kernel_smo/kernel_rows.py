@@ -315,8 +315,9 @@ def shared_rows(kernel: Kernel, points: Points, threads: Threads) -> SharedRows:
     """The rows of the kernel among these points, divided by the power of two at its largest k(x, x)."""
     if isinstance(kernel, ProductKernel) and kernel.is_exponential:
         scale, factor, constant = 1.0, math.sqrt(2.0) * math.sqrt(kernel.gamma), 0.0
-        if len(points.squares) and kernel.gamma * float(np.quantile(points.squares, MANY)) > LARGEST_EXPONENT:
-            return SharedRows(GivenValues(kernel, points, np.zeros(len(points.squares)), scale, threads), scale)
+        most, squares = LARGEST_EXPONENT, points.squares
+        if kernel.gamma * squares.max(initial=0.0) > most and kernel.gamma * float(np.quantile(squares, MANY)) > most:
+            return SharedRows(GivenValues(kernel, points, np.zeros(len(squares)), scale, threads), scale)
         return SharedRows(table_of(kernel, points, factor, constant, threads), scale)
     squares = kernel.diagonal(points)
     z = int(np.argsort(squares)[len(squares) // 2])

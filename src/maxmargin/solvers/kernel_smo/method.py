@@ -137,7 +137,8 @@ class AllRows(State):
         n = problem.n_rows
         self.cache, self.memory, self.signs, self.terms = cache, memory, problem.signs, terms_of(problem, scale)
         self.a, self.values = np.zeros(n), np.zeros(n)
-        self.order, self.sizes = sampling_order(problem.signs), sample_sizes(n)
+        self.sizes = sample_sizes(n)
+        self.order = sampling_order(problem.signs) if len(self.sizes) > 1 else np.arange(n)
         self.is_small = SmallTable.suits(cache, self.terms)
         self.known = np.sort(self.order[: self.sizes[0]])
         self.sample, self.b, self.near = 0, 0.0, NEAR
@@ -180,7 +181,7 @@ class AllRows(State):
 
     def come_back(self) -> None:
         """To the rows that were left."""
-        left = np.setdiff1d(np.arange(len(self.a)), self.known, assume_unique=True)
+        left = without(np.arange(len(self.a)), self.known, len(self.a))
         self.values[left] = self.values_then[left]
         self.carry(self.a - self.then, left)
         self.remember()
@@ -204,7 +205,7 @@ class AllRows(State):
 
     def take_over(self, part: Part, chosen: Rows, b: float) -> None:
         """What has changed in a part is carried to the other rows that are known."""
-        others = np.setdiff1d(self.known, chosen, assume_unique=True)
+        others = without(self.known, chosen, len(self.a))
         before = self.values.copy()
         self.values[chosen] = part.table.values
         changes = np.zeros(len(self.a))
@@ -229,13 +230,24 @@ class AllRows(State):
 
     def note(self, moves: Vector, b: float) -> None:
         """By how much value + b of some rows has moved. What float32 may be off by is no move."""
-        likely = NEXT * float(np.quantile(np.abs(moves), OFTEN))
+        likely = NEXT * quantile(np.abs(moves), OFTEN)
         self.b, self.near = b, min(NEAR, max(likely, UNIT_ROUNDOFF * float(self.a.sum())))
 
     def carry(self, changes: Vector, columns: Rows) -> None:
         """The values of these rows follow changes of a."""
         rows = np.flatnonzero(changes)
         self.cache.rows.add(rows, self.signs[rows] * changes[rows], columns, self.values)
+
+
+def quantile(values: Vector, share: float) -> float:
+    """NumPy's, which takes longer to check its arguments than to find it; NaN if one of them is."""
+    place = share * (len(values) - 1)
+    below = int(place)
+    some = np.partition(values, (below, min(below + 1, len(values) - 1), len(values) - 1))
+    low, high = some[below], some[min(below + 1, len(values) - 1)]
+    part = place - below
+    between = low + (high - low) * part if part < 0.5 else high - (high - low) * (1.0 - part)
+    return math.nan if math.isnan(some[-1]) else float(between)
 
 
 def goal_of(level: float, view: View) -> float:
@@ -250,6 +262,13 @@ def sampling_order(signs: Vector) -> Rows:
         rows = np.flatnonzero(signs == sign)
         places[rows] = random.permutation(len(rows)) / max(1, len(rows))
     return np.argsort(places, kind="stable")
+
+
+def without(rows: Rows, others: Rows, n: int) -> Rows:
+    """The rows that are none of the others, of n rows."""
+    stays = np.ones(n, dtype=bool)
+    stays[others] = False
+    return rows[stays[rows]]
 
 
 def sample_sizes(n: int) -> list[int]:
