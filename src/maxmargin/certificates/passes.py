@@ -66,13 +66,13 @@ def total(values: NDArray[Any]) -> tuple[Any, int]:
     >>> total(np.arange(100.0))
     (np.float64(4950.0), 65)
     """
-    rest, passed = values[:0].sum(), 1
+    rest, passed, add = values[:0].sum(), 1, np.add.reduce
     while len(values) > WIDTH:
         whole = len(values) // WIDTH * WIDTH
-        rest += values[whole:].sum()
-        values = values[:whole].reshape(WIDTH, -1).sum(axis=0)
+        rest += add(values[whole:])
+        values = add(values[:whole].reshape(WIDTH, -1), axis=0)
         passed += WIDTH
-    return values.sum() + rest, passed + (len(values) if passed == 1 else WIDTH)
+    return add(values) + rest, passed + (len(values) if passed == 1 else WIDTH)
 
 
 class Sum(NamedTuple):

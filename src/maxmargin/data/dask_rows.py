@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.data.checking import check_labels, check_weights, opened, refuse_two_of_one_name
+from maxmargin.data.checking import check_labels, check_weights, opened
 from maxmargin.data.dask_pass import dask_module
-from maxmargin.data.frames import frame_of
+from maxmargin.data.frames import frame_of, refuse_two_of_one_name
 from maxmargin.data.labelled import RowsAndLabels
 from maxmargin.data.table import is_dask
 

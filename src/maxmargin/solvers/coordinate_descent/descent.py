@@ -174,8 +174,9 @@ class CoordinateDescent(State):
     def restart(self) -> None:
         """S and D anew from a and w."""
         a, w, bias = self.point
-        bias[1] = float(np.sum(self.dual.signs * a))
-        self.tally.values[0] = float(np.sum(a) - 0.5 * np.sum(w * w) - 0.5 * np.sum(self.dual.diagonal * a * a))
+        bias[1] = float((self.dual.signs * a).sum())
+        bent = (self.dual.diagonal * a * a).sum()
+        self.tally.values[0] = float(a.sum() - 0.5 * (w * w).sum() - 0.5 * bent)
 
     def look_at_everything(self) -> None:
         self.active = np.flatnonzero(~self.still)

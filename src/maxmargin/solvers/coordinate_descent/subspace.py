@@ -100,7 +100,7 @@ class Move:
 
     def __init__(self, slope: Vector, along: Vector, turn: Vector, longest: float) -> None:
         self.along, self.turn = along, turn
-        descent, curvature = float(np.sum(slope * along)), float(np.sum(along * turn))
+        descent, curvature = float((slope * along).sum()), float((along * turn).sum())
         lowest = -descent / curvature if curvature > 0.0 else np.inf
         self.step = max(0.0, min(longest, lowest)) if descent < 0.0 else 0.0
         if longest >= 1.0 and self.step > 0.99:  # the target itself, to the last bit
@@ -128,11 +128,11 @@ class SubspaceStep:
         scale = dual.curvature[free]
         x, image_of_x = np.zeros(n), np.zeros(n)
         inside = np.ones(n, dtype=np.bool_)
-        enough = REDUCTION**2 * float(np.sum(slope * slope / scale))
+        enough = REDUCTION**2 * float((slope * slope / scale).sum())
         for _ in range(ROUNDS):
             residual = np.where(inside, -(slope + image_of_x), 0.0)
             state = (x.copy(), residual, residual / scale, image, self.u)
-            energy = float(np.sum(residual * residual / scale))
+            energy = float((residual * residual / scale).sum())
             if energy <= enough or self.iterations >= most:
                 break
             target = state[0]
@@ -142,7 +142,7 @@ class SubspaceStep:
                 energy, made = conjugate_gradients(dual, free, inside, state, energy, enough, limit)
                 self.iterations += made
                 yield
-                crosses = bool(np.any((target < below) | (target > above)))
+                crosses = bool(((target < below) | (target > above)).any())
             # One way: straight towards the target, up to the first bound. H target is known from the residual.
             along = target - x
             turn = np.where(inside, -(slope + residual) - image_of_x, 0.0)
@@ -173,7 +173,7 @@ class SubspaceStep:
         """How much of the way along can be gone within the box, at most all of it."""
         room = np.where(along > 0.0, above - x, below - x)
         moves = along != 0.0
-        return float(min(1.0, np.min(room[moves] / along[moves], initial=1.0)))
+        return float(min(1.0, (room[moves] / along[moves]).min(initial=1.0)))
 
     def take(self, x: Vector, below: Vector, above: Vector) -> None:
         """a + x, exactly at the bounds where x is, and w with it."""
