@@ -143,9 +143,9 @@ def primal_from(problem: SoftMargin, w: Vector, missing: Vector, off: Any) -> Pr
     moved, half = float(loss_total(problem, missing, off).value), 0.5 * float(square)
     value, relative = half + float(loss), 2.0 * rounding(max(in_square, in_loss) + 8)
     error = (moved - float(loss)) + relative * (moved + half) + LEAST * (len(missing) + len(w))
-    if not math.isfinite(value + error) or not np.all(np.isfinite(missing)):
+    if not math.isfinite(value + error) or not np.isfinite(missing).all():
         return PrimalValue(math.inf, math.inf, missing, math.inf)
-    return PrimalValue(value, error, missing, float(np.max(off)))
+    return PrimalValue(value, error, missing, float(off.max() if isinstance(off, np.ndarray) else off))
 
 
 def error_of(found: PrimalValue | DualValue) -> float:
@@ -155,7 +155,7 @@ def error_of(found: PrimalValue | DualValue) -> float:
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def dual_value(problem: SoftMargin, a: Vector, *, largest: float | None = None, matters: float = 0.0) -> DualValue:
     """D of the feasible point that the weights a make; 0 if they are outside their box or not finite."""
-    if not (a.min(initial=0.0) >= 0.0 and a.max(initial=0.0) < math.inf and np.all(a <= problem.upper)):
+    if not (a.min(initial=0.0) >= 0.0 and a.max(initial=0.0) < math.inf and (a <= problem.upper).all()):
         return no_dual_value(problem.n_columns)
     largest = problem.table.largest if largest is None else largest
     found = dual_in(np.float64, problem, a, largest, matters)
@@ -247,7 +247,7 @@ def soft_conditions(
     telling = (feasible > inside * scale_of_a) & (feasible < (1.0 - inside) * upper)
     own = signs * (1.0 - problem.loss.bend * feasible / costs) - values
     spread = float(np.ptp(own[telling])) if problem.fit_intercept and np.any(telling) else 0.0
-    imbalance = abs(float(np.sum(signs * a))) / total if problem.fit_intercept and total > 0.0 else 0.0
+    imbalance = abs(float((signs * a).sum())) / total if problem.fit_intercept and total > 0.0 else 0.0
     return KKT(
         stationarity=Violation(length(w - dual.w, "l2") / scale if scale > 0.0 else 0.0),
         primal=Violation(0.0),

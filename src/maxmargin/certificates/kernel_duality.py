@@ -140,7 +140,7 @@ def measure(
 def direction(problem: KernelMargin, a: Vector, threads: Threads | None) -> Direction:
     """w(a'), with the values of the rows that carry weight, at least. Without weight, with a bias in both classes, or
     where float64 cannot balance them, w = 0."""
-    inside = bool(np.all(a >= 0.0) and np.all(a <= problem.upper) and np.all(np.isfinite(a)))
+    inside = bool((a >= 0.0).all() and (a <= problem.upper).all() and np.isfinite(a).all())
     a = a if inside else np.zeros(len(a))
     plus, n = problem.signs > 0, problem.n_rows
     (positive, additions), (negative, _) = total(np.where(plus, a, 0.0)), total(np.where(plus, 0.0, a))
@@ -211,12 +211,12 @@ def both_sides(problem: KernelMargin, w: Direction, b: float | None, threads: Th
         screened = screened[in_reach]
         look_at(screened, mostly_in_float32)
     while True:
-        known = bool(np.all(np.isfinite(w.values)))
+        known = bool(np.isfinite(w.values).all())
         bias = b if b is not None else bias_of(problem, w.values) if known else 0.0
         functional = problem.signs * (w.values + bias)
         missing, off = 1.0 - functional, w.off + rounding(4) * (np.abs(w.values) + abs(bias) + 1.0)
         in_doubt = ~(missing[screened] + off[screened] <= 0.0)
-        if not np.any(in_doubt):
+        if not in_doubt.any():
             break
         look_at(screened[in_doubt], combined)
         screened = screened[~in_doubt]
@@ -238,7 +238,7 @@ def least_gap(problem: KernelMargin, w: Direction) -> float:
     some = dataclasses.replace(problem, X=problem.X[:0], signs=signs, costs=costs)  # a bias is told by values
     missing = 1.0 - signs * (w.values[rows] + best_bias(some, w.values[rows]))
     return soft_gap(
-        0.5 * w.square + float(np.sum(losses_of(some.loss, some.costs, missing))), dual_of(w, is_free(problem))[0]
+        0.5 * w.square + float(losses_of(some.loss, some.costs, missing).sum()), dual_of(w, is_free(problem))[0]
     )
 
 

@@ -356,7 +356,7 @@ def losses_of(loss: Loss, costs: Vector, missing: Vector, off: Any = 0.0) -> Vec
 
 def loss_total(problem: SoftMargin, missing: Vector, off: Any = 0.0) -> Sum:
     """sum_i C_i loss(max(0, missing_i + off_i)), and its additions."""
-    loss, costs, each = problem.loss, problem.costs, np.ndim(off) > 0
+    loss, costs, each = problem.loss, problem.costs, isinstance(off, np.ndarray)
     return row_total(
         problem.table, lambda rows: losses_of(loss, costs[rows], missing[rows], off[rows] if each else off)
     )

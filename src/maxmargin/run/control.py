@@ -274,17 +274,17 @@ class Clock:
 
         Whatever overflows on the way, what is proposed is judged. Where it is at rest, its state may be kept.
         """
-        while True:
-            try:
-                with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
+            while True:
+                try:
                     iterate = iterates.send(answer)
-            except StopIteration:  # of the solver: that of an observer or a kernel is an error of theirs
-                return None
-            if iterate is not None:
-                return iterate
-            if state is not None and self.snapshots is not None:
-                self.snapshots.at_rest(state)
-            answer = None
+                except StopIteration:  # of the solver: that of an observer or a kernel is an error of theirs
+                    return None
+                if iterate is not None:
+                    return iterate
+                if state is not None and self.snapshots is not None:
+                    self.snapshots.at_rest(state)
+                answer = None
 
     def at_rest(self, states: Sequence[State]) -> None:
         """Of problems that advance side by side, these are at rest."""

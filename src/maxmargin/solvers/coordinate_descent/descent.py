@@ -45,6 +45,7 @@ Differs: the unregularised b by its moving centre; subspace steps between the sw
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -204,7 +205,7 @@ class CoordinateDescent(State):
         self.passes += max(0.001, times * len(order) / n) + self.owed  # the judge costs something, too
         self.owed = 0.0
         value, gap = tally.values.tolist()
-        self.gap = gap / max(value + gap, gap, np.finfo(float).tiny)  # D is below 0 while S is not 0
+        self.gap = gap / max(value + gap, gap, sys.float_info.min)  # D is below 0 while S is not 0
 
     def free(self) -> Any:
         """The active rows between their bounds, in order."""

@@ -74,13 +74,13 @@ def is_surely_best(problem: SoftMargin, options: Options) -> bool:
         return False
     X = matrix_of(problem.X)
     with np.errstate(over="ignore"):
-        squares = float(np.sum(np.square(X.data if is_sparse(X) else X, dtype=np.float64)))
+        squares = float(np.square(X.data if is_sparse(X) else X, dtype=np.float64).sum())
         return most_weight(problem) * squares >= STIFF * problem.n_rows * problem.n_rows
 
 
 def most_weight(problem: SoftMargin) -> float:
     """What sum_i a_i is at most: no class weighs more than the other may. A path of one call does not mind."""
-    plus, total = float(np.sum(problem.upper, where=problem.signs > 0.0)), float(np.sum(problem.upper))
+    plus, total = float(problem.upper.sum(where=problem.signs > 0.0)), float(problem.upper.sum())
     return 2.0 * min(plus, total - plus) if problem.fit_intercept and not is_one_call(problem) else total
 
 
