@@ -322,14 +322,14 @@ def pass_over(part: Part[Any], blocks: Blocks, own: Mapping[int, Any] | None = N
 
     `own` has what only some blocks need beside the part, by their number: rows that are listed, for example.
     """
-    with one_thread_for_blas:  # with another number of threads, other bits
-        return (EXECUTOR.get() or Serial()).fold(part, blocks, {} if own is None else own)
+    return (EXECUTOR.get() or Serial()).fold(part, blocks, {} if own is None else own)
 
 
 def fold_range(part: Part[Any], blocks: Blocks, own: Mapping[int, Any], start: int, stop: int) -> Any:
     """What blocks start, start + 1, ... have, as one. A range of 8, 64, ... that starts at a multiple of its length is
     a branch of the tree: whoever folds such ranges, and these in the tree, has the bits of one who folds them all."""
-    return join((found_in(part, blocks, own, k) for k in range(start, stop)), join_two)
+    with one_thread_for_blas:  # with another number of threads, other bits
+        return join((found_in(part, blocks, own, k) for k in range(start, stop)), join_two)
 
 
 def found_in(part: Part[Any], blocks: Blocks, own: Mapping[int, Any], k: int) -> Any:
